@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 
 import { defineConfig } from 'vitest/config';
 
@@ -20,7 +22,15 @@ process.umask(0o022);
 /** Tests that start sandboxes, engines and other programs, or need seconds. */
 export const SYSTEM_TESTS = 'test/**/*.system.test.ts';
 
+/** The doors of the parts, as source files. */
+const { imports }: { imports: Record<string, { source: string }> } = JSON.parse(readFileSync('package.json', 'utf8'));
+const doors = Object.entries(imports).map(([door, { source }]) => ({
+  find: new RegExp(`^${door}$`),
+  replacement: fileURLToPath(new URL(source, import.meta.url)),
+}));
+
 export const shared = defineConfig({
+  resolve: { alias: doors },
   test: {
     // Test files share nothing but the file system, and one realm per worker is many times faster.
     isolate: false,

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { ServerStatus } from '../src/server/api/govern.ts';
+import type { ServerStatus } from '#server/api';
 import { NewsContext, useServerNews } from './changes.ts';
 import { useGet, useStored } from './hooks.ts';
 import { firstLanguage, t } from './language.ts';

@@ -1,5 +1,5 @@
 /** The state of a run that is followed: its steps, plan and answer, with what is not recorded. Keeps the newest steps only, so that memory stays flat. */
-import type { EventRow, PlanView } from '../src/server/api/runs.ts';
+import type { EventRow, PlanView } from '#server/api';
 
 export interface RunStep {
   readonly key: number;

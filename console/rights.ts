@@ -2,7 +2,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 
-import type { ServerStatus } from '../src/server/api/govern.ts';
+import type { ServerStatus } from '#server/api';
 
 export type Right = ServerStatus['rights'][number];
 

@@ -1,5 +1,5 @@
 /** Text of strangers as text: invisible and direction-changing characters are escaped. */
-import { printable } from '../src/core/text/text.ts';
+import { printable } from '#core';
 
 /** One line. */
 export function line(text: string): string {

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 import { build, transform } from 'esbuild';
 
+import { doors } from './doors.js';
+
 const project = (file) => fileURLToPath(new URL(`../${file}`, import.meta.url));
 const directory = project('dist/command');
 rmSync(directory, { recursive: true, force: true });
@@ -80,7 +82,7 @@ async function buildChunks() {
     ignoreAnnotations: true,
     splitting: true,
     format: 'esm',
-    plugins: [nodePath, packages],
+    plugins: [doors, nodePath, packages],
     write: false,
   });
   await Promise.all(
@@ -136,7 +138,7 @@ await build({
     'deep-index-worker': 'src/runtime/search/deep-index-worker.ts',
   },
   supported: { 'dynamic-import': false },
-  plugins: [chunkEntry, nodePath, packages],
+  plugins: [chunkEntry, doors, nodePath, packages],
 });
 rmSync(path.join(directory, 'start.js'));
 writeFileSync(path.join(directory, 'package.json'), '{ "type": "commonjs" }\n');

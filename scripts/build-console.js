@@ -3,12 +3,15 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'vite';
 
+import { viteDoors } from './doors.js';
+
 const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 await build({
   root: project('console'),
   configFile: false,
   logLevel: 'warn',
+  plugins: [viteDoors],
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
   build: {
     outDir: project('dist/console'),

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
+import { doorFile, doors as partDoors } from './doors.js';
+
 const project = fileURLToPath(new URL('..', import.meta.url));
 const { exports } = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'));
 const doors = Object.values(exports).flatMap(({ types }) => types?.match(/(\w+)\.d\.ts$/)?.[1] ?? []);
@@ -43,8 +45,9 @@ const loaders = (added) => ({
   setup({ onLoad, onResolve }) {
     onResolve({ filter: /^/ }, ({ kind, namespace, path: name, resolveDir }) => {
       if (namespace === 'loader') return { path: path.join(project, name) };
-      if (kind !== 'entry-point' && (kind !== 'dynamic-import' || !name.startsWith('.'))) return undefined;
-      return { path: path.relative(project, path.join(resolveDir, name)), namespace: 'loader' };
+      if (kind !== 'entry-point' && (kind !== 'dynamic-import' || !/^[.#]/.test(name))) return undefined;
+      const file = name.startsWith('#') ? doorFile(name) : path.join(resolveDir, name);
+      return { path: path.relative(project, file), namespace: 'loader' };
     });
     onLoad({ filter: /^/, namespace: 'loader' }, ({ path: file }) => ({
       contents: [`export * from '${file}';`, ...(added.get(file) ?? []).map((name) => `import '${name}';`)].join('\n'),
@@ -130,5 +133,10 @@ function wasteOf(a, b, exact) {
   return waste;
 }
 
-const { metafile } = await build({ ...options, plugins: [loaders(new Map())], metafile: true, write: false });
-await build({ ...options, plugins: [loaders(filesToAdd(metafile.inputs))] });
+const { metafile } = await build({
+  ...options,
+  plugins: [loaders(new Map()), partDoors],
+  metafile: true,
+  write: false,
+});
+await build({ ...options, plugins: [loaders(filesToAdd(metafile.inputs)), partDoors] });

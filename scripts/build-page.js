@@ -5,6 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { build, transform } from 'esbuild';
 
+import { doors } from './doors.js';
+
 const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /** Later styles override earlier ones. */
@@ -15,6 +17,7 @@ export async function pageText() {
   const bundled = await build({
     entryPoints: [project('console/report-file.tsx')],
     bundle: true,
+    plugins: [doors],
     write: false,
     minify: true,
     charset: 'utf8',

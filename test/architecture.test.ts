@@ -4,29 +4,17 @@ import { describe, expect, test } from 'vitest';
 
 import { PROJECT, filesBelow } from './files-below.ts';
 
-/** The import table of docs/architecture.md: a folder imports from itself, from every row above, and from its friends in its own row. */
+/** The import table of docs/architecture.md: a part imports from itself, from every row above, and from its friends in its own row. */
 const ROWS: readonly (readonly string[])[] = [
   ['version.ts'],
   ['core'],
   ['platform'],
-  [
-    'format',
-    'registry',
-    'search',
-    'catalog',
-    'loader',
-    'policy',
-    'sandbox',
-    'project',
-    'artifact',
-    'journal',
-    'model',
-    'tools',
-  ],
+  ['skills', 'policy', 'sandbox', 'project', 'journal', 'model', 'tools', 'scan'],
   ['runtime'],
   ['agent', 'packs', 'mcp'],
-  ['evals', 'server', 'console'],
-  ['cli'],
+  ['activation', 'evals', 'server'],
+  ['fleet'],
+  ['cli', 'console'],
   [
     'index.ts',
     'core.ts',
@@ -43,16 +31,8 @@ const ROWS: readonly (readonly string[])[] = [
 
 /** Imports inside a row. Each needs a reason. */
 const FRIENDS: Readonly<Record<string, readonly string[]>> = {
-  // Indexing a skill means reading its frontmatter.
-  registry: ['format'],
-  // Level 2 is the body behind the frontmatter.
-  loader: ['format'],
-  // Runs save their outputs as artifacts.
-  sandbox: ['artifact'],
   // The rule model finds quickstarts in SKILL.md.
-  model: ['format'],
-  // The page uses the types of the API that it calls, and shows reports of evaluations.
-  console: ['server', 'evals'],
+  model: ['skills'],
 };
 
 interface Import {
@@ -62,12 +42,38 @@ interface Import {
   readonly isType: boolean;
 }
 
-const sources = filesBelow('src', /\.tsx?$/);
+const sources = ['src', 'console'].flatMap((folder) => filesBelow(folder, /\.tsx?$/));
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
+/** The doors of package.json with their files. */
+const doors: ReadonlyMap<string, string> = new Map(
+  Object.entries<{ source: string }>(JSON.parse(read('package.json')).imports).map(([door, { source }]) => [
+    door,
+    path.posix.normalize(source),
+  ]),
+);
+/** What each door offers, with the file that defines it. */
+const offered = new Map(
+  [...doors].map(([door, file]) => [
+    door,
+    new Map(
+      [...read(file).matchAll(/^export(?: type)? \{([^}]*)\} from '(\.[^']+)'/gm)].flatMap(([, list = '', from = '']) =>
+        namesIn(list).map(({ name }) => [name, path.posix.join(path.posix.dirname(file), from)] as const),
+      ),
+    ),
+  ]),
+);
 const imports: readonly Import[] = sources.flatMap((from) => {
   const text = read(from);
-  const statics = [...text.matchAll(/^(?:import|export)\s(type\s)?[^;]*?from\s+'([^']+)'/gms)].map(
-    ([, type, to = '']) => ({ to, isLazy: false, isType: type !== undefined }),
+  const statics = [...text.matchAll(/^(?:import|export)\s(type\s)?([^;]*?)from\s+'([^']+)'/gms)].flatMap(
+    ([, type, list = '', to = '']) => {
+      const isType = type !== undefined;
+      if (!doors.has(to)) return [{ to, isLazy: false, isType }];
+      return namesIn(list.replaceAll(/[{}]/g, '')).map((named) => ({
+        to: offered.get(to)?.get(named.name) ?? doors.get(to) ?? to,
+        isLazy: false,
+        isType: isType || named.isType,
+      }));
+    },
   );
   const lazies = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, to = '']) => ({
     to,
@@ -77,10 +83,13 @@ const imports: readonly Import[] = sources.flatMap((from) => {
   return [...statics, ...lazies].map((found) => ({
     ...found,
     from,
-    to: found.to.startsWith('.') ? path.posix.join(path.posix.dirname(from), found.to) : found.to,
+    to: found.to.startsWith('.')
+      ? path.posix.join(path.posix.dirname(from), found.to)
+      : (doors.get(found.to) ?? found.to),
   }));
 });
-const folderOf = (file: string): string => file.split('/')[1] ?? '';
+const folderOf = (file: string): string => (file.startsWith('console/') ? 'console' : (file.split('/')[1] ?? ''));
+const isEntryPoint = (file: string): boolean => /^src\/[^/]+$/.test(file);
 const rowOf = (file: string): number => ROWS.findIndex((row) => row.includes(folderOf(file)));
 
 describe('the import table', () => {
@@ -94,10 +103,26 @@ describe('the import table', () => {
       folderOf(from) === folderOf(to) ||
       rowOf(to) < rowOf(from) ||
       (FRIENDS[folderOf(from)]?.includes(folderOf(to)) ?? false);
-    const isDoor = (file: string): boolean => file.split('/').length === 2;
-    const wrong = inside.filter(({ from, to }) => !isDoor(from) && !isAllowed(from, to));
+    const wrong = inside.filter(({ from, to }) => !isEntryPoint(from) && !isAllowed(from, to));
     expect(inside.length).toBeGreaterThan(100);
     expect(wrong).toEqual([]);
+  });
+
+  test('a part imports another part through its door, and its own files by their paths', () => {
+    const relative = sources.flatMap((from) =>
+      [...read(from).matchAll(/(?:\bfrom|\bimport\()\s*'(\.[^']+)'/g)].map(([, to = '']) => ({
+        from,
+        to: path.posix.join(path.posix.dirname(from), to),
+      })),
+    );
+    expect(
+      relative.filter(({ from, to }) => !isEntryPoint(from) && !isEntryPoint(to) && folderOf(from) !== folderOf(to)),
+    ).toEqual([]);
+    const used = sources.flatMap((from) =>
+      [...read(from).matchAll(/(?:\bfrom|\bimport\()\s*'(#[\w/-]+)'/g)].map(([, door = '']) => ({ from, door })),
+    );
+    expect(used.filter(({ from, door }) => door.slice(1).split('/')[0] === folderOf(from))).toEqual([]);
+    expect([...new Set(used.map(({ door }) => door))].toSorted()).toEqual([...doors.keys()].toSorted());
   });
 
   test('the page imports nothing that runs except core, the texts of reports and its own files', () => {
@@ -107,7 +132,7 @@ describe('the import table', () => {
       page
         .filter(
           ({ to }) =>
-            !/^src\/(?:console|core|evals\/report)\/|^src\/evals\/page\/view\.ts$|^preact(?:\/hooks)?$/.test(to),
+            !/^(?:console|src\/core|src\/evals\/report)\/|^src\/evals\/page\/view\.ts$|^preact(?:\/hooks)?$/.test(to),
         )
         .map(({ from, to }) => [from, to]),
     ).toEqual([]);
@@ -136,7 +161,7 @@ describe('the import table', () => {
     expect([...loaded].filter((file) => !file.startsWith('src/') && !file.startsWith('node:'))).toEqual([
       'fast-string-width',
     ]);
-    expect([...loaded].filter((file) => /^src\/(?:search|format)\//.test(file))).toEqual([
+    expect([...loaded].filter((file) => /^src\/skills\/(?:search|format)\//.test(file))).toEqual([
       'src/skills/format/bounds.ts',
     ]);
   });
@@ -151,7 +176,7 @@ describe('the import table', () => {
 
 describe('the files', () => {
   test('none has more than 400 lines', () => {
-    const code = ['src', 'test', 'bench', 'scripts', 'examples', 'skills'].flatMap((folder) =>
+    const code = ['src', 'console', 'test', 'bench', 'scripts', 'examples', 'skills'].flatMap((folder) =>
       filesBelow(folder, /\.(?:[cm]?[jt]sx?|py)$/),
     );
     expect(code.filter((file) => read(file).split('\n').length > 401)).toEqual([]);
@@ -183,6 +208,13 @@ describe('the doors', () => {
     expect(Object.keys(library).length).toBeLessThanOrEqual(25);
   });
 });
+
+function namesIn(list: string): readonly { readonly name: string; readonly isType: boolean }[] {
+  return [...list.matchAll(/(type\s+)?(\w+)(?:\s+as\s+\w+)?\s*(?:,|$)/g)].map(([, type, name = '']) => ({
+    name,
+    isType: type !== undefined,
+  }));
+}
 
 function groupByFile(all: readonly Import[]): ReadonlyMap<string, readonly string[]> {
   const edges = new Map<string, string[]>();

@@ -19,6 +19,7 @@ export async function bundleProgram(source: URL | string, folder: string): Promi
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
+    conditions: ['source'],
     format: 'esm',
     platform: 'node',
     target: 'node20.19',

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { Approvals } from '../../src/server/api/govern.ts';
+import type { Approvals } from '#server/api';
 import { useChange, useNews } from '../changes.ts';
 import { apiError, remove, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';

@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ServerStatus } from '../../src/server/api/govern.ts';
-import type { StartRequest, Started, Uploaded } from '../../src/server/api/runs.ts';
+import type { ServerStatus, Started, StartRequest, Uploaded } from '#server/api';
 import { apiError, post, remove, upload, type ApiError } from '../client.ts';
 import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { t } from '../language.ts';

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { CatalogView } from '../../src/server/api/skills.ts';
+import type { CatalogView } from '#server/api';
 import { useChange, useNews } from '../changes.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';

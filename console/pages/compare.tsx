@@ -1,7 +1,7 @@
 /** Two runs side by side. */
 import type { JSX } from 'preact';
 
-import type { RunComparison, RunDetail } from '../../src/server/api/runs.ts';
+import type { RunComparison, RunDetail } from '#server/api';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import { Markdown } from '../parts/markdown.tsx';

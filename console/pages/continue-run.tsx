@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ServerStatus } from '../../src/server/api/govern.ts';
-import type { RunDetail, Started } from '../../src/server/api/runs.ts';
+import type { RunDetail, ServerStatus, Started } from '#server/api';
 import { ApiError, post } from '../client.ts';
 import { t } from '../language.ts';
 import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';

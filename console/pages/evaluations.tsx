@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { PageData } from '../../src/evals/page/view.ts';
-import type { CaseHistory, EvaluationRow } from '../../src/server/api/govern.ts';
+import type { PageData } from '#evals/report';
+import type { CaseHistory, EvaluationRow } from '#server/api';
 import { useNews } from '../changes.ts';
 import { address } from '../client.ts';
 import { useGet } from '../hooks.ts';

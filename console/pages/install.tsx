@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { PackPlan, PackRequest } from '../../src/server/api/skills.ts';
+import type { PackPlan, PackRequest } from '#server/api';
 import { apiError, post, type ApiError } from '../client.ts';
 import { counted, t } from '../language.ts';
 import { ActionButton, Badge, Empty, Problem, State } from '../parts/parts.tsx';

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { DecisionView, Isolation, PolicyView } from '../../src/server/api/govern.ts';
+import type { DecisionView, Isolation, PolicyView } from '#server/api';
 import { useNews } from '../changes.ts';
 import { apiError, post, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';

@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Approvals, ServerStatus } from '../../src/server/api/govern.ts';
-import type { Integrity, ReplayReport, RunDetail } from '../../src/server/api/runs.ts';
+import type { Approvals, Integrity, ReplayReport, RunDetail, ServerStatus } from '#server/api';
 import { useChange, useNews } from '../changes.ts';
 import { address, apiError, post, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { RunList, RunRow } from '../../src/server/api/runs.ts';
+import type { RunList, RunRow } from '#server/api';
 import { useChange, useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks } from '../hooks.ts';

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { SkillDetail, SkillFile } from '../../src/server/api/skills.ts';
+import type { SkillDetail, SkillFile } from '#server/api';
 import { apiError, post, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';

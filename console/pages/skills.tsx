@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ScanView, SkillList, SkillRow } from '../../src/server/api/skills.ts';
+import type { ScanView, SkillList, SkillRow } from '#server/api';
 import { useChange, useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks, useGet } from '../hooks.ts';

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ApprovalDetail, PendingApproval } from '../../src/server/api/govern.ts';
+import type { ApprovalDetail, PendingApproval } from '#server/api';
 import { apiError, post, type ApiError } from '../client.ts';
 import { t } from '../language.ts';
 import { link } from '../route.ts';

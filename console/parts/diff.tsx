@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { diffLines, type DiffLine } from '../../src/core/text/text-diff.ts';
+import { diffLines, type DiffLine } from '#core';
 import { t } from '../language.ts';
 import { visible } from '../text.ts';
 

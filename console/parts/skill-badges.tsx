@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-import type { SkillRow } from '../../src/server/api/skills.ts';
+import type { SkillRow } from '#server/api';
 import { counted, t } from '../language.ts';
 import { Badge } from './parts.tsx';
 

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { EventDetail, EventRow } from '../../src/server/api/runs.ts';
+import type { EventDetail, EventRow } from '#server/api';
 import { useChunks, useGet } from '../hooks.ts';
 import { get } from '../client.ts';
 import { t } from '../language.ts';

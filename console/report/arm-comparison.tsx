@@ -1,8 +1,7 @@
 /** The comparison of two arms, with its uncertainty. */
 import type { JSX } from 'preact';
 
-import { chanceText, signedNumber, verdictOfDifference } from '../../src/evals/report/report-text.ts';
-import type { Comparison } from '../../src/evals/report/result.ts';
+import { chanceText, signedNumber, verdictOfDifference, type Comparison } from '#evals/report';
 import { counted, t } from '../language.ts';
 import { Facts } from '../parts/parts.tsx';
 import { duration, line, number } from '../text.ts';

@@ -10,13 +10,14 @@ import { duration, line, number, visible } from '../text.ts';
 import { Table, Titled, armName, part, useReportLink } from './marks.tsx';
 import {
   CONTEXT_SECTIONS,
+  type CaseResult,
+  type CheckResult,
   type ContextSection,
   type PageData,
   type RunStep,
   type RunView,
   type TurnView,
-} from '../../src/evals/page/view.ts';
-import type { CaseResult, CheckResult } from '../../src/evals/report/result.ts';
+} from '#evals/report';
 
 export interface Neighbours {
   readonly before: number | undefined;

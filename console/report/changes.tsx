@@ -1,15 +1,15 @@
 /** The changes since an earlier report. */
 import type { JSX } from 'preact';
 
-import type { PageData } from '../../src/evals/page/view.ts';
 import {
+  chanceText,
   CHANGES,
   type BeforeAfter,
   type CaseVerdict,
   type Change,
+  type PageData,
   type ReportComparison,
-} from '../../src/evals/report/compare-reports.ts';
-import { chanceText } from '../../src/evals/report/report-text.ts';
+} from '#evals/report';
 import { t } from '../language.ts';
 import { Badge, Card, Empty, Facts, Section, State, type Tone } from '../parts/parts.tsx';
 import { date, duration, line, number, short, visible } from '../text.ts';

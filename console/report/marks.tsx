@@ -2,8 +2,7 @@
 import { createContext, type ComponentChildren, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 
-import { percentText } from '../../src/evals/report/report-text.ts';
-import { CASE_STATUSES, type Arm, type Rate, type StatusCounts } from '../../src/evals/report/result.ts';
+import { CASE_STATUSES, percentText, type Arm, type Rate, type StatusCounts } from '#evals/report';
 import { t } from '../language.ts';
 import { number } from '../text.ts';
 

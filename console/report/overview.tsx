@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 
-import type { PageData } from '../../src/evals/page/view.ts';
 import {
+  CASE_STATUSES,
   costOf,
   failuresFirst,
   incompleteText,
@@ -13,14 +13,12 @@ import {
   percentText,
   sumOf,
   tokensOf,
-} from '../../src/evals/report/report-text.ts';
-import {
-  CASE_STATUSES,
   type CaseResult,
   type CaseStatus,
   type EvalReport,
+  type PageData,
   type ReportSkill,
-} from '../../src/evals/report/result.ts';
+} from '#evals/report';
 import { counted, t } from '../language.ts';
 import { Banner, Card, Section, State } from '../parts/parts.tsx';
 import { Trend } from '../parts/trend.tsx';

@@ -2,8 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { modelsText, tokensOf } from '../../src/evals/report/report-text.ts';
-import { CASE_STATUSES, type CaseResult, type CaseStatus } from '../../src/evals/report/result.ts';
+import { CASE_STATUSES, modelsText, tokensOf, type CaseResult, type CaseStatus, type PageData } from '#evals/report';
 import { isTyping } from '../keys.ts';
 import { counted, t } from '../language.ts';
 import { go } from '../route.ts';
@@ -18,7 +17,6 @@ import { useMedia } from '../hooks.ts';
 import { Empty, State } from '../parts/parts.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import type { PageData } from '../../src/evals/page/view.ts';
 
 interface ReportProps {
   readonly data: PageData;

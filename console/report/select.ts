@@ -1,6 +1,5 @@
 /** Filters and sorts the results of the table. Pure, so that tests need no browser. */
-import { tokensOf } from '../../src/evals/report/report-text.ts';
-import type { CaseResult, CaseStatus } from '../../src/evals/report/result.ts';
+import { tokensOf, type CaseResult, type CaseStatus } from '#evals/report';
 
 export const COLUMNS = ['status', 'case', 'tags', 'arm', 'checks', 'tokens', 'time'] as const;
 export type Column = (typeof COLUMNS)[number];

@@ -1,8 +1,7 @@
 /** The trigger evaluation: controls, scores, confusion matrix and distractor sweep. */
 import type { JSX } from 'preact';
 
-import { percentText } from '../../src/evals/report/report-text.ts';
-import type { Rate, TriggerReport } from '../../src/evals/report/result.ts';
+import { percentText, type Rate, type TriggerReport } from '#evals/report';
 import { t } from '../language.ts';
 import { Banner, Section, State } from '../parts/parts.tsx';
 import { line, number } from '../text.ts';

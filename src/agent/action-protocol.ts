@@ -2,17 +2,27 @@
  * The structured actions of skills-agent (AGT-2), for models without tool calls: an answer is one object `{action: {type, payload},
  * plan_update?, diagnostics?}`. Parsing has no effects; the payload is validated later, like the input of any tool.
  */
-import { invalidInput, type SkillError } from '../core/errors.ts';
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { isObject, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
-import { schemaText } from '../core/json/schema-text.ts';
-import type { ModelTool } from '../core/model.ts';
-import { nearest } from '../core/nearest.ts';
+import {
+  choice,
+  cleanText,
+  describeValue,
+  failure,
+  invalidInput,
+  isObject,
+  list,
+  nearest,
+  quoted,
+  schemaText,
+  section,
+  text,
+  type Failure,
+  type JsonSchema,
+  type ModelTool,
+  type ObjectSchema,
+  type PlanUpdate,
+  type SkillError,
+} from '#core';
 import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from './plan-update.ts';
-import type { PlanUpdate } from '../core/plan.ts';
-import { cleanText, quoted } from '../core/text/text.ts';
-import { describeValue } from '../core/text/value-text.ts';
-import { choice, list, section, text } from '../core/json/schema-of.ts';
 
 export type DecisionReading =
   | {

@@ -2,11 +2,7 @@ import { parse } from 'jsonriver';
 
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { MAX_JSON_CHARACTERS, MAX_JSON_DEPTH, MAX_WORD } from './json-object.ts';
-import type { DecisionField } from '../core/run-events.ts';
-import { isObject, type JsonPath } from '../core/json/json-schema.ts';
-import { isHigh } from '../core/text/code-point.ts';
-import { shownText } from '../core/text/line-text.ts';
-import { cleanText } from '../core/text/text.ts';
+import { cleanText, isHigh, isObject, shownText, type DecisionField, type JsonPath } from '#core';
 
 /** Receives the parts of a decision that a person can be shown early. Never act on them: the rest of the answer may be invalid. */
 export interface ActionStreamHandlers {

@@ -4,16 +4,18 @@
  */
 import path from 'node:path';
 
-import type { Failure } from '../core/failure-codes.ts';
-import { compileGlob } from '../core/glob.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import type { ActivationReason } from '../core/run-events.ts';
-import type { SkillLoaded } from '../core/observation.ts';
-import { resolveSkill } from '../skills/registry/resolve-skill.ts';
-import { isForModel, type SkillEntry } from '../core/skill.ts';
-import { cleanText, printable } from '../core/text/text.ts';
-import type { Session } from '../runtime/session.ts';
-import type { Run } from '../runtime/start-run.ts';
+import {
+  cleanText,
+  compileGlob,
+  isForModel,
+  printable,
+  type ActivationReason,
+  type Failure,
+  type SkillEntry,
+  type SkillLoaded,
+} from '#core';
+import { resolveSkill, type SkillIndex } from '#skills';
+import type { Run, Session } from '#runtime';
 import { BODIES_A_TURN } from './selection.ts';
 
 export const ACTIVATIONS = ['model', 'shortlist', 'forced'] as const;

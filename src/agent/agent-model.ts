@@ -1,7 +1,5 @@
-import type { Config } from '../core/config/config.ts';
-import type { Model } from '../core/model.ts';
-import { findModel, type FindModelOptions } from '../model/auto.ts';
-import { openRules } from '../model/rules/rules.ts';
+import type { Config, Model } from '#core';
+import { findModel, openRules, type FindModelOptions } from '#model';
 
 export interface AgentModelOptions extends Pick<FindModelOptions, 'addresses' | 'limits' | 'retries' | 'surroundings'> {
   /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-5-5`, `scripted:FILE`. Takes precedence. */
@@ -32,8 +30,8 @@ const SCRIPTED = 'scripted:';
 export async function openAgentModel(options: AgentModelOptions): Promise<AgentModel> {
   if (options.name?.startsWith(SCRIPTED) === true) {
     const [{ openScripted }, { readScriptedTurns }] = await Promise.all([
-      import('../model/scripted/scripted.ts'),
-      import('../model/scripted/scripted-file.ts'),
+      import('#model/scripted'),
+      import('#model/scripted-file'),
     ]);
     const turns = readScriptedTurns(options.name.slice(SCRIPTED.length));
     return { model: openScripted(turns), reason: 'it was requested by name', tried: [] };

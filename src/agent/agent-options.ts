@@ -1,11 +1,6 @@
-import type { Budget } from '../core/budget.ts';
-import type { Model } from '../core/model.ts';
-import type { Plan } from '../core/plan.ts';
-import type { Vocabulary } from '../core/tool.ts';
-import type { VocabularyName } from '../tools/vocabularies.ts';
-import type { Runtime } from '../runtime/runtime.ts';
-import type { Session } from '../runtime/session.ts';
-import type { Run, RunOptions } from '../runtime/start-run.ts';
+import type { Budget, Model, Plan, Vocabulary } from '#core';
+import type { VocabularyName } from '#tools';
+import type { Run, RunOptions, Runtime, Session } from '#runtime';
 import type { Activation } from './activation.ts';
 import type { ProtocolName } from './system-prompt.ts';
 

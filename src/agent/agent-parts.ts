@@ -1,8 +1,5 @@
-import type { Budget } from '../core/budget.ts';
-import type { ActivationReason } from '../core/run-events.ts';
-import type { Model } from '../core/model.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import type { Run } from '../runtime/start-run.ts';
+import type { ActivationReason, Budget, Model, SkillEntry } from '#core';
+import type { Run } from '#runtime';
 import type { StepControl } from './agent-options.ts';
 import type { AgentTools } from './agent-tools.ts';
 import type { Replay } from './resume/replay.ts';

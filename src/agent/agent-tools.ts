@@ -1,20 +1,27 @@
 /** The tools of one agent: the tools of its vocabulary, which pass the gate, and its own tools. */
 import { FINAL_ANSWER } from './action-protocol.ts';
-import { describeAction, describeOutcome } from '../core/action-text.ts';
-import type { ModelTool, ModelToolCall } from '../core/model.ts';
-import { nearest } from '../core/nearest.ts';
-import type { Observation } from '../core/observation.ts';
-import { quoted } from '../core/text/text.ts';
-import { readInput } from '../tools/read-input.ts';
+import {
+  describeAction,
+  describeOutcome,
+  nearest,
+  partOf,
+  quoted,
+  startOf,
+  type Failure,
+  type ModelTool,
+  type ModelToolCall,
+  type Observation,
+} from '#core';
 import {
   deniedTool,
+  readInput,
   toolsOf,
   whyNotOffered,
   type SkillTool,
   type ToolAnswer,
   type ToolsOptions,
-} from '../tools/tools.ts';
-import type { Session } from '../runtime/session.ts';
+} from '#tools';
+import type { Session } from '#runtime';
 import { resultOf, type ExchangeResult } from './conversation.ts';
 import type { Gate } from './gate.ts';
 import type { KeptOutputs } from './outputs.ts';
@@ -29,8 +36,6 @@ import {
 } from './own-tools.ts';
 import { workflowFirst } from './selection.ts';
 import type { ProtocolName } from './system-prompt.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { partOf, startOf } from '../core/text/code-point.ts';
 
 export interface CallOutcome {
   readonly result: ExchangeResult;

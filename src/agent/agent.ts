@@ -5,11 +5,18 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
-import { defined } from '../core/defined.ts';
+import {
+  defined,
+  isSkillError,
+  startPlan,
+  type ActivationReason,
+  type AgentStart,
+  type Budget,
+  type Outcome,
+  type SkillError,
+} from '#core';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
-import { isSkillError, type SkillError } from '../core/errors.ts';
 import { readPlanUpdate } from './plan-update.ts';
-import { startPlan } from '../core/plan.ts';
 import { openAgentTools } from './agent-tools.ts';
 import { childOptions } from './child-options.ts';
 import { startConversation, type Conversation } from './conversation.ts';
@@ -28,10 +35,8 @@ import { firstAncestry, type Ancestry, type ChildResult, type ChildTask } from '
 import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
 import { lostChild, recordedChild } from './resume/recorded-child.ts';
-import type { Budget } from '../core/budget.ts';
-import type { ActivationReason, AgentStart, Outcome } from '../core/run-events.ts';
-import type { VocabularyName } from '../tools/vocabularies.ts';
-import type { Run, RunOptions } from '../runtime/start-run.ts';
+import type { VocabularyName } from '#tools';
+import type { Run, RunOptions } from '#runtime';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 

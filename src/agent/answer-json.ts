@@ -1,7 +1,6 @@
 /** Reads the JSON object in an answer of a model (MOD-3). Invalid JSON is not repaired: the model gets one message with the exact error. */
 import { readJsonObject, type JsonProblem } from './json-object.ts';
-import { countText } from '../core/text/line-text.ts';
-import { printable, quoted } from '../core/text/text.ts';
+import { countText, printable, quoted } from '#core';
 
 export type AnswerReading =
   | {

@@ -1,15 +1,20 @@
 /** Sends one request to the model; records the request and the answer. */
 import { budgetText } from './count-budget.ts';
-import { isSkillError } from '../core/errors.ts';
-import { isPlanDone } from '../core/plan.ts';
-import { estimateTokens } from '../core/tokens.ts';
+import {
+  estimateTokens,
+  isPlanDone,
+  isSkillError,
+  shownText,
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelRequest,
+  type ModelTool,
+  type RunEvent,
+} from '#core';
 import { isPlanLimit } from './plan-limits.ts';
 import { prepareRequest } from './request.ts';
 import { stateText, type ProtocolName } from './system-prompt.ts';
 import { openActionStream, type ActionStreamHandlers } from './action-stream.ts';
-import { shownText } from '../core/text/line-text.ts';
-import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../core/model.ts';
-import type { RunEvent } from '../core/run-events.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';
 

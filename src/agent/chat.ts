@@ -1,18 +1,23 @@
 /** A chat: the messages of a user in one conversation, one session and one record. Each message has its own budget. */
 import { FINAL_ANSWER } from './action-protocol.ts';
-import type { Action } from '../core/action.ts';
-import type { Budget } from '../core/budget.ts';
-import { reduceChat, type ChatEvent, type Said } from '../core/chat.ts';
+import {
+  invalidInput,
+  isPlanDone,
+  reduceChat,
+  startPlan,
+  type Action,
+  type Budget,
+  type ChatEvent,
+  type Ledger,
+  type Model,
+  type Observation,
+  type Plan,
+  type RunEvent,
+  type Said,
+  type SkillError,
+} from '#core';
 import { NOTHING_USED, wholeBudget } from './count-budget.ts';
-import { invalidInput, type SkillError } from '../core/errors.ts';
-import type { Model } from '../core/model.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import type { Ledger } from '../core/ledger.ts';
-import { isPlanDone, startPlan, type Plan } from '../core/plan.ts';
-import type { Observation } from '../core/observation.ts';
-import { fileChanges, type FileChange } from '../runtime/file-changes.ts';
-import { undoFiles, type UndoneFile } from '../runtime/undo-files.ts';
-import type { Run } from '../runtime/start-run.ts';
+import { fileChanges, undoFiles, type FileChange, type Run, type UndoneFile } from '#runtime';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';

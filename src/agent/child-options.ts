@@ -1,6 +1,6 @@
 /** Derives the options of a subagent: the same model, files and policy, but its own workspace and no sinks. */
-import { defined } from '../core/defined.ts';
-import type { Run } from '../runtime/start-run.ts';
+import { defined } from '#core';
+import type { Run } from '#runtime';
 import type { AgentOptions } from './agent-options.ts';
 import type { ChildTask } from './subagent.ts';
 

@@ -1,8 +1,6 @@
 /** The conversation of an agent with its model, turn by turn, and the messages that represent it (AGT-6). */
-import { defined } from '../core/defined.ts';
-import { sha256 } from '../platform/hash.ts';
-import { startOfText } from '../core/text/excerpt.ts';
-import type { ModelImage, ModelMessage, ModelToolCall } from '../core/model.ts';
+import { defined, startOfText, type ModelImage, type ModelMessage, type ModelToolCall } from '#core';
+import { sha256 } from '#platform';
 import type { KeptOutputs } from './outputs.ts';
 import {
   startMeasured,

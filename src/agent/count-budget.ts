@@ -1,11 +1,15 @@
 /** Counts the usage of a run from its events alone, so that a resumed run continues to count. */
-import { DEFAULT_BUDGET, type Budget, type BudgetName } from '../core/budget.ts';
-import type { ActionType } from '../core/action.ts';
-import { invalidInput } from '../core/errors.ts';
-import { REFUSALS } from '../core/failure-codes.ts';
-import { nearest } from '../core/nearest.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import { quoted } from '../core/text/text.ts';
+import {
+  DEFAULT_BUDGET,
+  invalidInput,
+  nearest,
+  quoted,
+  REFUSALS,
+  type ActionType,
+  type Budget,
+  type BudgetName,
+  type RunEvent,
+} from '#core';
 
 export const NOTHING_USED: Budget = {
   turns: 0,

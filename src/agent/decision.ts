@@ -1,11 +1,8 @@
 /** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
 import { SHAPE, readDecision } from './action-protocol.ts';
 import { readAnswer, repairRequest } from './answer-json.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/model.ts';
-import type { PlanUpdate } from '../core/plan.ts';
+import { isObject, startOf, type ModelAnswer, type ModelTool, type ModelToolCall, type PlanUpdate } from '#core';
 import type { ProtocolName } from './system-prompt.ts';
-import { startOf } from '../core/text/code-point.ts';
 
 export type AgentDecision =
   | {

@@ -2,14 +2,19 @@
  * The gate between the model and the session: enforces the call budgets and the limit of loaded skills per turn, and records why a
  * skill was loaded.
  */
-import type { Action } from '../core/action.ts';
-import type { Budget, BudgetName } from '../core/budget.ts';
+import {
+  actionFailed,
+  failure,
+  quoted,
+  type Action,
+  type ActionFailed,
+  type ActivationReason,
+  type Budget,
+  type BudgetName,
+  type Observation,
+} from '#core';
 import { budgetText, startsProgram } from './count-budget.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { ActivationReason } from '../core/run-events.ts';
-import { actionFailed, type ActionFailed, type Observation } from '../core/observation.ts';
-import { quoted } from '../core/text/text.ts';
-import type { Run } from '../runtime/start-run.ts';
+import type { Run } from '#runtime';
 import { BODIES_A_TURN, loadedBy } from './selection.ts';
 import type { AgentState } from './state.ts';
 

@@ -1,8 +1,4 @@
-import { codePointAt } from '../core/text/code-point.ts';
-import { positionOf, type Position } from '../core/json/json-position.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import { countText } from '../core/text/line-text.ts';
-import { quoted } from '../core/text/text.ts';
+import { codePointAt, countText, isObject, positionOf, quoted, type Position } from '#core';
 
 export type JsonObjectReading =
   | {

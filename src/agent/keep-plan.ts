@@ -1,7 +1,6 @@
-import { applyPlanUpdate, startPlan, type Plan, type PlanChange, type PlanUpdate } from '../core/plan.ts';
-import type { Budget } from '../core/budget.ts';
+import { applyPlanUpdate, startPlan, type Budget, type Plan, type PlanChange, type PlanUpdate } from '#core';
 import { checkConstraints } from './plan-limits.ts';
-import type { Run } from '../runtime/start-run.ts';
+import type { Run } from '#runtime';
 import type { AgentState } from './state.ts';
 
 export interface PlanPlace {

@@ -1,7 +1,6 @@
 /** Messages with their token count and digest, so that each message is measured once and not in every request. */
-import type { ModelMessage } from '../core/model.ts';
-import { estimateTokens } from '../core/tokens.ts';
-import { sha256 } from '../platform/hash.ts';
+import { estimateTokens, type ModelMessage } from '#core';
+import { sha256 } from '#platform';
 
 export interface MeasuredMessages {
   readonly messages: readonly ModelMessage[];

@@ -1,13 +1,10 @@
 /** Prepares the first turn: copies the given files, loads the required skills, proposes skills, and composes the first message. */
 import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
-import { printable } from '../core/text/text.ts';
-import { stageRequestFiles } from '../runtime/request-files.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import { printable, type Failure, type SkillEntry } from '#core';
+import { stageRequestFiles, type Run } from '#runtime';
+import type { SkillIndex } from '#skills';
 import type { AgentOptions } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import type { Run } from '../runtime/start-run.ts';
 
 export async function openRequest(options: AgentOptions, parts: AgentParts): Promise<Opening | TurnsEnd> {
   const { run, proposed, stop, replay } = parts;

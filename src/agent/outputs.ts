@@ -1,5 +1,5 @@
 /** Outputs that left the conversation and can be recalled. Kept for one run, up to a size limit; the oldest are dropped first. */
-import { sha256 } from '../platform/hash.ts';
+import { sha256 } from '#platform';
 
 const SCHEME = 'run://observations/';
 /** The limit for all texts together. */

@@ -1,8 +1,6 @@
 /** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
-import { text } from '../core/json/schema-of.ts';
-import { inputOf } from '../tools/parameters.ts';
-import { briefSchema, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
-import type { ModelTool } from '../core/model.ts';
+import { briefSchema, text, type JsonSchema, type ModelTool, type ObjectSchema } from '#core';
+import { inputOf } from '#tools';
 
 export const UPDATE_PLAN = 'update_plan';
 export const RECALL = 'recall_output';

@@ -1,8 +1,5 @@
 /** The constraints of a plan that limit the run. A plan can only tighten the budget that the caller set. */
-import type { Budget, BudgetName } from '../core/budget.ts';
-import type { Plan } from '../core/plan.ts';
-import { quoted } from '../core/text/text.ts';
-import { describeValue } from '../core/text/value-text.ts';
+import { describeValue, quoted, type Budget, type BudgetName, type Plan } from '#core';
 import { NOTHING_USED } from './count-budget.ts';
 
 const CONSTRAINTS = {

@@ -1,9 +1,19 @@
-import { isObject, type JsonSchema } from '../core/json/json-schema.ts';
-import { STEP_STATES, type Plan, type PlanStep, type PlanUpdate, type StepState } from '../core/plan.ts';
-import { quoted } from '../core/text/text.ts';
-import { describeValue } from '../core/text/value-text.ts';
-import { defined } from '../core/defined.ts';
-import { choice, list, section, text } from '../core/json/schema-of.ts';
+import {
+  choice,
+  defined,
+  describeValue,
+  isObject,
+  list,
+  quoted,
+  section,
+  STEP_STATES,
+  text,
+  type JsonSchema,
+  type Plan,
+  type PlanStep,
+  type PlanUpdate,
+  type StepState,
+} from '#core';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {

@@ -1,8 +1,6 @@
 /** The instructions that a project has for agents, in its AGENTS.md. */
-import { delimit } from '../core/text/delimit-untrusted.ts';
-import { startOfText } from '../core/text/excerpt.ts';
-import { readFile } from '../project/read-file.ts';
-import { resolvePath } from '../project/resolve-path.ts';
+import { delimit, startOfText } from '#core';
+import { readFile, resolvePath } from '#project';
 
 const FILE = 'AGENTS.md';
 /** About 4,000 tokens. */

@@ -1,7 +1,6 @@
 /** What every request of a run carries before a skill is loaded, by part. */
-import type { Offer } from '../core/tool.ts';
-import type { Session } from '../runtime/session.ts';
-import { estimateTokens } from '../core/tokens.ts';
+import { estimateTokens, type Offer } from '#core';
+import type { Session } from '#runtime';
 import { agentToolList } from './agent-tools.ts';
 import { rulesText } from './system-prompt.ts';
 

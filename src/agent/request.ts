@@ -1,6 +1,6 @@
 /** Builds the next request to a model: fixed sections, a stable prefix, never larger than the limit (AGT-6). */
 import { actionSchema, actionTable } from './action-protocol.ts';
-import { sha256 } from '../platform/hash.ts';
+import { sha256 } from '#platform';
 import { measureMessages, user } from './measured-messages.ts';
 import { rulesText, type ProtocolName } from './system-prompt.ts';
 import {
@@ -11,10 +11,8 @@ import {
   type Conversation,
   type Exchange,
 } from './conversation.ts';
-import type { Budget } from '../core/budget.ts';
-import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
-import type { MeasureText } from '../runtime/measured-texts.ts';
-import type { Session } from '../runtime/session.ts';
+import type { Budget, Model, ModelRequest, ModelTool } from '#core';
+import type { MeasureText, Session } from '#runtime';
 import type { KeptOutputs } from './outputs.ts';
 
 export interface RequestParts {

@@ -1,12 +1,7 @@
 /** Decides which skills a turn loads, and in which order (AGT-5). */
-import type { Action } from '../core/action.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import type { ModelToolCall } from '../core/model.ts';
-import { resolveSkill } from '../skills/registry/resolve-skill.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
-import { isFailure } from '../tools/parameters.ts';
-import { readInput } from '../tools/read-input.ts';
+import type { Action, ModelToolCall, Offer, SkillEntry, ToolRow, Vocabulary } from '#core';
+import { resolveSkill, type SkillIndex } from '#skills';
+import { isFailure, readInput } from '#tools';
 
 /** The most skills that one turn may load. */
 export const BODIES_A_TURN = 2;

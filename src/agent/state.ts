@@ -1,15 +1,21 @@
 /** The state of an agent as a reduction of the events of its run: the same events give the same state (AGT-1). */
-import { describeAction, describeOutcome } from '../core/action-text.ts';
-import type { Action } from '../core/action.ts';
-import type { Budget } from '../core/budget.ts';
+import {
+  describeAction,
+  describeOutcome,
+  phaseOf,
+  REFUSALS,
+  stableJson,
+  UNANSWERED,
+  type Action,
+  type ActionFailed,
+  type Budget,
+  type Observation,
+  type Phase,
+  type Plan,
+  type RunEvent,
+} from '#core';
 import { NOTHING_USED, countEvent } from './count-budget.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import { REFUSALS, UNANSWERED } from '../core/failure-codes.ts';
-import type { ActionFailed, Observation } from '../core/observation.ts';
-import type { Plan } from '../core/plan.ts';
-import { phaseOf, type Phase } from '../core/phase.ts';
-import { sha256 } from '../platform/hash.ts';
-import { stableJson } from '../core/json/stable-json.ts';
+import { sha256 } from '#platform';
 
 /** Turns with the same actions and results. Keys are hashes; a turn with a failure has none, because the session counts failures. */
 interface RepeatedTurns {

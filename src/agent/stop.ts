@@ -1,5 +1,5 @@
 /** Stops a run from outside: by the caller's signal or by the time limit. */
-import { timerMs } from '../platform/clock.ts';
+import { timerMs } from '#platform';
 
 export interface Stop {
   readonly signal: AbortSignal;

@@ -2,14 +2,18 @@
  * Subagents (AGT-11): a skill with a context of its own runs in a child agent, which gets no more rights and no more budget than its
  * parent has left.
  */
-import type { Budget } from '../core/budget.ts';
+import {
+  actionFailed,
+  failure,
+  quoted,
+  type ActionFailed,
+  type Budget,
+  type Failure,
+  type Outcome,
+  type SkillEntry,
+} from '#core';
 import { budgetLeft } from './count-budget.ts';
-import { failure, type Failure } from '../core/failure-codes.ts';
-import type { Outcome } from '../core/run-events.ts';
-import { actionFailed, type ActionFailed } from '../core/observation.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
-import type { Run } from '../runtime/start-run.ts';
+import type { Run } from '#runtime';
 import type { AgentState } from './state.ts';
 
 /** The position of an agent in the tree of subagents. */

@@ -1,7 +1,6 @@
 /** The texts that an agent sends to its model, and the answer that it composes if the model gives none. */
 import { FINAL_ANSWER } from './action-protocol.ts';
-import type { Budget } from '../core/budget.ts';
-import { planText, type Plan } from '../core/plan.ts';
+import { planText, type Budget, type Plan } from '#core';
 import type { AgentState } from './state.ts';
 
 export type ProtocolName = 'actions' | 'tools';

@@ -3,7 +3,7 @@
  * performed.
  */
 import { endedBudget } from './count-budget.ts';
-import { REFUSALS } from '../core/failure-codes.ts';
+import { quoted, REFUSALS, type ModelAnswer, type ModelToolCall, type SkillEntry } from '#core';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { loadedText, pathRemarks } from './activation.ts';
 import { askModel, overBudget } from './ask-model.ts';
@@ -15,11 +15,7 @@ import { repeatedTurns } from './state.ts';
 import { ownResult, type CallOutcome } from './agent-tools.ts';
 import { loadedBy, orderCalls, plannedActions } from './selection.ts';
 import { delegate } from './subagent.ts';
-import { quoted } from '../core/text/text.ts';
-import { textsOf } from '../tools/parameters.ts';
-import { readInput } from '../tools/read-input.ts';
-import type { ModelAnswer, ModelToolCall } from '../core/model.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import { readInput, textsOf } from '#tools';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 
 /** The state between two turns. */

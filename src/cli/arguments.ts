@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import type { Config } from '../core/config/config.ts';
-import { nearest } from '../core/nearest.ts';
-import { printable, quoted } from '../core/text/text.ts';
+import { nearest, printable, quoted, type Config } from '#core';
 import { GLOBAL_FLAGS, type Flag, type FlagValues, type Flags } from './command.ts';
 import { UsageError } from './exit.ts';
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import path from 'node:path';
 
-import { cacheDirectory } from '../platform/fs/cache-directory.ts';
-import { tryMakeFolders } from '../platform/fs/make-folders.ts';
+import { cacheDirectory, tryMakeFolders } from '#platform';
 import { VERSION } from '../version.ts';
 import { standardStream } from './terminal/standard-stream.ts';
 

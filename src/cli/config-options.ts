@@ -1,10 +1,19 @@
-import { checkConfig, problemText } from '../core/config/config-check.ts';
-import { valueHint } from '../core/config/config-environment.ts';
-import type { Config } from '../core/config/config.ts';
-import { SETTINGS, isMap, valueAt, valueOfText, withValue, type Setting } from '../core/config/config-settings.ts';
-import { isObject, type JsonSchema } from '../core/json/json-schema.ts';
-import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text/text.ts';
+import {
+  checkConfig,
+  isMap,
+  isObject,
+  nearest,
+  problemText,
+  quoted,
+  SETTINGS,
+  valueAt,
+  valueHint,
+  valueOfText,
+  withValue,
+  type Config,
+  type JsonSchema,
+  type Setting,
+} from '#core';
 
 export type OptionsRead =
   | { readonly type: 'read'; readonly config: Config }

@@ -1,5 +1,5 @@
 import { VERSION } from '../version.ts';
-import { padText, textWidth } from '../platform/text-width.ts';
+import { padText, textWidth } from '#platform';
 import {
   GLOBAL_FLAGS,
   shownFlags,

@@ -1,6 +1,5 @@
-import { visibleJson } from '../core/json/visible-json.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import type { Distrust } from '../runtime/skill-trust.ts';
+import { visibleJson, type SkillEntry } from '#core';
+import type { Distrust } from '#runtime';
 
 /** Version of the JSON that commands print. It increases when a field is removed or changes its meaning. */
 const SCHEMA = 1;

@@ -1,9 +1,7 @@
 import path from 'node:path';
 
-import { isSkillError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text/text.ts';
-import { isDirectory } from '../platform/fs/paths.ts';
+import { isSkillError, nearest, quoted } from '#core';
+import { isDirectory } from '#platform';
 import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
 import { GLOBAL_FLAGS, toggle, type Command, type CommandEntry, type Flag } from './command.ts';

@@ -1,11 +1,10 @@
-import { createRuntime } from '../packs/open-runtime.ts';
-import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
+import { createRuntime } from '#packs';
+import type { Runtime, RuntimeOptions } from '#runtime';
 import type { GlobalInvocation } from './command.ts';
 import { openProgress } from './terminal/progress.ts';
-import { isSkillError } from '../core/errors.ts';
+import { defined, isSkillError } from '#core';
 import { UsageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
-import { defined } from '../core/defined.ts';
 
 type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
 

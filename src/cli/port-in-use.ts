@@ -1,4 +1,4 @@
-import { isSystemError } from '../platform/fs/paths.ts';
+import { isSystemError } from '#platform';
 import { UsageError } from './exit.ts';
 
 /** Handles a server that could not listen. */

@@ -1,5 +1,5 @@
-import { configProblem, type LoadedConfig, type Surroundings } from '../core/config/loaded-config.ts';
-import { loadConfig, surroundingsOf } from '../runtime/config/config.ts';
+import { configProblem, type LoadedConfig, type Surroundings } from '#core';
+import { loadConfig, surroundingsOf } from '#runtime';
 import { parseSettings } from './arguments.ts';
 import type { GlobalInvocation } from './command.ts';
 

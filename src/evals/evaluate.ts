@@ -6,26 +6,24 @@ import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { makeReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
-import { invalidInput, isSkillError, type SkillError } from '../core/errors.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import { containerSettings, findExecutor } from '../runtime/execution/executors.ts';
+import {
+  invalidInput,
+  isObject,
+  isSkillError,
+  quoted,
+  type Executor,
+  type ExecutorName,
+  type Model,
+  type SkillError,
+} from '#core';
+import { containerSettings, findExecutor, type Runtime } from '#runtime';
 import { VERSION } from '../version.ts';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
-import { removeTree } from '../platform/fs/remove-tree.ts';
+import { isSystemError, makeFolders, realPath, removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
 import { makeTriggerReport } from './trigger/trigger-score.ts';
-import { PackRefused, isRefusal } from '../packs/problems.ts';
-import { quoted } from '../core/text/text.ts';
-import { listBackups } from '../packs/root/skill-backups.ts';
-import { closeRootHandle, openRootHandle } from '../packs/root/root-paths.ts';
-import { stageSource } from '../packs/sources/stage-source.ts';
-import { runProgram } from '../packs/sources/run-program.ts';
-import { makeFolders } from '../platform/fs/make-folders.ts';
-import { isSystemError, realPath } from '../platform/fs/paths.ts';
+import { closeRootHandle, isRefusal, listBackups, openRootHandle, PackRefused, runProgram, stageSource } from '#packs';
 import type { ActionPattern, EvalCase } from './cases/case.ts';
-import type { Executor, ExecutorName } from '../core/execution.ts';
-import type { Model } from '../core/model.ts';
-import type { Runtime } from '../runtime/runtime.ts';
 import type { SkillSet } from './run/skill-set.ts';
 import type { ArmSkills, Job } from './run/suite-jobs.ts';
 

@@ -1,9 +1,8 @@
 /** The shapes of the fleet API. The client and the OpenAPI description are made from them. */
 import { z } from 'zod';
 
-import { VOCABULARY_NAMES } from '../tools/vocabularies.ts';
-import { Approvals } from '../server/api/govern.ts';
-import { BudgetLimits } from '../server/api/runs.ts';
+import { VOCABULARY_NAMES } from '#tools';
+import { Approvals, BudgetLimits } from '#server';
 import { RIGHTS } from './keys.ts';
 
 const Time = z.iso.datetime().describe('ISO 8601 in UTC');

@@ -5,18 +5,18 @@ import type { Pool, PoolClient } from 'pg';
 
 import {
   APPROVAL_SCOPES,
+  invalidInput,
+  quoted,
   type ApprovalAnswer,
   type ApprovalRequest,
   type ApprovalScope,
   type Approve,
-} from '../core/approval.ts';
-import { conflict, questionView, type ApprovalBook } from '../server/approvals.ts';
-import { quoted } from '../core/text/text.ts';
+} from '#core';
+import { conflict, questionView, type ApprovalBook } from '#server';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { continueRun } from './hand-over.ts';
 import { storableJson, storableText } from './storable-text.ts';
-import { invalidInput } from '../core/errors.ts';
 
 export interface FleetQuestion {
   readonly run: string;

@@ -4,10 +4,9 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { SkillError } from '../core/errors.ts';
-import { toRelativePath } from '../core/path.ts';
-import { newRunId } from '../journal/run-folder.ts';
-import { namesIn } from '../platform/fs/paths.ts';
+import { countText, SkillError, toRelativePath } from '#core';
+import { newRunId } from '#journal';
+import { namesIn } from '#platform';
 import type { StoredAttempt } from './attempt-format.ts';
 import { cancelRun } from './cancel-run.ts';
 import { openQueue } from './dbos-queue.ts';
@@ -17,7 +16,6 @@ import { restoreRecord, storedRecords } from './run-store.ts';
 import { readRow, submitRun } from './run-table.ts';
 import { pinFolders } from './skill-sets.ts';
 import { checked, damaged } from './stored-attempt.ts';
-import { countText } from '../core/text/line-text.ts';
 
 export interface AttemptsOptions {
   readonly database: string;

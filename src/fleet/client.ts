@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { z } from 'zod';
 
-import { timerMs } from '../platform/clock.ts';
-import { SkillError, isSkillError } from '../core/errors.ts';
-import type { Integrity } from '../server/api/runs.ts';
+import { timerMs } from '#platform';
+import { isSkillError, SkillError } from '#core';
+import type { Integrity } from '#server';
 import type * as api from './api.ts';
 
 export interface FleetClientOptions {

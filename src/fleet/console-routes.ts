@@ -1,16 +1,21 @@
 /** The routes that the console uses besides those of the fleet, in the same shapes as on one machine. */
-import { DEFAULT_BUDGET } from '../core/budget.ts';
+import { DEFAULT_BUDGET } from '#core';
 import { z } from 'zod';
 
 import { VERSION } from '../version.ts';
-import { Evaluations, ServerStatus } from '../server/api/govern.ts';
-import { changes } from '../server/live-stream.ts';
-import type { RunRecords } from '../server/records.ts';
-import { eventRoute, jsonRoute, type Route } from '../server/router.ts';
-import { catalogRoutes } from '../server/routes/catalog.ts';
-import { policyRoutes } from '../server/routes/govern.ts';
-import { runRoutes } from '../server/routes/runs.ts';
-import { skillRoutes } from '../server/routes/skills.ts';
+import {
+  catalogRoutes,
+  changes,
+  Evaluations,
+  eventRoute,
+  jsonRoute,
+  policyRoutes,
+  runRoutes,
+  ServerStatus,
+  skillRoutes,
+  type Route,
+  type RunRecords,
+} from '#server';
 import type { FleetContext, FleetPage } from './context.ts';
 import { runFileRoute } from './run-files.ts';
 import type { Identity } from './keys.ts';

@@ -1,8 +1,7 @@
 import type { Pool } from 'pg';
 
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import type { HostPattern } from '../core/network/host-pattern.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { HostPattern, Surroundings } from '#core';
+import type { Runtime } from '#runtime';
 import type { ContentStore } from './content-store.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Schedules } from './schedules.ts';

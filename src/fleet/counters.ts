@@ -1,7 +1,6 @@
 /** What a worker counts while it works. The counts are written to the database with its heartbeats, and every server shows them. */
-import { REFUSALS } from '../core/failure-codes.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import { openReplayFilter, type EventSink } from '../journal/export/sinks.ts';
+import { REFUSALS, type RunEvent } from '#core';
+import { openReplayFilter, type EventSink } from '#journal';
 
 /** A sample of Prometheus: name, labels, value. */
 export type Sample = readonly [name: string, labels: Readonly<Record<string, string>>, value: number];

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Pool, PoolClient } from 'pg';
 
-import { SkillError, isSkillError } from '../core/errors.ts';
-import { loadOptional } from '../platform/optional-package.ts';
+import { isSkillError, SkillError } from '#core';
+import { loadOptional } from '#platform';
 import { openInterval } from './worker-timers.ts';
 
 export interface Database extends Pool {

@@ -8,9 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Dbos from '@dbos-inc/dbos-sdk';
 import type { Pool, PoolClient } from 'pg';
 
-import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text/text.ts';
-import { loadOptional } from '../platform/optional-package.ts';
+import { quoted, SkillError } from '#core';
+import { loadOptional } from '#platform';
 import { isPassing, untilReached } from './database.ts';
 import type { QueuePage, QueuedRun, RunQueue } from './run-queue.ts';
 import { RUN_FORMAT } from './run-table.ts';

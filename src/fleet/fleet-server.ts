@@ -6,13 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
-import { SkillError } from '../core/errors.ts';
-import { limitConnections } from '../platform/net/connection-limit.ts';
-import { LOOPBACK_HEADERS, respond } from '../platform/net/loopback-server.ts';
-import { answerApi, sendError } from '../server/exchange.ts';
-import { HttpError } from '../server/http-error.ts';
-import { API_PATH, openApi } from '../server/open-api.ts';
-import { readPageFiles, sendPage, type PageFile } from '../server/page-files.ts';
+import { SkillError } from '#core';
+import { limitConnections, LOOPBACK_HEADERS, respond } from '#platform';
+import { answerApi, API_PATH, HttpError, openApi, readPageFiles, sendError, sendPage, type PageFile } from '#server';
 import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
 import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
 import { metricsText } from './metrics.ts';

@@ -3,9 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import { invalidInput } from '../core/errors.ts';
-import { quoted } from '../core/text/text.ts';
-import { HttpError } from '../server/http-error.ts';
+import { invalidInput, quoted } from '#core';
+import { HttpError } from '#server';
 import { recordAct } from './audit.ts';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool, PoolClient } from 'pg';
 
-import { SkillError, invalidInput } from '../core/errors.ts';
+import { invalidInput, SkillError } from '#core';
 
 /** Entry N brings version N to N + 1. Never edit an entry that was released: add one. */
 const MIGRATIONS: readonly string[] = [

@@ -5,10 +5,9 @@
  */
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
-import type { NamedText, RecordPlace } from '../journal/record-place.ts';
-import { newRunId } from '../journal/run-folder.ts';
-import { sha256 } from '../platform/hash.ts';
+import { SkillError } from '#core';
+import { newRunId, type NamedText, type RecordPlace } from '#journal';
+import { sha256 } from '#platform';
 import type { RecordFile, RunStore } from './run-store.ts';
 import type { Ending } from './run-table.ts';
 

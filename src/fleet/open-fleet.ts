@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
-import { SkillError, isSkillError } from '../core/errors.ts';
+import { isSkillError, SkillError } from '#core';
 import { openTableContents, recordedContents, rememberingContents, type ContentStore } from './content-store.ts';
 import { RETRY_MS, openDatabase, type Database } from './database.ts';
 import { migrateQueue } from './dbos-queue.ts';

@@ -4,10 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Pool } from 'pg';
 
-import { sha256 } from '../platform/hash.ts';
-import { LOOPBACK_HEADERS } from '../platform/net/loopback-server.ts';
-import { HttpError } from '../server/http-error.ts';
-import { readForm } from '../server/request-body.ts';
+import { LOOPBACK_HEADERS, sha256 } from '#platform';
+import { HttpError, readForm } from '#server';
 import type { Identity } from './keys.ts';
 
 const COOKIE = 'skillwright-fleet';

@@ -1,13 +1,19 @@
 /** What each route of the fleet API does, for the owner of a key. */
-import { jsonRoute, eventRoute, type Immutable, type Route } from '../server/router.ts';
-import { HttpError } from '../server/http-error.ts';
+import {
+  Answered,
+  API_PATH,
+  ApprovalAnswer,
+  conflict,
+  eventRoute,
+  HttpError,
+  jsonRoute,
+  runRoutes,
+  type Immutable,
+  type Route,
+} from '#server';
 import * as api from './api.ts';
 import type { z } from 'zod';
-import { Answered, ApprovalAnswer } from '../server/api/govern.ts';
-import { defined } from '../core/defined.ts';
-import { API_PATH } from '../server/open-api.ts';
-import { runRoutes } from '../server/routes/runs.ts';
-import { conflict } from '../server/approvals.ts';
+import { defined } from '#core';
 import { answerQuestion, listQuestions, openFleetApprovals } from './approval-table.ts';
 import { consoleRoutes } from './console-routes.ts';
 import type { FleetContext } from './context.ts';
@@ -15,7 +21,7 @@ import { newestActs, recordAct } from './audit.ts';
 import { fleetState } from './fleet-state.ts';
 import { createKey, hasRight, listKeys, needRight, revokeKey, type Identity, type Right } from './keys.ts';
 import { followStored } from './follow-stored.ts';
-import { newRunId } from '../journal/run-folder.ts';
+import { newRunId } from '#journal';
 import { cancelRun } from './cancel-run.ts';
 import { newestRuns, readRow, submitRun, type FleetRun } from './run-table.ts';
 import { openStoredRecords } from './stored-records.ts';

@@ -3,13 +3,9 @@ import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { sha256 } from '../platform/hash.ts';
-import { redactedChunks } from '../runtime/execution/redacted.ts';
-import { leftOutNotes, readResults } from '../runtime/execution/results.ts';
-import type { Execution } from '../runtime/execution/execution.ts';
-import type { Session } from '../runtime/session.ts';
-import { HttpError } from '../server/http-error.ts';
-import { fileRoute, type Route } from '../server/router.ts';
+import { sha256 } from '#platform';
+import { leftOutNotes, readResults, redactedChunks, type Execution, type Session } from '#runtime';
+import { fileRoute, HttpError, type Route } from '#server';
 import type { ContentStore } from './content-store.ts';
 import type { QueuedRun } from './run-queue.ts';
 

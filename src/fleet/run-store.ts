@@ -4,12 +4,9 @@ import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { toRelativePath } from '../core/path.ts';
-import { SkillError } from '../core/errors.ts';
-import { infoFromEvents } from '../journal/journal-reader.ts';
-import { EVENTS_FILE, RUN_FILE } from '../journal/run-folder.ts';
-import { infoText } from '../journal/run-info.ts';
-import { sha256 } from '../platform/hash.ts';
+import { SkillError, toRelativePath } from '#core';
+import { EVENTS_FILE, infoFromEvents, infoText, RUN_FILE } from '#journal';
+import { sha256 } from '#platform';
 import type { ContentStore } from './content-store.ts';
 import { ANNOUNCE, WEBHOOKS, type Claim, type Ending } from './run-table.ts';
 import { storableText } from './storable-text.ts';

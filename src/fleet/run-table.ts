@@ -4,14 +4,12 @@
  */
 import type { Pool, PoolClient } from 'pg';
 
-import type { AgentResult } from '../agent/agent-options.ts';
-import type { Budget } from '../core/budget.ts';
-import { SkillError, invalidInput } from '../core/errors.ts';
-import { quoted } from '../core/text/text.ts';
+import type { AgentResult } from '#agent';
+import { invalidInput, quoted, SkillError, type Budget } from '#core';
 import { inTransaction } from './database.ts';
 import type { StoredAttempt } from './attempt-format.ts';
 import type { RunQueue } from './run-queue.ts';
-import type { RunPage } from '../server/records.ts';
+import type { RunPage } from '#server';
 import { storableJson } from './storable-text.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */

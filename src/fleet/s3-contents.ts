@@ -1,9 +1,8 @@
 /** Contents in an S3 bucket, by digest. Keys and region come from the environment, as other S3 programs read them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { SkillError, invalidInput } from '../core/errors.ts';
-import { sha256 } from '../platform/hash.ts';
-import { loadOptional } from '../platform/optional-package.ts';
+import { invalidInput, SkillError } from '#core';
+import { loadOptional, sha256 } from '#platform';
 import { paced, type ContentStore } from './content-store.ts';
 
 export interface S3Options {

@@ -7,23 +7,22 @@ import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { compareText } from '../core/diagnostic.ts';
-import { SkillError } from '../core/errors.ts';
-import { toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
-import { temporaryName } from '../platform/fs/atomic-replace.ts';
-import { isPresent, isSystemError } from '../platform/fs/paths.ts';
+import { compareText, quoted, SkillError, toRelativePath } from '#core';
 import {
   digestName,
   digestOfEntries,
+  isPresent,
   isProgram,
+  isSystemError,
   isTreeDigest,
   readTreeDigest,
+  refuseLinksOutside,
+  sha256,
+  temporaryName,
+  walkOpened,
   type DigestEntry,
-} from '../platform/fs/tree-digest.ts';
-import { refuseLinksOutside, walkOpened } from '../platform/fs/tree-walk.ts';
-import { sha256 } from '../platform/hash.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+} from '#platform';
+import type { Runtime } from '#runtime';
 import type { ContentStore } from './content-store.ts';
 
 /** `content`: the digest of a file, the target of a link, empty for a folder. */

@@ -2,15 +2,17 @@
 import type { Pool } from 'pg';
 
 import {
-  MAX_ARTIFACT_BYTES,
   damagedArtifact,
+  MAX_ARTIFACT_BYTES,
+  readArtifactName,
   tooLarge,
   unknownArtifact,
-} from '../sandbox/artifacts/artifact-errors.ts';
-import { readArtifactName, type ArtifactName } from '../sandbox/artifacts/artifact-name.ts';
-import type { ArtifactStore, ArtifactVersion } from '../sandbox/artifacts/store.ts';
-import { compareText } from '../core/diagnostic.ts';
-import { sha256 } from '../platform/hash.ts';
+  type ArtifactName,
+  type ArtifactStore,
+  type ArtifactVersion,
+} from '#sandbox';
+import { compareText } from '#core';
+import { sha256 } from '#platform';
 import type { ContentStore } from './content-store.ts';
 
 const COLUMNS = `name, version, 'sha256:' || digest as digest, bytes::float as bytes, media_type as "mediaType", saved_at as "savedAt"`;

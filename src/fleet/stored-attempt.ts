@@ -8,10 +8,9 @@ import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { SkillError } from '../core/errors.ts';
-import { EVENTS_FILE, FINAL_FILE, RUN_FILE, STATE_FILE, isRunId } from '../journal/run-folder.ts';
-import { namesIn } from '../platform/fs/paths.ts';
-import { sha256 } from '../platform/hash.ts';
+import { SkillError } from '#core';
+import { EVENTS_FILE, FINAL_FILE, isRunId, RUN_FILE, STATE_FILE } from '#journal';
+import { namesIn, sha256 } from '#platform';
 import type { StoredAttempt } from './attempt-format.ts';
 import type { ContentStore } from './content-store.ts';
 import { openRunStore, type RecordPart } from './run-store.ts';

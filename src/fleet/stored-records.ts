@@ -8,18 +8,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
-import { readRun } from '../journal/journal-reader.ts';
-import type { RunDetail, RunRow, RunUsage } from '../server/api/runs.ts';
-import { HttpError } from '../server/http-error.ts';
-import type { RunRecords } from '../server/records.ts';
-import type { Immutable } from '../server/router.ts';
-import { openRunReader } from '../server/run-views.ts';
+import { readRun } from '#journal';
+import {
+  HttpError,
+  openRunReader,
+  type Immutable,
+  type RunDetail,
+  type RunRecords,
+  type RunRow,
+  type RunUsage,
+} from '#server';
 import type { ContentStore } from './content-store.ts';
 import { listRunFiles } from './run-files.ts';
 import { restoreRecord, storedRecords, type RestoredRecord } from './run-store.ts';
 import { listRows, readRow, type FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';
-import { startOf } from '../core/text/code-point.ts';
+import { startOf } from '#core';
 
 export interface StoredRecordsOptions {
   readonly pool: Pool;

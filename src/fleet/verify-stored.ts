@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { isSkillError } from '../core/errors.ts';
-import { verifyRun } from '../journal/verify.ts';
+import { isSkillError } from '#core';
+import { verifyRun } from '#journal';
 import type { ContentStore } from './content-store.ts';
 import { restoreRecord, storedRecords, type StoredRecord } from './run-store.ts';
 

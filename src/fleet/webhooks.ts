@@ -7,12 +7,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import { invalidInput } from '../core/errors.ts';
-import { findGrant, readAuthority, writeAuthority, type HostPattern } from '../core/network/host-pattern.ts';
-import { readAddress } from '../core/network/network-address.ts';
-import { quoted } from '../core/text/text.ts';
-import { exchangeOver, type HttpTarget } from '../platform/net/http-exchange.ts';
-import { isRefused, networkGate, readGrant } from '../platform/net/network-gate.ts';
+import { findGrant, invalidInput, quoted, readAddress, readAuthority, writeAuthority, type HostPattern } from '#core';
+import { exchangeOver, isRefused, networkGate, readGrant, type HttpTarget } from '#platform';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;

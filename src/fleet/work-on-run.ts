@@ -7,15 +7,10 @@ import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { runAgent } from '../agent/agent.ts';
-import type { AgentOptions, AgentResult } from '../agent/agent-options.ts';
-import { lastAnswer } from '../agent/resume/open-recorded-run.ts';
-import { resumeAgent } from '../agent/resume/resume.ts';
-import { SkillError, isSkillError } from '../core/errors.ts';
-import type { Model } from '../core/model.ts';
-import { readRun } from '../journal/journal-reader.ts';
-import { traceOf } from '../journal/trace-id.ts';
-import { VOCABULARY_NAMES } from '../tools/vocabularies.ts';
+import { lastAnswer, resumeAgent, runAgent, type AgentOptions, type AgentResult } from '#agent';
+import { isSkillError, SkillError, type Model } from '#core';
+import { readRun, traceOf } from '#journal';
+import { VOCABULARY_NAMES } from '#tools';
 import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ProjectCounters } from './counters.ts';
 import { isDisconnected, reached, untilReached } from './database.ts';

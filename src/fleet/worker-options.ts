@@ -1,6 +1,6 @@
-import type { AgentOptions } from '../agent/agent-options.ts';
-import type { Model } from '../core/model.ts';
-import type { RuntimeOptions } from '../runtime/runtime.ts';
+import type { AgentOptions } from '#agent';
+import type { Model } from '#core';
+import type { RuntimeOptions } from '#runtime';
 import type { ContentStore } from './content-store.ts';
 import type { Database } from './database.ts';
 import type { QueueLimits } from './dbos-queue.ts';

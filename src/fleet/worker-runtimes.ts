@@ -1,8 +1,8 @@
 /** Runtimes of a worker, by set of skills. */
 import type { Pool } from 'pg';
 
-import { createRuntime } from '../packs/open-runtime.ts';
-import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
+import { createRuntime } from '#packs';
+import type { Runtime, RuntimeOptions } from '#runtime';
 import type { ContentStore } from './content-store.ts';
 import { fetchSkills } from './skill-sets.ts';
 

@@ -9,8 +9,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
-import { timerMs } from '../platform/clock.ts';
-import { newRunId } from '../journal/run-folder.ts';
+import { timerMs } from '#platform';
+import { newRunId } from '#journal';
 import { VERSION } from '../version.ts';
 import { recordAct } from './audit.ts';
 import { openCounters } from './counters.ts';

@@ -1,8 +1,7 @@
 /** An append-only file of whole lines. Each append is written completely, or it throws. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, openSync, writeSync } from 'node:fs';
 
-import { isSystemError } from '../platform/fs/paths.ts';
-import { NEW_GROWING_FILE } from '../platform/fs/open-flags.ts';
+import { isSystemError, NEW_GROWING_FILE } from '#platform';
 
 export class AppendFile {
   readonly #file: string;

@@ -6,15 +6,16 @@
 import { closeSync, fstatSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { parseJson } from '../core/json/parse-json.ts';
-import { fieldOf } from '../core/json/shape.ts';
-import { visibleJson } from '../core/json/visible-json.ts';
-import { writeFileAtomically } from '../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../platform/fs/make-folders.ts';
-import { OWN_FILE } from '../platform/fs/open-flags.ts';
-import { isSystemError, realPath } from '../platform/fs/paths.ts';
-import { readPrivateFile } from '../platform/fs/read-file.ts';
-import { sha256 } from '../platform/hash.ts';
+import { fieldOf, parseJson, visibleJson } from '#core';
+import {
+  isSystemError,
+  makeFolders,
+  OWN_FILE,
+  readPrivateFile,
+  realPath,
+  sha256,
+  writeFileAtomically,
+} from '#platform';
 import { codeOf } from './seal.ts';
 
 export interface ChainKeys {

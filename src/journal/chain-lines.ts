@@ -1,7 +1,7 @@
 /** The lines of `chain.jsonl`, and where the chain breaks. The file is untrusted. */
 import { closeSync } from 'node:fs';
 
-import { fieldOf } from '../core/json/shape.ts';
+import { fieldOf } from '#core';
 import { FIRST_HASH, isLinked } from './chain.ts';
 import { directoryId, type ChainHead, type RememberedHead } from './chain-head.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';

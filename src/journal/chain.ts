@@ -5,7 +5,7 @@
  *
  * `hash` is SHA-256 over the hash of the previous line, a line feed, and the line without its hash: `{"seq":1,…,"event":{…}}`.
  */
-import { openSha256 } from '../platform/hash.ts';
+import { openSha256 } from '#platform';
 
 /** The previous hash of the first line. */
 export const FIRST_HASH = '0'.repeat(64);

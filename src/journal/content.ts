@@ -4,12 +4,8 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
-import type { ContentKind, ContentReference } from '../core/run-events.ts';
-import { toRelativePath } from '../core/path.ts';
-import { writeFileAtomically } from '../platform/fs/atomic-replace.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { sha256 } from '../platform/hash.ts';
+import { SkillError, toRelativePath, type ContentKind, type ContentReference } from '#core';
+import { sha256, writeFileAtomically, type ConfinedDirectory } from '#platform';
 import { IncompleteWrite } from './append-file.ts';
 
 const QUIET = { throwIfNoEntry: false } as const;

@@ -1,7 +1,7 @@
 /** The events of runs as rows for queries: who asked for what, what was decided, and what came of it. A fleet has the same rows as a view. */
 import path from 'node:path';
 
-import type { RunEvent } from '../core/run-events.ts';
+import type { RunEvent } from '#core';
 import { readRun } from './journal-reader.ts';
 import { listRuns } from './run-folder.ts';
 

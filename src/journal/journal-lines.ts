@@ -3,13 +3,10 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSystemError } from '../platform/fs/paths.ts';
+import { FOREIGN_FILE, isSystemError } from '#platform';
 import { MAX_LINE_BYTES, splitLine, type SplitLine } from './chain.ts';
 import { EVENTS_FILE } from './run-folder.ts';
-import { FOREIGN_FILE } from '../platform/fs/open-flags.ts';
-import { fieldOf } from '../core/json/shape.ts';
-import { parseJson } from '../core/json/parse-json.ts';
-import type { JournalLine } from '../core/run-events.ts';
+import { fieldOf, parseJson, type JournalLine } from '#core';
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;

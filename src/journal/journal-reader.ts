@@ -2,11 +2,16 @@
 import { closeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
-import { SkillError, isSkillError } from '../core/errors.ts';
-import { fieldOf } from '../core/json/shape.ts';
-import type { ContentReference, JournalLine, RunInfo } from '../core/run-events.ts';
-import { quoted } from '../core/text/text.ts';
-import { openConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import {
+  fieldOf,
+  isSkillError,
+  quoted,
+  SkillError,
+  type ContentReference,
+  type JournalLine,
+  type RunInfo,
+} from '#core';
+import { openConfined, type ConfinedDirectory } from '#platform';
 import { contentText } from './content.ts';
 import { LineReader, endsTorn, openJournal, parseLine, type StoredLine } from './journal-lines.ts';
 import { isWholeEvent, restoredValue, startText } from './references.ts';

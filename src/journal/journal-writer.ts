@@ -3,19 +3,18 @@ import { closeSync, fsync, fsyncSync, openSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-import type { SkillError } from '../core/errors.ts';
 import {
   RUN_SCHEMA,
+  visibleJson,
   type ContentKind,
   type ContentReference,
   type KeptFile,
   type Outcome,
   type RunEvent,
   type RunStart,
-} from '../core/run-events.ts';
-import { visibleJson } from '../core/json/visible-json.ts';
-import { thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
-import { openSha256 } from '../platform/hash.ts';
+  type SkillError,
+} from '#core';
+import { openSha256, thisProcess, type LockOwner } from '#platform';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
 import { flushDue, type DueFlush } from './due-flush.ts';

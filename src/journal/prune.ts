@@ -2,11 +2,8 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text/text.ts';
-import { thisProcess } from '../platform/fs/lock-owner.ts';
-import { isPresent, isSystemError } from '../platform/fs/paths.ts';
-import { removeTree } from '../platform/fs/remove-tree.ts';
+import { quoted, SkillError } from '#core';
+import { isPresent, isSystemError, removeTree, thisProcess } from '#platform';
 import {
   REMOVED_PREFIX,
   foreignReason,

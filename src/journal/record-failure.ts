@@ -1,6 +1,5 @@
-import { SkillError, isSkillError } from '../core/errors.ts';
-import { quoted } from '../core/text/text.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
+import { isSkillError, quoted, SkillError } from '#core';
+import { isSystemError } from '#platform';
 import { IncompleteWrite } from './append-file.ts';
 
 /** Errors of the disk; everything else is a bug. */

@@ -2,13 +2,7 @@
 import { fdatasync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  writeFilesAtomically,
-  writeNewFile,
-  writePendingFiles,
-  type FileContent,
-  type PendingFiles,
-} from '../platform/fs/atomic-replace.ts';
+import { writeFilesAtomically, writeNewFile, writePendingFiles, type FileContent, type PendingFiles } from '#platform';
 import { AppendFile } from './append-file.ts';
 import { keepContent } from './content.ts';
 import { EVENTS_FILE, makeRunFolder } from './run-folder.ts';

@@ -1,5 +1,5 @@
 /** Prepares an event for the journal. */
-import type { RunEvent } from '../core/run-events.ts';
+import type { RunEvent } from '#core';
 import { restoredValue, startText } from './references.ts';
 import { affectsSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';

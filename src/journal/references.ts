@@ -2,9 +2,7 @@
  * How a journal stores values. Long strings are moved to files and replaced by references; a key that could be mistaken for a
  * reference gets an additional `$`, which is removed when it is read. Every value is restored unchanged.
  */
-import { invalidInput, type SkillError } from '../core/errors.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import { CONTENT_KINDS, type ContentReference } from '../core/run-events.ts';
+import { CONTENT_KINDS, invalidInput, isObject, type ContentReference, type SkillError } from '#core';
 
 /** Longer strings are stored in files. */
 export const LONG_TEXT = 4096;

@@ -1,9 +1,8 @@
 /** Which runs continue a run. The claims are lines of the chain, written under its lock, so that of two resumes at once one is first. */
 import path from 'node:path';
 
-import { fieldOf } from '../core/json/shape.ts';
-import { ownerState, thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
-import { isPresent } from '../platform/fs/paths.ts';
+import { fieldOf } from '#core';
+import { isPresent, ownerState, thisProcess, type LockOwner } from '#platform';
 import type { ChainKeys } from './chain-head.ts';
 import { readChainLines } from './chain-lines.ts';
 import { appendToChain } from './run-chain.ts';

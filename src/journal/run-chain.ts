@@ -7,10 +7,8 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { visibleJson } from '../core/json/visible-json.ts';
-import type { LockOwner } from '../platform/fs/lock-owner.ts';
-import { withFileLockSync } from '../platform/fs/lock.ts';
-import { GROWING_FILE } from '../platform/fs/open-flags.ts';
+import { visibleJson } from '#core';
+import { GROWING_FILE, withFileLockSync, type LockOwner } from '#platform';
 import { IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import {

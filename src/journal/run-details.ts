@@ -2,10 +2,7 @@
  * The parts of `run.json` that say what a run did: phases, tools, loaded files and programs. Derived from the events alone, which may
  * come from an untrusted folder.
  */
-import { phaseOf } from '../core/phase.ts';
-import type { RunEvent, RunInfo } from '../core/run-events.ts';
-import { fieldOf } from '../core/json/shape.ts';
-import { startOf } from '../core/text/code-point.ts';
+import { fieldOf, phaseOf, startOf, type RunEvent, type RunInfo } from '#core';
 
 export type RunDetails = Pick<RunInfo, 'phases' | 'tools' | 'resources' | 'programs' | 'invalidCalls'>;
 

@@ -12,18 +12,19 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
-import { RUN_SCHEMA, type RunInfo } from '../core/run-events.ts';
-import { toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
-import { inConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { ownerState, thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
-import { isPresent, isSystemError } from '../platform/fs/paths.ts';
+import { fieldOf, parseJson, quoted, RUN_SCHEMA, SkillError, toRelativePath, type RunInfo } from '#core';
+import {
+  inConfined,
+  isPresent,
+  isSystemError,
+  makeFolders,
+  ownerState,
+  thisProcess,
+  type ConfinedDirectory,
+  type LockOwner,
+} from '#platform';
 import { splitSeal } from './run-info.ts';
 import { isRunInfo } from './shape.ts';
-import { makeFolders } from '../platform/fs/make-folders.ts';
-import { fieldOf } from '../core/json/shape.ts';
-import { parseJson } from '../core/json/parse-json.ts';
 
 export const EVENTS_FILE = 'events.jsonl';
 export const RUN_FILE = 'run.json';

@@ -2,11 +2,19 @@
  * `run.json`, `state.json` and `final.md`, derived from the events alone. The writer updates them; `verify` derives them again and
  * compares.
  */
-import { RUN_SCHEMA, type JournalLine, type RunApproval, type RunEvent, type RunInfo } from '../core/run-events.ts';
+import {
+  cleanText,
+  reduceSession,
+  RUN_SCHEMA,
+  startState,
+  visibleJson,
+  type JournalLine,
+  type RunApproval,
+  type RunEvent,
+  type RunInfo,
+  type SessionState,
+} from '#core';
 import { NO_DETAILS, addDetails, type RunDetails } from './run-details.ts';
-import { reduceSession, startState, type SessionState } from '../core/session.ts';
-import { cleanText } from '../core/text/text.ts';
-import { visibleJson } from '../core/json/visible-json.ts';
 
 /** The summary of the events so far. */
 export interface RunSummary {

@@ -1,8 +1,8 @@
 /** The project that a recorded run worked in. */
 import path from 'node:path';
 
-import type { RunInfo } from '../core/run-events.ts';
-import { isInside, realPath, tryRealPath } from '../platform/fs/paths.ts';
+import type { RunInfo } from '#core';
+import { isInside, realPath, tryRealPath } from '#platform';
 
 export interface ProjectSearch {
   /** The folder of the record. */

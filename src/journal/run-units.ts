@@ -2,10 +2,7 @@
 import { closeSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import type { RunInfo } from '../core/run-events.ts';
-import { quoted } from '../core/text/text.ts';
+import { isSkillError, nearest, quoted, SkillError, type RunInfo } from '#core';
 import { LineReader, openJournal } from './journal-lines.ts';
 import { infoFromEvents } from './journal-reader.ts';
 import { listRuns, runIds, type ListedRun } from './run-folder.ts';

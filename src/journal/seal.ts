@@ -2,8 +2,8 @@
  * The seal of a finished run: a code that needs the key of this user. The hash chain detects changes to a journal; the seal also
  * detects a journal that was rewritten as a whole.
  */
-import type { RunInfo } from '../core/run-events.ts';
-import { sha256 } from '../platform/hash.ts';
+import type { RunInfo } from '#core';
+import { sha256 } from '#platform';
 
 /** `<key id>:<code>`. The id distinguishes a seal by another key from a wrong one. `text` is `run.json` without the seal. */
 export function sealOf(key: Uint8Array, { run, events }: Pick<RunInfo, 'run' | 'events'>, text: string): string {

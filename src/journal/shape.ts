@@ -1,9 +1,17 @@
 /** The form of data from a run folder. The folder is untrusted, and hashes only show that it was not changed. */
-import type { ChatEvent } from '../core/chat.ts';
-import { OUTCOMES, type RunEvent, type RunInfo } from '../core/run-events.ts';
-import type { SessionEvent } from '../core/session.ts';
-import { fieldOf, hasShape, isListOf, shape, type Shape } from '../core/json/shape.ts';
-import type { LockOwner } from '../platform/fs/lock-owner.ts';
+import {
+  fieldOf,
+  hasShape,
+  isListOf,
+  OUTCOMES,
+  shape,
+  type ChatEvent,
+  type RunEvent,
+  type RunInfo,
+  type SessionEvent,
+  type Shape,
+} from '#core';
+import type { LockOwner } from '#platform';
 
 const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'run-start': shape({

@@ -1,4 +1,4 @@
-import { sha256 } from '../platform/hash.ts';
+import { sha256 } from '#platform';
 
 /** The id of the trace of a run that belongs to no other: the same for every process that sends spans of the run. */
 export function traceOf(run: string): string {

@@ -2,8 +2,8 @@
 import { closeSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { fieldOf } from '../core/json/shape.ts';
-import { isPresent, realPath } from '../platform/fs/paths.ts';
+import { fieldOf } from '#core';
+import { isPresent, realPath } from '#platform';
 import { rememberedHead, type ChainHead, type ChainKeys } from './chain-head.ts';
 import {
   CHAIN_FILE,

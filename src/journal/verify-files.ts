@@ -2,19 +2,13 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError } from '../core/errors.ts';
-import { CONTENT_KINDS, type ContentReference } from '../core/run-events.ts';
-import { printable } from '../core/text/text.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { sha256 } from '../platform/hash.ts';
+import { CONTENT_KINDS, fieldOf, isSkillError, parseJson, printable, type ContentReference } from '#core';
+import { quietly, sha256, type ConfinedDirectory } from '#platform';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { isContentPath, referencesIn, restoredValue } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
 import { finalText, stateText, type RunSummary } from './run-info.ts';
-import { quietly } from '../platform/quietly.ts';
-import { fieldOf } from '../core/json/shape.ts';
-import { parseJson } from '../core/json/parse-json.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A large event may refer to texts in files; there are no further levels. */

@@ -6,10 +6,8 @@
 import { closeSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 
-import { isSkillError } from '../core/errors.ts';
-import type { JournalLine, RunInfo } from '../core/run-events.ts';
-import { printable } from '../core/text/text.ts';
-import { inConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { isSkillError, printable, type JournalLine, type RunInfo } from '#core';
+import { inConfined, type ConfinedDirectory } from '#platform';
 import { FIRST_HASH, isLinked } from './chain.ts';
 import { restoredLine } from './journal-reader.ts';
 import { LineReader, openJournal, parseLine, type ParsedLine, type StoredLine } from './journal-lines.ts';

@@ -1,7 +1,6 @@
 /** The functions of `skillwright/mcp`. They load the packages of the protocol when they are called. */
-import { loadOptional } from '../platform/optional-package.ts';
-import type { LoopbackServer } from '../platform/net/loopback-server.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import { loadOptional, type LoopbackServer } from '#platform';
+import type { Runtime } from '#runtime';
 import type { ServeHttpOptions } from './serve-http.ts';
 import type { McpOptions, SkillServer } from './server.ts';
 import type { ConnectedServers, ToolServersOptions } from './tool-servers.ts';

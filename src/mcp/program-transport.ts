@@ -6,9 +6,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 
-import { startOf } from '../core/text/code-point.ts';
-import { cleanText } from '../core/text/text.ts';
-import { startChild, type Child, type ChildSpec } from '../platform/process/child-process.ts';
+import { cleanText, startOf } from '#core';
+import { startChild, type Child, type ChildSpec } from '#platform';
 
 /** Of one message. */
 const MAX_MESSAGE = 32 * 1024 * 1024;

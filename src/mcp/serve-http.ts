@@ -11,14 +11,14 @@ import {
   isLegacyRequest,
 } from '@modelcontextprotocol/server';
 
-import { timerMs } from '../platform/clock.ts';
 import {
   LOOPBACK_HEADERS,
   openLoopbackServer,
   refuse,
+  timerMs,
   type LoopbackOptions,
   type LoopbackServer,
-} from '../platform/net/loopback-server.ts';
+} from '#platform';
 import type { SkillServer } from './server.ts';
 
 export interface ServeHttpOptions extends LoopbackOptions {

@@ -11,15 +11,19 @@ import {
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
-import { timerMs } from '../platform/clock.ts';
-import { docsPage } from '../core/docs-page.ts';
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { quoted } from '../core/text/text.ts';
+import { timerMs } from '#platform';
+import {
+  docsPage,
+  failure,
+  quoted,
+  type Config,
+  type Failure,
+  type ServerServices,
+  type Surroundings,
+  type ValueSource,
+} from '#core';
 import { VERSION } from '../version.ts';
 import { messageOf, programTransport, withPrinted } from './program-transport.ts';
-import type { Config } from '../core/config/config.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import type { ServerServices, ValueSource } from '../core/tool-servers.ts';
 
 export type McpServerConfig = NonNullable<Config['mcp_servers']>[string];
 

@@ -9,13 +9,8 @@ import type { Client } from '@modelcontextprotocol/client';
 import { SkillsClient, type Skill, type SkillResourceEntry } from '@modelcontextprotocol/client/ext/skills';
 import { parse } from 'yaml';
 
-import { isObject } from '../core/json/json-schema.ts';
-import { stableJson } from '../core/json/stable-json.ts';
-import { collisionKey, toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
-import { createTree, type TreeFile } from '../platform/fs/create-tree.ts';
-import { isPresent } from '../platform/fs/paths.ts';
-import { sha256 } from '../platform/hash.ts';
+import { collisionKey, isObject, quoted, stableJson, toRelativePath } from '#core';
+import { createTree, isPresent, sha256, type TreeFile } from '#platform';
 import { messageOf } from './program-transport.ts';
 
 export interface ServerSkills {

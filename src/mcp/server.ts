@@ -13,16 +13,11 @@ import {
 } from '@modelcontextprotocol/server';
 import { SkillsExtension, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 
-import { isSkillError } from '../core/errors.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import { isFailed } from '../core/observation.ts';
-import { sha256 } from '../platform/hash.ts';
-import { skillToolsOf, type SkillTools } from '../runtime/skill-tools.ts';
+import { isFailed, isObject, isSkillError, type ApprovalRequest, type Approve } from '#core';
+import { sha256 } from '#platform';
+import { skillToolsOf, type Run, type RunOptions, type Runtime, type SkillTools } from '#runtime';
 import { openSkillSource } from './skill-source.ts';
-import { approvalLines } from '../policy/approval-text.ts';
-import type { ApprovalRequest, Approve } from '../core/approval.ts';
-import type { Run, RunOptions } from '../runtime/start-run.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import { approvalLines } from '#policy';
 
 export interface McpOptions {
   readonly runtime: Runtime;

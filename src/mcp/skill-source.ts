@@ -5,21 +5,22 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject } from '../core/json/json-schema.ts';
-import { parseJson } from '../core/json/parse-json.ts';
-import { mediaTypeOf } from '../core/media-type.ts';
-import type { Action } from '../core/action.ts';
-import { isFailed, type ActionFailed } from '../core/observation.ts';
-import { toRelativePath } from '../core/path.ts';
-import { cleanText } from '../core/text/text.ts';
-import { findLoaded } from '../core/session.ts';
-import { isForModel, type SkillEntry } from '../core/skill.ts';
-import { filesOf } from '../skills/loader/files.ts';
-import { inSkill } from '../skills/loader/skill-directory.ts';
-import { readCacheEntry, writeCacheEntry } from '../platform/fs/cache-entry.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { sha256 } from '../platform/hash.ts';
-import type { Session } from '../runtime/session.ts';
+import {
+  cleanText,
+  findLoaded,
+  isFailed,
+  isForModel,
+  isObject,
+  mediaTypeOf,
+  parseJson,
+  toRelativePath,
+  type Action,
+  type ActionFailed,
+  type SkillEntry,
+} from '#core';
+import { filesOf, inSkill } from '#skills';
+import { readCacheEntry, sha256, writeCacheEntry, type ConfinedDirectory } from '#platform';
+import type { Session } from '#runtime';
 
 const PAGE = 100;
 const SCHEME = 'skill://';

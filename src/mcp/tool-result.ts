@@ -1,11 +1,7 @@
 /** The answer of a server's tool as an observation: text, images within limits, and a description of every other part. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
-import { mediaTypeOf } from '../core/media-type.ts';
-import type { ModelImage } from '../core/model.ts';
-import type { ToolCalled } from '../core/observation.ts';
-import { startOf } from '../core/text/code-point.ts';
-import { cleanText } from '../core/text/text.ts';
+import { cleanText, mediaTypeOf, startOf, type ModelImage, type ToolCalled } from '#core';
 
 const MAX_CHARACTERS = 100_000;
 /** What providers take: of one answer, and of one image. */

@@ -1,9 +1,6 @@
 /** Makes the tools of an MCP server fit for a model: safe names, clean texts, schemas without references and of bounded size. */
-import type { ForeignSchema, ServerTool } from '../core/tool-servers.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import { cleanText, quoted } from '../core/text/text.ts';
-import { sha256 } from '../platform/hash.ts';
-import { startOf } from '../core/text/code-point.ts';
+import { cleanText, isObject, quoted, startOf, type ForeignSchema, type ServerTool } from '#core';
+import { sha256 } from '#platform';
 
 /** The limit of model providers. */
 const MAX_NAME = 64;

@@ -1,16 +1,21 @@
 /** The MCP servers of the configuration: their tools for a session, and the connections behind them. */
 import path from 'node:path';
 
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { compileGlob } from '../core/glob.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import { parseJson } from '../core/json/parse-json.ts';
-import { stableJson } from '../core/json/stable-json.ts';
-import { isServerName, type ServerServices, type ServerTool, type ToolServers } from '../core/tool-servers.ts';
-import { quoted } from '../core/text/text.ts';
-import { readCacheEntry, writeCacheEntry } from '../platform/fs/cache-entry.ts';
-import { sha256 } from '../platform/hash.ts';
-import { serverSkillsFolder } from '../skills/registry/roots.ts';
+import {
+  compileGlob,
+  failure,
+  isObject,
+  isServerName,
+  parseJson,
+  quoted,
+  stableJson,
+  type Failure,
+  type ServerServices,
+  type ServerTool,
+  type ToolServers,
+} from '#core';
+import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
+import { serverSkillsFolder } from '#skills';
 import { messageOf } from './program-transport.ts';
 import {
   connectServer,
@@ -22,7 +27,7 @@ import {
 import { syncSkills, type ServerSkills } from './server-skills.ts';
 import { toolCalled } from './tool-result.ts';
 import { readTool } from './tool-schema.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { Runtime } from '#runtime';
 
 export interface ToolServersOptions {
   /** The name of one server (default: all that are enabled). */

@@ -1,5 +1,4 @@
-import { defined } from '../core/defined.ts';
-import { SkillError } from '../core/errors.ts';
+import { defined, SkillError, type Config, type Model } from '#core';
 import {
   LOCAL_PROVIDERS,
   isLocalProvider,
@@ -27,8 +26,6 @@ import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';
 import { proxiedFetch } from './proxied-fetch.ts';
 import { ModelProblem, hideSecrets } from './problem.ts';
 import { REAL_SURROUNDINGS, RETRY_POLICY, type RetryPolicy, type RetrySurroundings } from './retry.ts';
-import type { Config } from '../core/config/config.ts';
-import type { Model } from '../core/model.ts';
 
 export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
   /** The name that the user gave, for example `anthropic/claude-sonnet-5-5`. Takes precedence. */

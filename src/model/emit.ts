@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelCallOptions, ModelDelta, ModelToolCall } from '../core/model.ts';
+import type { ModelAnswer, ModelCallOptions, ModelDelta, ModelToolCall } from '#core';
 
 /** Builds an answer that was not streamed. */
 export function completeAnswer(text: string, toolCalls: readonly ModelToolCall[] = []): ModelAnswer {

@@ -1,5 +1,5 @@
-import { timerMs } from '../platform/clock.ts';
-import { isObject } from '../core/json/json-schema.ts';
+import { timerMs } from '#platform';
+import { isObject } from '#core';
 import { ModelProblem, shownWords, type HideSecrets } from './problem.ts';
 import { readRetryAfter } from './retry.ts';
 

@@ -1,5 +1,4 @@
-import { isObject } from '../core/json/json-schema.ts';
-import { printable } from '../core/text/text.ts';
+import { isObject, printable } from '#core';
 import { ANSWER_LIMITS, guardedFetch } from './guarded-fetch.ts';
 import { ModelProblem, hideSecrets } from './problem.ts';
 

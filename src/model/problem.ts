@@ -1,6 +1,4 @@
-import { SkillError } from '../core/errors.ts';
-import { printable } from '../core/text/text.ts';
-import { startOf } from '../core/text/code-point.ts';
+import { printable, SkillError, startOf } from '#core';
 
 /** The failure of a single request to a model, before the retry logic handles it. */
 export class ModelProblem extends Error {

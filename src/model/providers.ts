@@ -1,6 +1,4 @@
-import { SkillError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import { printable, quoted } from '../core/text/text.ts';
+import { nearest, printable, quoted, SkillError } from '#core';
 
 export const PROVIDERS = [
   'anthropic',

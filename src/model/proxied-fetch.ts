@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 
-import { readHost, writeAuthority } from '../core/network/host-pattern.ts';
-import { exchangeOver } from '../platform/net/http-exchange.ts';
-import { connectThrough, proxyFor } from '../platform/net/user-proxy.ts';
+import { readHost, writeAuthority } from '#core';
+import { connectThrough, exchangeOver, proxyFor } from '#platform';
 
 /** `fetch` through the proxy of the user's environment, and plain `fetch` where it names none for the address. */
 export function proxiedFetch(env: Readonly<Record<string, string | undefined>>): typeof fetch {

@@ -1,5 +1,4 @@
-import type { Config } from '../core/config/config.ts';
-import { isObject } from '../core/json/json-schema.ts';
+import { isObject, type Config } from '#core';
 
 /** Which model to use, and how to reach it. */
 export interface ModelSettings {

@@ -6,11 +6,9 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { RootServices } from '../runtime/find-roots.ts';
-import { quoted } from '../core/text/text.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
-import { removeTree } from '../platform/fs/remove-tree.ts';
-import { sha256 } from '../platform/hash.ts';
+import type { RootServices } from '#runtime';
+import { quoted } from '#core';
+import { isSystemError, removeTree, sha256 } from '#platform';
 import { extractArchive } from './inspect/stage-pack.ts';
 import { isRefusal, type PackRefusal } from './problems.ts';
 import { readAddress } from './sources/source-address.ts';

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { compareText } from '../core/diagnostic.ts';
+import { compareText, quoted } from '#core';
 import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
 import { placeRequests, planPlace, type PlaceTarget, type PlannedPlace } from './agents/place-targets.ts';
 import type { LockFile, LockedSkill } from './lock/lock.ts';
@@ -16,7 +16,6 @@ import { withRoot, type Committed, type OpenRoot } from './root/open-root.ts';
 import type { BeforeCommit, CommitOptions, CommitProgress } from './root/commit.ts';
 import type { SkillBackup } from './root/skill-backups.ts';
 import { mayReplace, type Existing, type PutChange } from './root/plan.ts';
-import { quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
 import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';

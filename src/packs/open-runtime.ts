@@ -1,5 +1,4 @@
-import { createRuntime as createBareRuntime, type Runtime, type RuntimeOptions } from '../runtime/runtime.ts';
-import type { RootServices } from '../runtime/find-roots.ts';
+import { createRuntime as createBareRuntime, type RootServices, type Runtime, type RuntimeOptions } from '#runtime';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
 export const rootServices: RootServices = {

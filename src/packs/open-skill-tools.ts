@@ -1,4 +1,4 @@
-import { openSkillTools as openToolsOf, type SkillTools, type SkillToolsOptions } from '../runtime/skill-tools.ts';
+import { openSkillTools as openToolsOf, type SkillTools, type SkillToolsOptions } from '#runtime';
 import { rootServices } from './open-runtime.ts';
 
 /** Opens a session and returns its tools, after completing interrupted installs. */

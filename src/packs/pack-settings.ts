@@ -1,18 +1,21 @@
 /** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
-import type { Config, InstallScope } from '../core/config/config.ts';
-import type { Mode } from '../core/diagnostic.ts';
-import { SkillError } from '../core/errors.ts';
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '../core/archive-limits.ts';
+import {
+  ARCHIVE_LIMITS,
+  parseJson,
+  quoted,
+  SkillError,
+  type ArchiveLimits,
+  type Config,
+  type InstallScope,
+  type Mode,
+  type Surroundings,
+} from '#core';
 import { packRefusal, type PackRefusal } from './problems.ts';
-import { DEFAULT_SCAN_POLICY, type ScanPolicy } from '../scan/finding.ts';
-import { isScanPolicy, readScanPolicy } from '../scan/policy.ts';
-import { parseJson } from '../core/json/parse-json.ts';
-import { quoted } from '../core/text/text.ts';
-import { readTextFile } from '../platform/fs/read-file.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import { projectTop } from '../runtime/skill-trust.ts';
+import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy, type ScanPolicy } from '#scan';
+import { readTextFile } from '#platform';
+import { projectTop } from '#runtime';
 import { skillsFolder } from './skills-folder.ts';
 
 export interface PlaceChoice {

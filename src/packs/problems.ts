@@ -2,9 +2,8 @@
  * Every reason to refuse a pack, a source or a change of a root, with a hint. Codes are public and never change their meaning. A refusal
  * means that nothing was written.
  */
-import { quoted } from '../core/text/text.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
-import type { TreeProblem, TreeRefusal } from '../platform/fs/tree-walk.ts';
+import { quoted } from '#core';
+import { isSystemError, type TreeProblem, type TreeRefusal } from '#platform';
 
 /** Every code of a refused install, pack or update with its advice. */
 export const PACK_PROBLEMS = {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { isDirectory, isPresent } from '../platform/fs/paths.ts';
+import { isDirectory, isPresent } from '#platform';
 
 /** Most clients read this folder. */
 const FOLDER = '.agents/skills';

@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError } from '../core/errors.ts';
-import { findFrontmatter } from '../skills/format/bounds.ts';
-import { isInside, isSystemError, realPath } from '../platform/fs/paths.ts';
-import { sha256 } from '../platform/hash.ts';
-import { readTreeDigest } from '../platform/fs/tree-digest.ts';
-import { openTrust, type SkillToTrust } from '../policy/trust.ts';
-import type { Runtime } from '../runtime/runtime.ts';
-import { projectTop } from '../runtime/skill-trust.ts';
+import { isSkillError } from '#core';
+import { findFrontmatter } from '#skills';
+import { isInside, isSystemError, readTreeDigest, realPath, sha256 } from '#platform';
+import { openTrust, type SkillToTrust } from '#policy';
+import { projectTop, type Runtime } from '#runtime';
 import type { PackSettings } from './pack-settings.ts';
 import type { ArrivingSkill, BeforeCommit } from './root/commit.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';

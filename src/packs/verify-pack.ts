@@ -4,9 +4,9 @@ import path from 'node:path';
 
 import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
-import { quoted } from '../core/text/text.ts';
+import { quoted } from '#core';
 import type { StagedSource } from './sources/source.ts';
-import { removeTree } from '../platform/fs/remove-tree.ts';
+import { removeTree } from '#platform';
 import { groupByName, inspectSkills } from './inspect/verdicts.ts';
 import { stagePack, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';

@@ -1,17 +1,14 @@
 /** Compares installed skills with their lock and reports every changed, missing and added file. Writes nothing. */
 import path from 'node:path';
 
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import { compareText } from '../core/diagnostic.ts';
+import { compareText, quoted, type Surroundings } from '#core';
 import { agentBaseOf } from './agents/agent-view.ts';
 import { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
 import type { Drift, LockedFile, LockedSkill } from './lock/lock.ts';
 import { driftOf, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
-import { quoted } from '../core/text/text.ts';
 import { presentBuffer, presentFiles, presentTree, readFiles, type PresentTree } from './root/present-files.ts';
-import { isDirectory, isPresent, namesIn } from '../platform/fs/paths.ts';
-import { FileHasher } from '../platform/fs/tree-file.ts';
+import { FileHasher, isDirectory, isPresent, namesIn } from '#platform';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
 /**

@@ -2,9 +2,8 @@
 import { statSync } from 'node:fs';
 
 import { PackRefused, refused, writeRefusal } from './problems.ts';
-import { quoted } from '../core/text/text.ts';
-import { PendingFile } from '../platform/fs/atomic-replace.ts';
-import { isPresent, isSystemError } from '../platform/fs/paths.ts';
+import { quoted } from '#core';
+import { isPresent, isSystemError, PendingFile } from '#platform';
 
 /** Every function throws `PackRefused` for system errors. */
 export interface WholeFile {

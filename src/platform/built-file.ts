@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
+import { SkillError } from '#core';
 
 /** The path of a file or folder in `dist`. This module is two folders below the package in the sources, when compiled, and in both bundles. */
 export function builtFile(name: string): string {

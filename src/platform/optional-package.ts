@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
+import { SkillError } from '#core';
 
 /** What to install for each one. The ranges are those of `peerDependencies` in package.json. */
 export const OPTIONAL_PACKAGES = {

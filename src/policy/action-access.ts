@@ -1,11 +1,20 @@
-import type { Access, Capability, Subject } from '../core/access.ts';
-import { hostInputsOf, type Action } from '../core/action.ts';
-import type { CommandLine } from '../core/command.ts';
-import { scriptPath } from '../core/path.ts';
+import {
+  hostInputsOf,
+  isHostPattern,
+  isPackage,
+  packageArgument,
+  readAuthority,
+  readHostPattern,
+  readPackage,
+  scriptPath,
+  type Access,
+  type Action,
+  type Capability,
+  type CommandLine,
+  type Isolation,
+  type Subject,
+} from '#core';
 import { programsOf } from './command/command-pattern.ts';
-import type { Isolation } from '../core/execution.ts';
-import { isPackage, packageArgument, readPackage } from '../core/packages.ts';
-import { isHostPattern, readAuthority, readHostPattern } from '../core/network/host-pattern.ts';
 
 /** Facts about an action that are not part of the action itself. */
 export interface AccessFacts {

@@ -1,10 +1,14 @@
 /** The question of an approval as short as possible: what a person at a terminal sees first. */
-import type { ApprovalDetail, ApprovalRequest } from '../core/approval.ts';
-import { FRAME, frameText } from '../core/text/framed-text.ts';
-import { shownText } from '../core/text/line-text.ts';
-import { diffLines } from '../core/text/text-diff.ts';
-import { countCharacters } from '../core/text/text.ts';
-import { textWidth } from '../platform/text-width.ts';
+import {
+  countCharacters,
+  diffLines,
+  FRAME,
+  frameText,
+  shownText,
+  type ApprovalDetail,
+  type ApprovalRequest,
+} from '#core';
+import { textWidth } from '#platform';
 
 /** Starts a question. Answers of models are shown without it, so that they cannot imitate one. */
 export const QUESTION_MARK = '◆';

@@ -1,11 +1,17 @@
-import type { Action } from '../core/action.ts';
-import type { ApprovalDetail, ApprovalRequest } from '../core/approval.ts';
-import type { Capability } from '../core/access.ts';
+import {
+  countCharacters,
+  countText,
+  diffLines,
+  forPeople,
+  frameText,
+  type Action,
+  type ApprovalDetail,
+  type ApprovalRequest,
+  type Capability,
+  type DiffLine,
+  type TextDiff,
+} from '#core';
 import { capabilityLabel, CONTAINED } from './capability-text.ts';
-import { frameText } from '../core/text/framed-text.ts';
-import { diffLines, type DiffLine, type TextDiff } from '../core/text/text-diff.ts';
-import { countCharacters } from '../core/text/text.ts';
-import { countText, forPeople } from '../core/text/line-text.ts';
 
 export interface ApprovalTextOptions {
   /** Columns of the terminal. */

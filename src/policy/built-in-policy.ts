@@ -1,4 +1,4 @@
-import type { RuleOrigin } from '../core/access.ts';
+import type { RuleOrigin } from '#core';
 import { nameMatcher, patternsOf } from './protected-names.ts';
 import type { PolicyRule } from './policy-rule.ts';
 

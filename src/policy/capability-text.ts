@@ -1,4 +1,4 @@
-import type { Capability } from '../core/access.ts';
+import type { Capability } from '#core';
 
 /** Said of a program without any capability. */
 export const CONTAINED = 'contained: isolated, no network, no secrets, no write access to your files';

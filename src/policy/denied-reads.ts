@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { isInside } from '../platform/fs/paths.ts';
+import { isInside } from '#platform';
 import type { Policy } from './policy.ts';
 import { matchesAccess } from './policy-rule.ts';
 

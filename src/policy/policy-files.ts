@@ -1,17 +1,18 @@
 import path from 'node:path';
 
-import { checkPolicyFile } from '../core/config/config-check.ts';
-import { diagnose, type Diagnostic } from '../core/diagnostic.ts';
 import {
+  checkPolicyFile,
   contradictions,
+  diagnose,
   joinPolicies,
   ownPolicy,
+  printable,
+  quoted,
+  type Diagnostic,
   type PolicyConfig,
   type WrittenPolicy,
-} from '../core/config/policy-config.ts';
-import { printable, quoted } from '../core/text/text.ts';
-import { realPath } from '../platform/fs/paths.ts';
-import { readCheckedJson } from '../platform/fs/checked-json.ts';
+} from '#core';
+import { readCheckedJson, realPath } from '#platform';
 
 const MAX_INCLUDE_DEPTH = 8;
 const MAX_INCLUDED_FILES = 64;

@@ -1,13 +1,22 @@
-import { isToolPattern } from '../core/allowed-tools.ts';
-import type { SimpleCommand } from '../core/command.ts';
+import {
+  collisionKey,
+  compileGlob,
+  isForHost,
+  isHostPattern,
+  isToolPattern,
+  quoted,
+  readHostPattern,
+  type Access,
+  type Effect,
+  type Glob,
+  type HostPattern,
+  type RuleOrigin,
+  type SimpleCommand,
+  type Subject,
+} from '#core';
 import { matchesLine, type Match } from './command/command-match.ts';
 import { fixedWord } from './command/command-words.ts';
 import { firstUncovered, readCommandPattern, type CommandPattern } from './command/command-pattern.ts';
-import { collisionKey } from '../core/path.ts';
-import { compileGlob, type Glob } from '../core/glob.ts';
-import { isForHost, isHostPattern, readHostPattern, type HostPattern } from '../core/network/host-pattern.ts';
-import type { Access, Effect, RuleOrigin, Subject } from '../core/access.ts';
-import { quoted } from '../core/text/text.ts';
 
 /** A parsed rule such as `run_command(git status:*)`. */
 export interface PolicyRule {

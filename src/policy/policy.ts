@@ -1,4 +1,16 @@
-import { EFFECTS, RISKS, type Access, type Decision, type Effect, type Risk, type RuleOrigin } from '../core/access.ts';
+import {
+  EFFECTS,
+  printable,
+  quoted,
+  RISKS,
+  type Access,
+  type Decision,
+  type Effect,
+  type Risk,
+  type RuleOrigin,
+  type SimpleCommand,
+  type SkillControls,
+} from '#core';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
   appliesToTool,
@@ -11,9 +23,6 @@ import {
   type PolicyRule,
   type SubjectNames,
 } from './policy-rule.ts';
-import type { SkillControls } from '../core/skill.ts';
-import { printable, quoted } from '../core/text/text.ts';
-import type { SimpleCommand } from '../core/command.ts';
 
 /**
  * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer

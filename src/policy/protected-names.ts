@@ -1,5 +1,5 @@
 /** Files and folders with a meaning for other programs. One table for file tools, results of programs and mounted folders. */
-import { collisionKey } from '../core/path.ts';
+import { collisionKey } from '#core';
 
 /** `never`: refused whatever the rules say. `ask`: needs approval. */
 type Protection = 'never' | 'ask' | 'free';

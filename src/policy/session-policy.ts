@@ -1,13 +1,21 @@
-import { EFFECTS, type Effect, type Risk, type RuleOrigin } from '../core/access.ts';
+import {
+  configProblem,
+  EFFECTS,
+  invalidInput,
+  SkillError,
+  stableJson,
+  type Diagnostic,
+  type Effect,
+  type LayerPolicy,
+  type LoadedConfig,
+  type Risk,
+  type RuleOrigin,
+  type WrittenRule,
+} from '#core';
 import { builtInRules } from './built-in-policy.ts';
-import type { WrittenRule } from '../core/config/policy-config.ts';
-import { SkillError, invalidInput } from '../core/errors.ts';
 import { BY_RISK, narrowingLayer, type Policy, type PolicyLayer } from './policy.ts';
 import { isRule, readRule, type PolicyRule, type RulePlaces } from './policy-rule.ts';
-import { stableJson } from '../core/json/stable-json.ts';
-import { sha256 } from '../platform/hash.ts';
-import { configProblem, type LayerPolicy, type LoadedConfig } from '../core/config/loaded-config.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import { sha256 } from '#platform';
 
 /** Rules as text. */
 export interface RuleTexts {

@@ -1,11 +1,8 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { invalidInput, type SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text/text.ts';
-import { isDirectory, isInside, realPath, withForwardSlashes } from '../platform/fs/paths.ts';
-import { openSealedFile } from '../platform/fs/authenticated-store.ts';
-import { OWN_SOURCES } from '../core/skill.ts';
+import { invalidInput, OWN_SOURCES, quoted, type SkillError } from '#core';
+import { isDirectory, isInside, openSealedFile, realPath, withForwardSlashes } from '#platform';
 
 export interface TrustOptions {
   /** Where trust is stored; without it nothing is trusted. */

@@ -1,11 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-import type { EditFile, WriteFile } from '../core/action.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { fileProblemText } from '../core/file-problem.ts';
-import { countText } from '../core/text/line-text.ts';
-import { quoted } from '../core/text/text.ts';
-import { sha256 } from '../platform/hash.ts';
+import { countText, fileProblemText, quoted, type EditFile, type Failure, type WriteFile } from '#core';
+import { sha256 } from '#platform';
 import { hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';

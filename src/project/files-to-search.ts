@@ -1,7 +1,5 @@
-import { compareText } from '../core/diagnostic.ts';
-import { compileGlob } from '../core/glob.ts';
-import type { RelativePath } from '../core/path.ts';
-import type { OpenFailed } from '../platform/fs/directory-handle.ts';
+import { compareText, compileGlob, type RelativePath } from '#core';
+import type { OpenFailed } from '#platform';
 import { entriesIn, isSkipped, type IsClosed } from './folder-entries.ts';
 import { ignoredBelow } from './ignored-files.ts';
 import type { ResolvedPath } from './resolve-path.ts';

@@ -1,11 +1,7 @@
 import type { Stats } from 'node:fs';
 
-import { compareText } from '../core/diagnostic.ts';
-import type { DirectoryEntry } from '../core/observation.ts';
-import { toRelativePath, type RelativePath } from '../core/path.ts';
-import { inDirectory, systemFailure, type OpenFailed } from '../platform/fs/directory-handle.ts';
-import { readEntries } from '../platform/fs/walk.ts';
-import { tryStat } from '../platform/quietly.ts';
+import { compareText, toRelativePath, type DirectoryEntry, type RelativePath } from '#core';
+import { inDirectory, readEntries, systemFailure, tryStat, type OpenFailed } from '#platform';
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 /** Records, and the folders of `trash.ts`. */

@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { mediaTypeOf } from '../core/media-type.ts';
-import type { RelativePath } from '../core/path.ts';
-import { openConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { shownText } from '../platform/fs/shown-text.ts';
+import { mediaTypeOf, type RelativePath } from '#core';
+import { openConfined, shownText, type ConfinedDirectory } from '#platform';
 
 /** Policy has decided on the files; the worker opens them without following links. */
 export interface GrepRequest {

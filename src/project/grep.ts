@@ -1,16 +1,21 @@
 import { Worker } from 'node:worker_threads';
 
-import type { Grep } from '../core/action.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { actionFailed, type ActionFailed, type LinesFound } from '../core/observation.ts';
-import { printable, quoted } from '../core/text/text.ts';
-import { builtFile } from '../platform/built-file.ts';
+import {
+  actionFailed,
+  countText,
+  printable,
+  quoted,
+  type ActionFailed,
+  type Failure,
+  type Grep,
+  type LinesFound,
+} from '#core';
+import { builtFile } from '#platform';
 import { filesToSearch, type SearchLimits } from './files-to-search.ts';
 import type { GrepAnswer, GrepRequest } from './grep-worker.ts';
 import type { IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
-import { countText } from '../core/text/line-text.ts';
 
 export interface GrepOptions extends Partial<SearchLimits> {
   /** Whether policy allows a file, by its path for `read_file`. Excluded files count as skipped. */

@@ -1,8 +1,14 @@
-import type { ActionType } from '../core/action.ts';
-import { failure, type Failure, type FailureCode } from '../core/failure-codes.ts';
-import { fileProblemText, type FileProblem } from '../core/file-problem.ts';
-import { actionFailed, type ActionFailed } from '../core/observation.ts';
-import { quoted } from '../core/text/text.ts';
+import {
+  actionFailed,
+  failure,
+  fileProblemText,
+  quoted,
+  type ActionFailed,
+  type ActionType,
+  type Failure,
+  type FailureCode,
+  type FileProblem,
+} from '#core';
 
 /** Hints for project files, where the general hint is about skill files. */
 const HINTS: Partial<Readonly<Record<FailureCode, string>>> = {

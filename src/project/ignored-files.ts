@@ -1,5 +1,4 @@
-import { ignoredBy, parseIgnore, type IgnoreRule } from '../core/ignore.ts';
-import { folderOf, toRelativePath, type RelativePath } from '../core/path.ts';
+import { folderOf, ignoredBy, parseIgnore, toRelativePath, type IgnoreRule, type RelativePath } from '#core';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 

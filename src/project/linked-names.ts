@@ -2,8 +2,7 @@
 import { readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { isInside } from '../platform/fs/paths.ts';
-import { quietly, tryStat } from '../platform/quietly.ts';
+import { isInside, quietly, tryStat } from '#platform';
 
 /** Package managers link thousands of files from their stores, and git its objects; neither has names that rules protect. */
 const UNSEARCHED = /(?:^|\/)(?:node_modules|\.git\/objects)$/;

@@ -1,8 +1,12 @@
-import type { ListDirectory } from '../core/action.ts';
-import { compareText } from '../core/diagnostic.ts';
-import { actionFailed, type ActionFailed, type DirectoryListed } from '../core/observation.ts';
-import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
+import {
+  actionFailed,
+  compareText,
+  quoted,
+  type ActionFailed,
+  type DirectoryListed,
+  type ListDirectory,
+  type RelativePath,
+} from '#core';
 import { entriesIn, isSkipped, type FolderEntry, type IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import { ignoredBelow } from './ignored-files.ts';

@@ -1,16 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 
-import type { LineRange, ReadFile } from '../core/action.ts';
-import { countLines, offsetOfLine } from '../core/text/excerpt.ts';
-import { mediaTypeOf } from '../core/media-type.ts';
-import { actionFailed, type ActionFailed, type FileRead } from '../core/observation.ts';
-import { quoted } from '../core/text/text.ts';
-import { sha256 } from '../platform/hash.ts';
-import { shownText } from '../platform/fs/shown-text.ts';
-import { inConfined, type ConfinedFile } from '../platform/fs/confined-directory.ts';
+import {
+  actionFailed,
+  countLines,
+  countText,
+  mediaTypeOf,
+  offsetOfLine,
+  quoted,
+  type ActionFailed,
+  type FileRead,
+  type LineRange,
+  type ReadFile,
+} from '#core';
+import { inConfined, sha256, shownText, type ConfinedFile } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
-import { countText } from '../core/text/line-text.ts';
 
 export interface ReadFileLimits {
   /** Larger files are refused (default: 16 MiB). */

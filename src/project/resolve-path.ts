@@ -4,12 +4,8 @@
  */
 import path from 'node:path';
 
-import type { Failure } from '../core/failure-codes.ts';
-import { fileProblemText } from '../core/file-problem.ts';
-import { toRelativePath, type RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
-import { isInside, realPath, tryRealPath, withForwardSlashes } from '../platform/fs/paths.ts';
-import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';
+import { fileProblemText, quoted, toRelativePath, type Failure, type RelativePath } from '#core';
+import { isInside, realPath, resolveBeneath, tryRealPath, withForwardSlashes } from '#platform';
 import { hostFailure } from './host-failure.ts';
 
 /** The folders that actions may access: the project, the workspace of the session if it has one, and loaded skills. */

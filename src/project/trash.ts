@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import type { DeleteFile } from '../core/action.ts';
-import { actionFailed, type ActionFailed, type FileDeleted } from '../core/observation.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { toRelativePath, type RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
-import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
-import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';
-import { sha256 } from '../platform/hash.ts';
+import {
+  actionFailed,
+  quoted,
+  toRelativePath,
+  type ActionFailed,
+  type DeleteFile,
+  type Failure,
+  type FileDeleted,
+  type RelativePath,
+} from '#core';
+import { moveBeneath, resolveBeneath, sha256, writeBeneath } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';

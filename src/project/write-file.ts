@@ -1,11 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-import type { WriteFile } from '../core/action.ts';
-import { mediaTypeOf } from '../core/media-type.ts';
-import { actionFailed, type ActionFailed, type FileWritten } from '../core/observation.ts';
-import { quoted } from '../core/text/text.ts';
-import { writeBeneath } from '../platform/fs/confined-write.ts';
-import { sha256 } from '../platform/hash.ts';
+import { actionFailed, mediaTypeOf, quoted, type ActionFailed, type FileWritten, type WriteFile } from '#core';
+import { sha256, writeBeneath } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
 import { keepReplaced } from './trash.ts';

@@ -1,18 +1,22 @@
-import type { Action, CallMcpTool } from '../core/action.ts';
-import type { Approve } from '../core/approval.ts';
-import type { AllowedToolsUse, SandboxedUse } from '../core/config/policy-config.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import type { Observation, ToolCalled } from '../core/observation.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import type { AskedBy, SessionState } from '../core/session.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import type { Redactor } from '../journal/redact/redact.ts';
+import type {
+  Action,
+  AllowedToolsUse,
+  Approve,
+  AskedBy,
+  CallMcpTool,
+  Failure,
+  Observation,
+  RunEvent,
+  SandboxedUse,
+  SessionState,
+  SkillEntry,
+  ToolCalled,
+} from '#core';
+import type { Redactor } from '#journal';
 import type { ReadingLimits } from './skill-actions.ts';
-import type { TreeDigests } from '../platform/fs/tree-digest.ts';
-import type { RunAnswers } from '../policy/approval/run-answers.ts';
-import type { Policy } from '../policy/policy.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import { resolveSkill } from '../skills/registry/resolve-skill.ts';
+import type { TreeDigests } from '#platform';
+import type { Policy, RunAnswers } from '#policy';
+import { resolveSkill, type SkillIndex } from '#skills';
 import type { Execution } from './execution/execution.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import type { ClosedFolders } from './closed-folders.ts';

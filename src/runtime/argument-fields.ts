@@ -1,10 +1,16 @@
 /** Reads the argument names and the argument hint of a skill. */
-import { findFences } from '../skills/format/fences.ts';
-import { MAX_LIBRARY_TEXT, findTooDeep } from '../skills/format/guard.ts';
-import type { MapEntry, MapNode, ScalarNode, YamlNode } from '../skills/format/node.ts';
-import { splitPieces } from '../skills/format/pieces.ts';
-import { readPlain } from '../skills/format/plain.ts';
-import { cleanText } from '../core/text/text.ts';
+import {
+  findFences,
+  findTooDeep,
+  MAX_LIBRARY_TEXT,
+  readPlain,
+  splitPieces,
+  type MapEntry,
+  type MapNode,
+  type ScalarNode,
+  type YamlNode,
+} from '#skills';
+import { cleanText } from '#core';
 
 export interface ArgumentFields {
   readonly names: readonly string[];
@@ -34,7 +40,7 @@ async function readFields(text: string, start: number, end: number): Promise<Map
   const plain = readPlain(text, start, end);
   if (plain !== undefined) return plain;
   if (end - start <= MAX_LIBRARY_TEXT && findTooDeep(text, start, end) === undefined) {
-    const { readYaml } = await import('../skills/format/yaml.ts');
+    const { readYaml } = await import('#skills/yaml');
     const reading = readYaml(text, start, end);
     if (reading.type === 'map') return reading.map;
   }

@@ -1,25 +1,25 @@
 import { statSync } from 'node:fs';
 
-import type { Access, Decision } from '../core/access.ts';
-import type { Action } from '../core/action.ts';
-import type {
-  ApprovalAnswer,
-  ApprovalDetail,
-  ApprovalRequest,
-  ApprovalScope,
-  ApprovedSkill,
-} from '../core/approval.ts';
-import type { CommandLine } from '../core/command.ts';
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { stableJson } from '../core/json/stable-json.ts';
-import { printable, quoted } from '../core/text/text.ts';
-import { sha256 } from '../platform/hash.ts';
-import { askCallback } from '../policy/approval/read-answer.ts';
-import { capabilityLine } from '../policy/capability-text.ts';
-import { isTransparent } from '../policy/command/command-pattern.ts';
+import {
+  failure,
+  printable,
+  quoted,
+  stableJson,
+  type Access,
+  type Action,
+  type ApprovalAnswer,
+  type ApprovalDetail,
+  type ApprovalRequest,
+  type ApprovalScope,
+  type ApprovedSkill,
+  type CommandLine,
+  type Decision,
+  type Failure,
+} from '#core';
+import { sha256 } from '#platform';
+import { askCallback, capabilityLine, isTransparent } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
-import type { ResolvedPath } from '../project/resolve-path.ts';
-import { previewWrite, type WritePreview } from '../project/write-file.ts';
+import { previewWrite, type ResolvedPath, type WritePreview } from '#project';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
 import type { FoundPackages } from './packages/packages.ts';

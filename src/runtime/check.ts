@@ -1,12 +1,16 @@
 import path from 'node:path';
 
-import { diagnose, type Diagnostic } from '../core/diagnostic.ts';
-import { applyEdits } from '../skills/format/fix.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import { checkSkill, unusableFiles, type CheckOptions, type CheckedSkill } from '../skills/loader/check-skill.ts';
-import { replaceText } from '../platform/fs/atomic-replace.ts';
-import { isDirectory, isPresent, withForwardSlashes } from '../platform/fs/paths.ts';
-import { buildIndex } from '../skills/registry/registry.ts';
+import { diagnose, type Diagnostic } from '#core';
+import {
+  applyEdits,
+  buildIndex,
+  checkSkill,
+  unusableFiles,
+  type CheckedSkill,
+  type CheckOptions,
+  type SkillIndex,
+} from '#skills';
+import { isDirectory, isPresent, replaceText, withForwardSlashes } from '#platform';
 
 export interface CheckTarget {
   readonly dir: string;

@@ -1,11 +1,9 @@
 /** Folders of the project that file tools do not show to a model: skills that are not loaded, and the records of runs. */
 import path from 'node:path';
 
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { isForModel, type SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
-import { isInside, realPath } from '../platform/fs/paths.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
+import { failure, isForModel, quoted, type Failure, type SkillEntry } from '#core';
+import { isInside, realPath } from '#platform';
+import type { SkillIndex } from '#skills';
 
 export interface ClosedFolders {
   /** Why a model must not read this real path with file tools; undefined if it may. `active` are the loaded skills. */

@@ -1,7 +1,5 @@
-import type { Catalog } from '../skills/catalog/catalog.ts';
-import { escapeXml } from '../core/text/text.ts';
-import { estimateTokens } from '../core/tokens.ts';
-import type { LoadedContent, Vocabulary } from '../core/tool.ts';
+import type { Catalog } from '#skills';
+import { escapeXml, estimateTokens, type LoadedContent, type Vocabulary } from '#core';
 
 /** What remains of the skills when a conversation is compacted (DISC-8). */
 export interface Compaction {

@@ -1,34 +1,35 @@
 import path from 'node:path';
 
-import { defined } from '../core/defined.ts';
-import type { Access, Decision } from '../core/access.ts';
-import type { Action } from '../core/action.ts';
-import type { SandboxedUse } from '../core/config/policy-config.ts';
-import type { Isolation } from '../core/execution.ts';
-import type { AskedBy } from '../core/session.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import {
+  defined,
+  type Access,
+  type Action,
+  type AskedBy,
+  type Decision,
+  type Isolation,
+  type SandboxedUse,
+  type SkillEntry,
+} from '#core';
 import {
   accessesOf,
+  BY_DEFAULT,
   capabilitiesOf,
+  decide,
   grantAccess,
   isContained,
-  readCommand,
-  type AccessFacts,
-} from '../policy/action-access.ts';
-import {
-  BY_DEFAULT,
-  decide,
   isPossible,
   narrowPolicy,
+  readCommand,
   skillGrants,
   skillLayer,
+  type AccessFacts,
   type Policy,
-} from '../policy/policy.ts';
+} from '#policy';
 import { activeSkills, type ActionContext, type ActionSettings } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
 import type { ActionTarget } from './find-target.ts';
-import { realPath } from '../platform/fs/paths.ts';
-import { openLinkedNames } from '../project/linked-names.ts';
+import { realPath } from '#platform';
+import { openLinkedNames } from '#project';
 
 export interface ActionDecision {
   readonly decision: Decision;

@@ -1,12 +1,8 @@
 /** Explains the policy: the rules in force, and the decision about an action that nobody performs. */
-import type { Access, Decision, RuleOrigin } from '../core/access.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import { accessesOf, hostAccess, readCommand, type AccessFacts } from '../policy/action-access.ts';
-import type { Policy } from '../policy/policy.ts';
-import { ownName } from '../policy/policy-rule.ts';
-import { realPath } from '../platform/fs/paths.ts';
-import { resolvePath } from '../project/resolve-path.ts';
+import type { Access, Decision, RuleOrigin, SkillEntry, Surroundings } from '#core';
+import { accessesOf, hostAccess, ownName, readCommand, type AccessFacts, type Policy } from '#policy';
+import { realPath } from '#platform';
+import { resolvePath } from '#project';
 import { decideAccesses, otherNames, policyWithSkills } from './decide-action.ts';
 import { isIgnoredFile } from './find-target.ts';
 import type { Runtime } from './runtime.ts';

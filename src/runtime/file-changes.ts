@@ -1,5 +1,5 @@
 /** What a run did to the files of the project, from its observations. */
-import type { Observation } from '../core/observation.ts';
+import type { Observation } from '#core';
 
 /** The content of a file before a run. */
 export interface EarlierFile {

@@ -1,21 +1,18 @@
 /** The roots of a runtime: by convention, from the configuration, the environment and options, with archives fetched first. */
 import path from 'node:path';
 
-import type { Config } from '../core/config/config.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import { diagnose, type Diagnostic } from '../core/diagnostic.ts';
-import { invalidInput } from '../core/errors.ts';
-import type { SkillRoot } from '../core/skill.ts';
-import { isServerName } from '../core/tool-servers.ts';
-import { quoted } from '../core/text/text.ts';
-import { isPresent } from '../platform/fs/paths.ts';
 import {
-  defaultRoots,
-  isUrlOrArchive,
-  serverSkillsFolder,
-  splitRoots,
-  type GivenRoot,
-} from '../skills/registry/roots.ts';
+  diagnose,
+  invalidInput,
+  isServerName,
+  quoted,
+  type Config,
+  type Diagnostic,
+  type SkillRoot,
+  type Surroundings,
+} from '#core';
+import { isPresent } from '#platform';
+import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type GivenRoot } from '#skills';
 
 export interface RootOptions {
   /** Additional roots, with the highest priority. */

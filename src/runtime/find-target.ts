@@ -1,13 +1,19 @@
-import { isOfKind, type Action, type ActionOfKind } from '../core/action.ts';
-import { isSkillError } from '../core/errors.ts';
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { nearest } from '../core/nearest.ts';
-import { findLoaded } from '../core/session.ts';
-import { isForModel, type SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
-import { isDirectory } from '../platform/fs/paths.ts';
-import { resolvePath, type ResolvedPath } from '../project/resolve-path.ts';
-import { resolveSkill } from '../skills/registry/resolve-skill.ts';
+import {
+  failure,
+  findLoaded,
+  isForModel,
+  isOfKind,
+  isSkillError,
+  nearest,
+  quoted,
+  type Action,
+  type ActionOfKind,
+  type Failure,
+  type SkillEntry,
+} from '#core';
+import { isDirectory } from '#platform';
+import { resolvePath, type ResolvedPath } from '#project';
+import { resolveSkill } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
 
@@ -72,7 +78,7 @@ async function findPath(
 export async function isIgnoredFile(placed: ResolvedPath): Promise<boolean> {
   const { relative, absolute } = placed;
   if (relative === '') return false;
-  const { openIgnoredFiles } = await import('../project/ignored-files.ts');
+  const { openIgnoredFiles } = await import('#project/ignored-files');
   return openIgnoredFiles(placed)(relative, isDirectory(absolute));
 }
 

@@ -1,18 +1,23 @@
-import type { Access } from '../core/access.ts';
-import type { ActionOfKind, NetworkRequest } from '../core/action.ts';
-import { writeAuthority } from '../core/network/host-pattern.ts';
-import type { RelativePath } from '../core/path.ts';
-import type { Observation } from '../core/observation.ts';
-import { hostAccess } from '../policy/action-access.ts';
-import { decide, grantedHosts, type Policy } from '../policy/policy.ts';
-import { openLinkedNames } from '../project/linked-names.ts';
-import { grep } from '../project/grep.ts';
-import { listDirectory } from '../project/list-directory.ts';
-import { networkRequest } from '../project/network/network-request.ts';
-import type { ResolvedPath } from '../project/resolve-path.ts';
-import { readFile } from '../project/read-file.ts';
-import { deleteFile } from '../project/trash.ts';
-import { writeFile, type WritePreview } from '../project/write-file.ts';
+import {
+  writeAuthority,
+  type Access,
+  type ActionOfKind,
+  type NetworkRequest,
+  type Observation,
+  type RelativePath,
+} from '#core';
+import { decide, grantedHosts, hostAccess, type Policy } from '#policy';
+import {
+  deleteFile,
+  grep,
+  listDirectory,
+  networkRequest,
+  openLinkedNames,
+  readFile,
+  writeFile,
+  type ResolvedPath,
+  type WritePreview,
+} from '#project';
 
 export interface HostRights {
   /** Decides about further files of a search and further hosts of a request. */

@@ -5,9 +5,8 @@
 import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Action } from '../core/action.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
-import { sha256 } from '../platform/hash.ts';
+import type { Action } from '#core';
+import { isSystemError, sha256 } from '#platform';
 import type { FileChange } from './file-changes.ts';
 import type { UndoneFile } from './undo-files.ts';
 

@@ -1,5 +1,4 @@
-import { delimit } from '../core/text/delimit-untrusted.ts';
-import type { ActionFailed, SkillLoaded } from '../core/observation.ts';
+import { delimit, type ActionFailed, type SkillLoaded } from '#core';
 import { argumentNames } from './argument-fields.ts';
 import { expandArguments, parseInvocation } from './skill-arguments.ts';
 import { performAction } from './perform.ts';

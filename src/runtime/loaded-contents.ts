@@ -1,8 +1,13 @@
-import type { DocumentSelection } from '../core/action.ts';
-import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
-import type { SessionState } from '../core/session.ts';
-import { fromFile, type ShownContent, type ShownReason } from '../core/text/shown.ts';
-import type { LoadedContent } from '../core/tool.ts';
+import {
+  fromFile,
+  type DocumentSelection,
+  type LoadedContent,
+  type SessionState,
+  type ShownContent,
+  type ShownDocument,
+  type ShownReason,
+  type SkillLoaded,
+} from '#core';
 
 /** Texts of the loaded skills by id; the session state holds only digests. */
 export type Contents = ReadonlyMap<string, LoadedContent>;

@@ -1,6 +1,5 @@
-import { resolveSkill } from '../skills/registry/resolve-skill.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import type { LocatedPath } from '../core/tool.ts';
+import { resolveSkill, type SkillIndex } from '#skills';
+import type { LocatedPath } from '#core';
 
 const SCHEME = 'skill://';
 /** The longest possible path; bounds the number of lookups. */

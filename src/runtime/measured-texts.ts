@@ -1,6 +1,6 @@
 /** Caches token estimates and digests of texts that every run of a runtime repeats. */
-import { estimateTokens } from '../core/tokens.ts';
-import { sha256 } from '../platform/hash.ts';
+import { estimateTokens } from '#core';
+import { sha256 } from '#platform';
 
 export interface MeasuredText {
   readonly tokens: number;

@@ -1,7 +1,7 @@
 /** Opens the store of trusted skills. A listing of the user's own skills does not load it. */
-import type { LoadedConfig } from '../core/config/loaded-config.ts';
-import type { TreeDigests } from '../platform/fs/tree-digest.ts';
-import { openTrust } from '../policy/trust.ts';
+import type { LoadedConfig } from '#core';
+import type { TreeDigests } from '#platform';
+import { openTrust } from '#policy';
 import type { SkillTrust } from './skill-trust.ts';
 
 export interface SkillTrustOptions {

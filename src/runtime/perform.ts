@@ -1,14 +1,23 @@
-import { hostInputsOf, isOfKind, type Action, type EditFile, type SearchSkills } from '../core/action.ts';
-import { interruptedText } from '../core/action-text.ts';
-import { isSkillError } from '../core/errors.ts';
-import { failure, type Failure, type FailureCode } from '../core/failure-codes.ts';
-import { actionFailed, type ActionFailed, type Observation } from '../core/observation.ts';
-import { quoted } from '../core/text/text.ts';
-import { grantAccess } from '../policy/action-access.ts';
-import { decide, isPossible } from '../policy/policy.ts';
-import type { PlannedEdit } from '../project/edit-file.ts';
+import {
+  actionFailed,
+  failure,
+  hostInputsOf,
+  interruptedText,
+  isOfKind,
+  isSkillError,
+  quoted,
+  type Action,
+  type ActionFailed,
+  type EditFile,
+  type Failure,
+  type FailureCode,
+  type Observation,
+  type SearchSkills,
+} from '#core';
+import { decide, deniedReads, grantAccess, isPossible } from '#policy';
+import type { PlannedEdit } from '#project';
 import { redacted } from './secrets/redact-value.ts';
-import { resolveSkill } from '../skills/registry/resolve-skill.ts';
+import { resolveSkill } from '#skills';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import { askApproval, type Approval } from './ask-approval.ts';
 import { decideAction, type ActionDecision } from './decide-action.ts';
@@ -17,7 +26,6 @@ import type { packagesFor } from './packages/install-packages.ts';
 import { skillDigest } from './skill-digest.ts';
 import { findTarget, type ActionTarget } from './find-target.ts';
 import { readSkill } from './skill-actions.ts';
-import { deniedReads } from '../policy/denied-reads.ts';
 
 /** Takes one action through all stages: find, decide, ask, do, observe, record. Expected failures are observations too. */
 export async function performAction(action: Action, context: ActionContext): Promise<Observation> {
@@ -134,7 +142,7 @@ async function planEdit(
         hint: 'read it, which asks the user, and then write the whole file',
       },
     );
-  const { planEdit: plan } = await import('../project/edit-file.ts');
+  const { planEdit: plan } = await import('#project/edit-file');
   return plan(action, path);
 }
 

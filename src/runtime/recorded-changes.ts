@@ -1,13 +1,9 @@
 /** The file changes in the record of a run and of its subagents, and where the files are. */
 import path from 'node:path';
 
-import type { Action } from '../core/action.ts';
-import { isSkillError } from '../core/errors.ts';
-import type { Observation } from '../core/observation.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import { readRun, type ReadRun } from '../journal/journal-reader.ts';
-import { isRunId } from '../journal/run-folder.ts';
-import { isPresent } from '../platform/fs/paths.ts';
+import { isSkillError, type Action, type Observation, type RunEvent } from '#core';
+import { isRunId, readRun, type ReadRun } from '#journal';
+import { isPresent } from '#platform';
 import { fileChanges } from './file-changes.ts';
 import type { ChangingAction, InterruptedAction, RecordedChanges } from './interrupted-changes.ts';
 

@@ -1,9 +1,9 @@
 /** Copies files that a person attached to a request into the workspace. */
 import path from 'node:path';
 
-import type { Failure } from '../core/failure-codes.ts';
-import { isLeftOut } from '../policy/protected-names.ts';
-import { stageInputs } from '../sandbox/inputs/inputs.ts';
+import type { Failure } from '#core';
+import { isLeftOut } from '#policy';
+import { stageInputs } from '#sandbox';
 import type { Session } from './session.ts';
 
 export interface StagedRequestFiles {

@@ -1,27 +1,37 @@
 import path from 'node:path';
 
-import type { Action } from '../core/action.ts';
-import { planCatalog, type Catalog, type CatalogItem, type CatalogOptions } from '../skills/catalog/catalog.ts';
-import type { Config } from '../core/config/config.ts';
-import { diagnose, type Diagnostic, type Mode } from '../core/diagnostic.ts';
-import { SkillError } from '../core/errors.ts';
-import { nearestNames, resolveSkill } from '../skills/registry/resolve-skill.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import type { Observation } from '../core/observation.ts';
-import { OWN_SOURCES, type SkillEntry, type SkillRoot } from '../core/skill.ts';
-import { cacheDirectory } from '../platform/fs/cache-directory.ts';
-import type { TreeDigests } from '../platform/fs/tree-digest.ts';
+import {
+  diagnose,
+  OWN_SOURCES,
+  SkillError,
+  type Action,
+  type Config,
+  type Diagnostic,
+  type LoadedConfig,
+  type Mode,
+  type Observation,
+  type SkillEntry,
+  type SkillRoot,
+  type Surroundings,
+} from '#core';
 import {
   cacheFileName,
+  nearestNames,
   openRegistry,
+  planCatalog,
+  resolveSkill,
+  type Catalog,
+  type CatalogItem,
+  type CatalogOptions,
   type Registry,
   type RegistryOptions,
   type ScanProgress,
-} from '../skills/registry/registry.ts';
+  type SkillIndex,
+} from '#skills';
+import { cacheDirectory, type TreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
@@ -133,7 +143,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
   const untrusted = new Set<string>();
   let digests: Promise<TreeDigests> | undefined;
   const treeDigests = (): Promise<TreeDigests> =>
-    (digests ??= import('../platform/fs/tree-digest.ts').then(({ openTreeDigests }) => openTreeDigests()));
+    (digests ??= import('#platform/tree-digest').then(({ openTreeDigests }) => openTreeDigests()));
   // Sessions read `vouched` and `untrusted` when they start.
   const parts = {
     surroundings,

@@ -1,25 +1,34 @@
-import type { Access, Decision } from '../core/access.ts';
-import type { Action, DocumentSelection } from '../core/action.ts';
-import type { Catalog } from '../skills/catalog/catalog.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import { ledgerOf, type Ledger } from '../core/ledger.ts';
-import { actionFailed, isFailed, type ActionFailed, type Observation, type SkillLoaded } from '../core/observation.ts';
-import { decide, type Policy } from '../policy/policy.ts';
 import {
+  actionFailed,
+  failure,
+  fromFile,
+  isFailed,
   kindOfFailure,
+  ledgerOf,
+  quoted,
   reduceSession,
+  shownBy,
   startState,
+  type Access,
+  type Action,
+  type ActionFailed,
   type AskedBy,
+  type Decision,
+  type DocumentSelection,
+  type Ledger,
+  type Observation,
+  type Offer,
+  type RunEvent,
   type SessionEvent,
   type SessionSettings,
   type SessionState,
-} from '../core/session.ts';
-import { fromFile, shownBy, type ShownContent } from '../core/text/shown.ts';
-import { quoted } from '../core/text/text.ts';
-import type { Offer, Vocabulary } from '../core/tool.ts';
-import { sha256 } from '../platform/hash.ts';
+  type ShownContent,
+  type SkillLoaded,
+  type Vocabulary,
+} from '#core';
+import type { Catalog, SkillIndex } from '#skills';
+import { decide, type Policy } from '#policy';
+import { sha256 } from '#platform';
 import { compactSession, type Compaction } from './compact.ts';
 import type { Execution } from './execution/execution.ts';
 import { invokeSkill, type Invocation } from './invoke.ts';

@@ -1,33 +1,39 @@
-import type {
-  ActionOfKind,
-  DocumentSelection,
-  GetScriptPath,
-  ListResources,
-  LoadSkill,
-  ReadResource,
-  SelectDocuments,
-} from '../core/action.ts';
-import type { Config } from '../core/config/config.ts';
-import { refuseDynamicCommands } from '../policy/command/dynamic-commands.ts';
-import { failure } from '../core/failure-codes.ts';
-import { withoutOurTags } from '../core/text/delimit-untrusted.ts';
-import { nearest } from '../core/nearest.ts';
 import {
   actionFailed,
+  failure,
+  findLoaded,
   identityOf,
+  nearest,
+  quoted,
+  selectDocuments,
+  serverOfSource,
+  withoutOurTags,
+  type ActionOfKind,
+  type Config,
+  type DocumentSelection,
+  type GetScriptPath,
   type ListedFile,
+  type ListResources,
+  type LoadSkill,
   type Observation,
+  type ReadResource,
+  type SelectDocuments,
+  type SessionState,
   type ShownDocument,
+  type SkillEntry,
   type SkillLoaded,
-} from '../core/observation.ts';
-import { findLoaded, selectDocuments, type SessionState } from '../core/session.ts';
-import { serverOfSource, type SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
-import { filesOf, listSkillFiles, type SkillFiles } from '../skills/loader/files.ts';
-import { loadBodyIn, type BodyLimits } from '../skills/loader/load-body.ts';
-import { readResourceFile } from '../skills/loader/read-resource.ts';
-import { findScript } from '../skills/loader/script-path.ts';
-import { inSkill } from '../skills/loader/skill-directory.ts';
+} from '#core';
+import { refuseDynamicCommands } from '#policy';
+import {
+  filesOf,
+  findScript,
+  inSkill,
+  listSkillFiles,
+  loadBodyIn,
+  readResourceFile,
+  type BodyLimits,
+  type SkillFiles,
+} from '#skills';
 
 type SkillAction = ActionOfKind<'skill'>;
 

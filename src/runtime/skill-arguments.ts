@@ -1,5 +1,5 @@
 /** Parses invocations and substitutes arguments into skill text. Compatible with Claude Code. */
-import { cleanText } from '../core/text/text.ts';
+import { cleanText } from '#core';
 
 export interface GivenArguments {
   /** The arguments as typed. */

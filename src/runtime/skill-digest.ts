@@ -1,6 +1,4 @@
-import { failure, type Failure } from '../core/failure-codes.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
+import { failure, quoted, type Failure, type SkillEntry } from '#core';
 import type { ActionContext } from './action-context.ts';
 
 /** The digest of all files of a skill, or why it cannot be computed. */

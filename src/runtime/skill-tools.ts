@@ -1,25 +1,20 @@
-import type { Action } from '../core/action.ts';
-import { nearest } from '../core/nearest.ts';
-import { actionFailed } from '../core/observation.ts';
-import { printable } from '../core/text/text.ts';
+import { actionFailed, nearest, printable, type Action } from '#core';
 import {
+  deniedTool,
   toAiSdk,
   toAnthropic,
+  toolsOf,
   toOpenAi,
   toOpenAiResponses,
+  whyNotOffered,
   type AiSdkTools,
   type AnthropicTool,
   type OpenAiResponsesTool,
   type OpenAiTool,
-} from '../tools/shapes.ts';
-import {
-  deniedTool,
-  toolsOf,
-  whyNotOffered,
   type SkillTool,
   type ToolAnswer,
   type ToolsOptions,
-} from '../tools/tools.ts';
+} from '#tools';
 import type { ExecutionOptions } from './execution/execution.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 import type { RootServices } from './find-roots.ts';

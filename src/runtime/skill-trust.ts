@@ -1,10 +1,7 @@
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import { typedWord } from '../core/text/shell-word.ts';
-import { isForModel, type SkillEntry } from '../core/skill.ts';
-import { isInside, realPath } from '../platform/fs/paths.ts';
-import { projectDirectories } from '../skills/registry/roots.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import type { UntrustedVerdict } from '../policy/trust.ts';
+import { projectDirectories, type SkillIndex } from '#skills';
+import { isForModel, typedWord, type SkillEntry, type Surroundings } from '#core';
+import { isInside, realPath } from '#platform';
+import type { UntrustedVerdict } from '#policy';
 
 /** Decides which skills may be used at all (POL-5). */
 export interface SkillTrust {

@@ -1,28 +1,33 @@
-import type { Redactor } from '../journal/redact/redact.ts';
-import { createRun, type RunRecord, type RunRecordOptions } from '../journal/journal-writer.ts';
-import { contentPath } from '../journal/content.ts';
-import { runsDirectory } from '../journal/run-folder.ts';
-import { joinedSink, type EventSink } from '../journal/export/sinks.ts';
-import type { Telemetry } from '../journal/export/telemetry.ts';
 import {
-  RUN_SCHEMA,
+  contentPath,
+  createRun,
+  joinedSink,
+  runsDirectory,
+  type ChainKeys,
+  type EventSink,
+  type Redactor,
+  type RunRecord,
+  type RunRecordOptions,
+  type Telemetry,
+} from '#journal';
+import {
   isUnrecorded,
+  RUN_SCHEMA,
   type AgentStart,
   type KeptFile,
   type Outcome,
   type RunEvent,
   type RunExecutor,
   type RunStart,
-} from '../core/run-events.ts';
-import type { ChainKeys } from '../journal/chain-head.ts';
-import { trySealKey } from '../platform/fs/seal-key.ts';
+  type Surroundings,
+} from '#core';
+import { trySealKey } from '#platform';
 import { VERSION } from '../version.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution } from './execution/execution.ts';
 import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
 import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
-import { policyHash } from '../policy/session-policy.ts';
+import { policyHash } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
 
 export interface RunOptions extends SessionOptions {
@@ -262,7 +267,7 @@ function withSpans(options: SessionOptions, take: (event: RunEvent) => void): Se
 async function openTelemetry({ config }: SessionSource): Promise<Telemetry | undefined> {
   const { endpoint = '', headers } = config.telemetry ?? {};
   if (endpoint === '') return undefined;
-  const { telemetrySink } = await import('../journal/export/telemetry.ts');
+  const { telemetrySink } = await import('#journal/telemetry');
   return telemetrySink({ endpoint, headers });
 }
 

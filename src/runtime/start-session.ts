@@ -1,45 +1,50 @@
-import { defined } from '../core/defined.ts';
-import type { Approve } from '../core/approval.ts';
-import type { Catalog, CatalogOptions } from '../skills/catalog/catalog.ts';
-import type { Config } from '../core/config/config.ts';
-import type { Action } from '../core/action.ts';
-import type { Observation } from '../core/observation.ts';
-import type { SkillIndex } from '../skills/registry/index-skills.ts';
-import type { RunEvent } from '../core/run-events.ts';
+import {
+  defined,
+  isForModel,
+  type Action,
+  type AllowedToolsUse,
+  type Approve,
+  type Config,
+  type LoadedConfig,
+  type Observation,
+  type Offer,
+  type RunEvent,
+  type SessionSettings,
+  type SkillEntry,
+  type Surroundings,
+  type ToolServers,
+  type Vocabulary,
+} from '#core';
+import { resolveSkill, type Catalog, type CatalogOptions, type SkillIndex } from '#skills';
 import { locateInSkills } from './locate.ts';
-import type { AllowedToolsUse } from '../core/config/policy-config.ts';
-import { openRunAnswers, type RunAnswers } from '../policy/approval/run-answers.ts';
-import { decide, isPossible, narrowPolicy, type Policy } from '../policy/policy.ts';
-import { resolveSkill } from '../skills/registry/resolve-skill.ts';
-import type { SessionSettings } from '../core/session.ts';
-import { isForModel, type SkillEntry } from '../core/skill.ts';
-import type { Offer, Vocabulary } from '../core/tool.ts';
-import { findVocabulary, type VocabularyName } from '../tools/vocabularies.ts';
-import { thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
-import { openTreeDigests, type TreeDigests } from '../platform/fs/tree-digest.ts';
-import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
+import {
+  configuredPolicy,
+  decide,
+  isPossible,
+  narrowPolicy,
+  openRunAnswers,
+  runLayers,
+  sessionPolicy,
+  type ConfiguredPolicy,
+  type Policy,
+  type RunAnswers,
+  type SessionPolicy,
+} from '#policy';
+import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
+import { openTreeDigests, thisProcess, type LockOwner, type TreeDigests } from '#platform';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
 import type { PackageOptions } from './packages/packages.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
-import {
-  configuredPolicy,
-  runLayers,
-  sessionPolicy,
-  type ConfiguredPolicy,
-  type SessionPolicy,
-} from '../policy/session-policy.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
-import { runsDirectory } from '../journal/run-folder.ts';
+import { runsDirectory } from '#journal';
 import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
-import type { ToolServers } from '../core/tool-servers.ts';
-import { withServerTools } from '../tools/server-tools.ts';
 
 export interface HostOptions {
   /** The project whose files may be used (default: the working directory of the runtime). */

@@ -1,8 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
-import { nodeCrypto } from '../platform/hash.ts';
-import { tryStat } from '../platform/quietly.ts';
+import { nodeCrypto, tryStat } from '#platform';
 
 /**
  * The folder for workspaces below the temporary folder of the system. Other users can create files there, so a name that is taken by one of
@@ -17,7 +16,7 @@ export async function temporaryFolder(
   const parent = temporary === undefined || temporary === '' ? '/tmp' : temporary;
   const usual = path.join(parent, `skillwright-${String(process.getuid?.() ?? 0)}`);
   if (!isOccupied(usual)) return usual;
-  const { trySealKey } = await import('../platform/fs/seal-key.ts');
+  const { trySealKey } = await import('#platform/seal-key');
   const key = trySealKey(home);
   if (key === undefined) return mkdtempSync(`${usual}-`);
   return `${usual}-${nodeCrypto().createHmac('sha256', key).update('skillwright workspaces').digest('hex').slice(0, 24)}`;

@@ -1,10 +1,7 @@
-import { listSkillFiles } from '../skills/loader/files.ts';
-import { isInside, realPath } from '../platform/fs/paths.ts';
-import { inConfined } from '../platform/fs/confined-directory.ts';
-import { readUsableTree } from '../platform/fs/tree-digest.ts';
-import { skillRequirements } from '../sandbox/programs/skill-requirements.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
+import { listSkillFiles } from '#skills';
+import { inConfined, isInside, readUsableTree, realPath } from '#platform';
+import { skillRequirements } from '#sandbox';
+import type { SkillEntry, Surroundings } from '#core';
 import { createRuntime } from './runtime.ts';
 
 /** A skill as shown to a person before it is trusted. */

@@ -2,14 +2,10 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import type { RelativePath } from '../core/path.ts';
-import { typedWord } from '../core/text/shell-word.ts';
-import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
-import { sha256 } from '../platform/hash.ts';
-import { isNeverWritten } from '../policy/protected-names.ts';
-import { readResolved } from '../project/read-file.ts';
-import { resolvePath, type ResolvedPath } from '../project/resolve-path.ts';
-import { deleteFile, keepReplaced } from '../project/trash.ts';
+import { typedWord, type RelativePath } from '#core';
+import { moveBeneath, sha256, writeBeneath } from '#platform';
+import { isNeverWritten } from '#policy';
+import { deleteFile, keepReplaced, readResolved, resolvePath, type ResolvedPath } from '#project';
 import type { EarlierFile, FileChange } from './file-changes.ts';
 
 export interface UndoneFile {

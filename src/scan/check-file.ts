@@ -1,5 +1,5 @@
 /** Checks the name and the kind of a file. */
-import { quoted } from '../core/text/text.ts';
+import { quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
 

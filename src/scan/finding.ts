@@ -1,6 +1,5 @@
 /** The types of the static scan: files, findings and the policy. */
-import { compareText } from '../core/diagnostic.ts';
-import { printable } from '../core/text/text.ts';
+import { compareText, printable } from '#core';
 
 export const SCAN_SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type ScanSeverity = (typeof SCAN_SEVERITIES)[number];

@@ -1,5 +1,5 @@
 /** Finds text that a model reads and a person does not see. */
-import { nextHidden, quoted } from '../core/text/text.ts';
+import { nextHidden, quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { hasLongRun } from './match.ts';
 import { isDocument } from './passages.ts';

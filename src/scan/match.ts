@@ -1,5 +1,5 @@
 /** Runs the patterns over the passages of one file. */
-import { quoted } from '../core/text/text.ts';
+import { quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { lowerCase, sourceColumn, type LineKind } from './normalize-line.ts';
 import { MultiPatternMatcher, isChinese, type TextMatch } from './multi-pattern-matcher.ts';

@@ -2,8 +2,7 @@
  * Normalizes lines for matching: removes emphasis, repeated white space, invisible characters and full-width variants, so that patterns need
  * not handle them and cannot be evaded with them. The original column is computed only for findings.
  */
-import { codePointAt } from '../core/text/code-point.ts';
-import { isVisible } from '../core/text/text.ts';
+import { codePointAt, isVisible } from '#core';
 
 /** ASCII words with single spaces between them: already normalized. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;

@@ -2,7 +2,7 @@
  * Splits a file into passages. A paragraph, list item or heading of Markdown is one passage however it is wrapped; a command is one
  * passage with all its continuation lines. A pattern never matches across two passages.
  */
-import { closesFence, fenceMark } from '../core/text/code-fences.ts';
+import { closesFence, fenceMark } from '#core';
 import type { ScanFile } from './finding.ts';
 import { openCharacterCodes } from './character-codes.ts';
 import { normalizeLine, type LineKind } from './normalize-line.ts';

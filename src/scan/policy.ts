@@ -1,8 +1,5 @@
 /** The scan policy: which findings stop an install. */
-import { isObject } from '../core/json/json-schema.ts';
-import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text/text.ts';
-import { describeValue } from '../core/text/value-text.ts';
+import { describeValue, isObject, nearest, quoted } from '#core';
 import {
   DEFAULT_SCAN_POLICY,
   SCAN_SEVERITIES,

@@ -1,4 +1,4 @@
-import { sarifLocations, sarifReport } from '../core/sarif.ts';
+import { sarifLocations, sarifReport } from '#core';
 import { SCAN_NOTE, type ScanFinding, type ScanSeverity } from './finding.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 

@@ -1,6 +1,5 @@
 /** The static scan of a skill. It applies rules to the files and neither executes nor fetches anything. */
-import { compareText } from '../core/diagnostic.ts';
-import { printable } from '../core/text/text.ts';
+import { compareText, printable } from '#core';
 import { checkFile } from './check-file.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import { findHidden, type HiddenText } from './hidden.ts';

@@ -2,18 +2,17 @@
  * Questions of runs and the answers of people, as the API shows them: files in the home folder here, a table in a fleet. The first answer
  * counts, and it is used once.
  */
-import { defined } from '../core/defined.ts';
-import type { ApprovalRequest, ApprovalScope } from '../core/approval.ts';
-import { isSkillError } from '../core/errors.ts';
+import { defined, isSkillError, type ApprovalRequest, type ApprovalScope } from '#core';
 import {
   answerPending,
+  capabilityLine,
   isAnswered,
   listPending,
+  openStoredApprovals,
   pendingFolder,
+  storedId,
   type PendingPlace,
-} from '../policy/approval/pending-approvals.ts';
-import { openStoredApprovals, storedId } from '../policy/approval/stored-approvals.ts';
-import { capabilityLine } from '../policy/capability-text.ts';
+} from '#policy';
 import type { Approvals, PendingApproval } from './api/govern.ts';
 import { HttpError } from './http-error.ts';
 import type { Immutable } from './router.ts';

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../core/config/loaded-config.ts';
+import type { Surroundings } from '#core';
 import type { RunStarter } from './run-starter.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 

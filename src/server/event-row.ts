@@ -1,10 +1,7 @@
 /** Events as lines of a timeline: short text for a list, so that a page holds thousands of them. */
-import { describeAction } from '../core/action-text.ts';
-import { eventText } from '../core/event-text.ts';
-import type { JournalLine, RunEvent } from '../core/run-events.ts';
+import { describeAction, eventText, startOf, type JournalLine, type RunEvent } from '#core';
 import type { EventRow } from './api/runs.ts';
 import type { Immutable } from './router.ts';
-import { startOf } from '../core/text/code-point.ts';
 
 const MAX_TEXT = 300;
 const MAX_ANSWER = 100_000;

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isSkillError } from '../core/errors.ts';
-import { LOOPBACK_HEADERS, respond } from '../platform/net/loopback-server.ts';
+import { isSkillError } from '#core';
+import { LOOPBACK_HEADERS, respond } from '#platform';
 import { HttpError, statusOf } from './http-error.ts';
 import { API_PATH } from './open-api.ts';
 import { readFileBody, readJsonBody } from './request-body.ts';

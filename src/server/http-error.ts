@@ -1,4 +1,4 @@
-import type { SkillErrorCode } from '../core/errors.ts';
+import type { SkillErrorCode } from '#core';
 
 /** An answer with a status of 400 and above. */
 export class HttpError extends Error {

@@ -2,8 +2,7 @@
 import type { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { isSkillError } from '../core/errors.ts';
-import { visibleJson } from '../core/json/visible-json.ts';
+import { isSkillError, visibleJson } from '#core';
 import { eventRow, type RecordLine } from './event-row.ts';
 import type { LiveMessage } from './run-starter.ts';
 

@@ -3,8 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 
-import { isSystemError } from '../platform/fs/paths.ts';
-import { LOOPBACK_HEADERS } from '../platform/net/loopback-server.ts';
+import { isSystemError, LOOPBACK_HEADERS } from '#platform';
 
 export interface PageFile {
   readonly bytes: Buffer;

@@ -4,11 +4,8 @@
  */
 import path from 'node:path';
 
-import { followRun, type Content } from '../journal/journal-reader.ts';
-import { isRunId, listRuns, runIds } from '../journal/run-folder.ts';
-import { verifyChainOf } from '../journal/verify-chain.ts';
-import { verifyRun } from '../journal/verify.ts';
-import { readSealKey } from '../platform/fs/seal-key.ts';
+import { followRun, isRunId, listRuns, runIds, verifyChainOf, verifyRun, type Content } from '#journal';
+import { readSealKey } from '#platform';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { RecordLine } from './event-row.ts';
 import { HttpError } from './http-error.ts';

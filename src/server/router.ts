@@ -1,7 +1,7 @@
 /** Routes of the HTTP API: one definition gives the handler, the validation and the OpenAPI description. */
 import type { z } from 'zod';
 
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '#core';
 import { HttpError } from './http-error.ts';
 
 /** Answers are never changed after they were made, so readonly data of the library can be returned as it is. */

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { trySealKey } from '../platform/fs/seal-key.ts';
-import { LOOPBACK_HEADERS, openLoopbackServer } from '../platform/net/loopback-server.ts';
-import { surroundingsOf } from '../runtime/config/config.ts';
+import { LOOPBACK_HEADERS, openLoopbackServer, trySealKey } from '#platform';
+import { surroundingsOf } from '#runtime';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';

@@ -4,19 +4,20 @@ import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
-import { runAgent } from '../agent/agent.ts';
-import type { AgentOptions, AgentResult } from '../agent/agent-options.ts';
-import { isSkillError } from '../core/errors.ts';
-import type { RunEvent } from '../core/run-events.ts';
-import type { EventSink } from '../journal/export/sinks.ts';
-import { leftOutNotes, readResults, type LeftOutFile } from '../runtime/execution/results.ts';
-import { writeResults } from '../runtime/execution/take-outputs.ts';
-import type { Session } from '../runtime/session.ts';
-import type { ExecutionOptions } from '../runtime/execution/execution.ts';
-import { makeTemporary, openBase } from '../sandbox/workspace/layout.ts';
+import { runAgent, type AgentOptions, type AgentResult } from '#agent';
+import { endOf, isSkillError, type RunEvent } from '#core';
+import type { EventSink } from '#journal';
+import {
+  leftOutNotes,
+  readResults,
+  writeResults,
+  type ExecutionOptions,
+  type LeftOutFile,
+  type Session,
+} from '#runtime';
+import { makeTemporary, openBase } from '#sandbox';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError } from './http-error.ts';
-import { endOf } from '../core/text/code-point.ts';
 
 /** Something that happens in a run and is not recorded. */
 export type LiveMessage =

@@ -2,17 +2,13 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { defined } from '../core/defined.ts';
-import type { RunInfo } from '../core/run-events.ts';
-import { changesBetween } from '../core/text/text-diff.ts';
-import { isLeftOutNote } from '../runtime/execution/results.ts';
-import { readRun } from '../journal/journal-reader.ts';
-import { runLife, runState, type ListedRun } from '../journal/run-folder.ts';
+import { changesBetween, defined, startOf, type RunInfo } from '#core';
+import { isLeftOutNote } from '#runtime';
+import { readRun, runLife, runState, type ListedRun } from '#journal';
 import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api/runs.ts';
 import { eventRow, planView } from './event-row.ts';
 import type { Immutable } from './router.ts';
 import { filesIn } from './run-starter.ts';
-import { startOf } from '../core/text/code-point.ts';
 
 interface RunFacts {
   readonly usage: RunUsage;

@@ -1,7 +1,6 @@
-import type { AgentOptions, AgentResult } from '../agent/agent-options.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
-import type { Model } from '../core/model.ts';
-import type { ExecutionOptions } from '../runtime/execution/execution.ts';
+import type { AgentOptions, AgentResult } from '#agent';
+import type { Model, Surroundings } from '#core';
+import type { ExecutionOptions } from '#runtime';
 import type { CaseHistory, EvaluationRow } from './api/govern.ts';
 import type { Immutable } from './router.ts';
 

@@ -5,9 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import { isSealOf, sealOf } from '../platform/fs/seal-key.ts';
-import { sha256 } from '../platform/hash.ts';
-import type { Refusal } from '../platform/net/loopback-admission.ts';
+import { isSealOf, sealOf, sha256, type Refusal } from '#platform';
 
 export interface SessionOptions {
   readonly key: Uint8Array;

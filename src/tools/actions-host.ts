@@ -1,10 +1,17 @@
-import type { DirectoryListed, FileRead, ResourcesListed } from '../core/observation.ts';
-import type { Offer, ToolRow } from '../core/tool.ts';
+import {
+  count,
+  flag,
+  text,
+  type DirectoryListed,
+  type FileRead,
+  type Offer,
+  type ResourcesListed,
+  type ToolRow,
+} from '#core';
 import { inputOf, isSet, linesOf, located, isFailure, numberOf, optionalTextOf, textOf } from './parameters.ts';
 import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder } from './wording.ts';
 import { hashOf, showRead } from './actions-read.ts';
-import { count, flag, text } from '../core/json/schema-of.ts';
 
 /**
  * The tools of skills-agent for files and servers. A path inside a skill is read as part of that skill; every other path belongs to

@@ -1,4 +1,4 @@
-import type { ResourceRead } from '../core/observation.ts';
+import type { ResourceRead } from '#core';
 import { readNotes, type ContinueCall } from './wording.ts';
 
 export const continueWith: ContinueCall = (path, offset) =>

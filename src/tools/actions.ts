@@ -1,7 +1,14 @@
-import type { Action } from '../core/action.ts';
-import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
-import { isOfferedPath } from '../core/path.ts';
-import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
+import {
+  isOfferedPath,
+  text,
+  type Action,
+  type ActionFailed,
+  type Observation,
+  type Offer,
+  type SkillLoaded,
+  type ToolRow,
+  type Vocabulary,
+} from '#core';
 import { HOST_TOOLS } from './actions-host.ts';
 import { continueWith, hashOf, showRead } from './actions-read.ts';
 import { showContent } from './content.ts';
@@ -21,7 +28,6 @@ import {
 import { packagesParameter, programOf } from './run-parameters.ts';
 import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
 import { ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
-import { text } from '../core/json/schema-of.ts';
 
 const runScript: ToolRow = singleAction({
   name: 'run_script',

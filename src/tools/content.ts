@@ -1,7 +1,4 @@
-import { delimit } from '../core/text/delimit-untrusted.ts';
-import type { SkillLoaded } from '../core/observation.ts';
-import { printable } from '../core/text/text.ts';
-import type { LoadedContent } from '../core/tool.ts';
+import { delimit, printable, type LoadedContent, type SkillLoaded } from '#core';
 import { fileLines, loadNotes, withNotes, type ContinueCall } from './wording.ts';
 
 /** Loaded skills between marks that the enclosed text cannot close, for systems without a format of their own. */

@@ -1,8 +1,16 @@
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { toRelativePath } from '../core/path.ts';
-import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
-import { printable, quoted } from '../core/text/text.ts';
-import type { LocatedPath, Offer, ToolRow, Vocabulary } from '../core/tool.ts';
+import {
+  escapeHeaderLines,
+  failure,
+  printable,
+  quoted,
+  text,
+  toRelativePath,
+  type Failure,
+  type LocatedPath,
+  type Offer,
+  type ToolRow,
+  type Vocabulary,
+} from '#core';
 import { inputOf, isFailure, located, named, offsetOf, offsetParameter, skillChoice, textOf } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
@@ -18,7 +26,6 @@ import {
   withNotes,
   type ContinueCall,
 } from './wording.ts';
-import { text } from '../core/json/schema-of.ts';
 
 /** In the order in which ManusX lists them. */
 const FOLDERS = ['scripts', 'references', 'assets'];

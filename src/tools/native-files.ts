@@ -1,13 +1,19 @@
 /** Native tools for files of the project. */
-import type { ActionType } from '../core/action.ts';
-import { delimit } from '../core/text/delimit-untrusted.ts';
-import { printable } from '../core/text/text.ts';
-import type { DirectoryListed, FileRead, FileWritten, LinesFound } from '../core/observation.ts';
-import type { ToolRow } from '../core/tool.ts';
+import {
+  count,
+  delimit,
+  printable,
+  text,
+  type ActionType,
+  type DirectoryListed,
+  type FileRead,
+  type FileWritten,
+  type LinesFound,
+  type ToolRow,
+} from '#core';
 import { inputOf, linesOf, named, numberOf, optionalTextOf, textOf } from './parameters.ts';
 import { hasHost, observed, singleAction, type SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
-import { count, text } from '../core/json/schema-of.ts';
 
 const LAST_LINE = 10_000_000;
 const MAX_DEPTH = 5;

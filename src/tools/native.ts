@@ -1,6 +1,4 @@
-import { delimit } from '../core/text/delimit-untrusted.ts';
-import type { ResourceRead } from '../core/observation.ts';
-import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
+import { count, delimit, text, type Offer, type ResourceRead, type ToolRow, type Vocabulary } from '#core';
 import { loadedContent, showContent } from './content.ts';
 import {
   inputOf,
@@ -32,7 +30,6 @@ import {
   withNotes,
   type ContinueCall,
 } from './wording.ts';
-import { count, text } from '../core/json/schema-of.ts';
 
 const LAST_LINE = 10_000_000;
 

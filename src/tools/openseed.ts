@@ -1,8 +1,4 @@
-import { failure } from '../core/failure-codes.ts';
-import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
-import { toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
-import type { ToolRow, Vocabulary } from '../core/tool.ts';
+import { escapeHeaderLines, failure, quoted, text, toRelativePath, type ToolRow, type Vocabulary } from '#core';
 import { showContent } from './content.ts';
 import {
   inputOf,
@@ -31,7 +27,6 @@ import {
   withNotes,
   type ContinueCall,
 } from './wording.ts';
-import { text } from '../core/json/schema-of.ts';
 
 /** The folders from which openseed lets a model read files. */
 const FOLDERS = ['references', 'assets', 'scripts'];

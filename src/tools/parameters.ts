@@ -1,10 +1,19 @@
-import type { LineRange, SearchSkills } from '../core/action.ts';
-import { failure, type Failure } from '../core/failure-codes.ts';
-import { isObject, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
-import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text/text.ts';
-import type { LocatedPath, Offer, ToolInput } from '../core/tool.ts';
-import { count, text } from '../core/json/schema-of.ts';
+import {
+  count,
+  failure,
+  isObject,
+  nearest,
+  quoted,
+  text,
+  type Failure,
+  type JsonSchema,
+  type LineRange,
+  type LocatedPath,
+  type ObjectSchema,
+  type Offer,
+  type SearchSkills,
+  type ToolInput,
+} from '#core';
 
 /** With more skills than this the schemas do not list their names; the model finds them in the catalog and by search. */
 export const MOST_NAMES_IN_ENUM = 256;

@@ -1,17 +1,18 @@
-import { failure, type Failure } from '../core/failure-codes.ts';
 import {
   checkJson,
+  describeValue,
+  failure,
   isObject,
+  nearest,
+  quoted,
+  schemaText,
+  type Failure,
   type JsonPath,
   type JsonSchema,
   type ObjectSchema,
   type SchemaProblem,
-} from '../core/json/json-schema.ts';
-import { schemaText } from '../core/json/schema-text.ts';
-import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text/text.ts';
-import { describeValue } from '../core/text/value-text.ts';
-import type { ToolInput } from '../core/tool.ts';
+  type ToolInput,
+} from '#core';
 
 export type InputReading =
   /** `ignored`: unknown parameters that were dropped. */

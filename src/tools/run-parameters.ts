@@ -1,7 +1,15 @@
-import type { InputRequest } from '../core/action.ts';
-import { isObject, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
-import type { OutputParameters } from '../core/outputs.ts';
-import type { Offer, ToolInput } from '../core/tool.ts';
+import {
+  count,
+  flag,
+  isObject,
+  text,
+  type InputRequest,
+  type JsonSchema,
+  type ObjectSchema,
+  type Offer,
+  type OutputParameters,
+  type ToolInput,
+} from '#core';
 import {
   inputOf,
   isSet,
@@ -15,7 +23,6 @@ import {
   texts,
   textsOf,
 } from './parameters.ts';
-import { count, flag, text } from '../core/json/schema-of.ts';
 
 /** The parameters of tools that run programs, as trpc defines them, and their conversion to actions. */
 

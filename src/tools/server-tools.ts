@@ -1,6 +1,5 @@
 /** Tools of MCP servers beside the tools of a vocabulary. */
-import type { ServerTool } from '../core/tool-servers.ts';
-import type { ToolRow, Vocabulary } from '../core/tool.ts';
+import type { ServerTool, ToolRow, Vocabulary } from '#core';
 import { observed } from './single-action.ts';
 
 const GUIDANCE =

@@ -1,5 +1,4 @@
-import { invalidInput } from '../core/errors.ts';
-import { quoted } from '../core/text/text.ts';
+import { invalidInput, quoted } from '#core';
 import type { SkillTool } from './tools.ts';
 
 /**

@@ -1,10 +1,7 @@
-import type { RunCommand } from '../core/action.ts';
-import type { ProgramRan } from '../core/observation.ts';
-import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
+import { text, type Offer, type ProgramRan, type RunCommand, type ToolInput, type ToolRow } from '#core';
 import { inputOf, named, textOf } from './parameters.ts';
 import { programOf, timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
-import { text } from '../core/json/schema-of.ts';
 
 interface ShellTool {
   readonly name: string;

@@ -1,8 +1,14 @@
-import type { Action, ActionType } from '../core/action.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import type { ObjectSchema } from '../core/json/json-schema.ts';
-import type { ActionFailed, Observation } from '../core/observation.ts';
-import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
+import type {
+  Action,
+  ActionFailed,
+  ActionType,
+  Failure,
+  ObjectSchema,
+  Observation,
+  Offer,
+  ToolInput,
+  ToolRow,
+} from '#core';
 import { isFailure } from './parameters.ts';
 
 /** The successful observation of an action. */

@@ -1,10 +1,21 @@
-import { ACTION_KINDS, type Action } from '../core/action.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { briefSchema, isObject, publishedSchema, type ObjectSchema } from '../core/json/json-schema.ts';
-import { actionFailed, isFailed, type ActionFailed, type Observation } from '../core/observation.ts';
-import { quoted } from '../core/text/text.ts';
-import type { ForeignSchema } from '../core/tool-servers.ts';
-import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
+import {
+  ACTION_KINDS,
+  actionFailed,
+  briefSchema,
+  isFailed,
+  isObject,
+  publishedSchema,
+  quoted,
+  type Action,
+  type ActionFailed,
+  type Failure,
+  type ForeignSchema,
+  type ObjectSchema,
+  type Observation,
+  type Offer,
+  type ToolRow,
+  type Vocabulary,
+} from '#core';
 import { isFailure } from './parameters.ts';
 import { readInput, readObject } from './read-input.ts';
 import { inWordsOf, withNotes } from './wording.ts';

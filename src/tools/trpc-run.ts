@@ -1,7 +1,15 @@
-import type { RunCommand } from '../core/action.ts';
-import type { CommandSeen, ProgramRan } from '../core/observation.ts';
-import type { JsonSchema } from '../core/json/json-schema.ts';
-import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
+import {
+  count,
+  flag,
+  text,
+  type CommandSeen,
+  type JsonSchema,
+  type Offer,
+  type ProgramRan,
+  type RunCommand,
+  type ToolInput,
+  type ToolRow,
+} from '#core';
 import { inputOf, isSet, named, numberOf, optionalTextOf, rare, textOf } from './parameters.ts';
 import {
   DAY_IN_SECONDS,
@@ -15,7 +23,6 @@ import {
   yieldTime,
 } from './run-parameters.ts';
 import { canRun, observed, singleAction } from './single-action.ts';
-import { count, flag, text } from '../core/json/schema-of.ts';
 
 /** The tools of trpc that run programs. Offered only if execution is enabled. */
 

@@ -1,4 +1,4 @@
-import type { SessionState } from '../core/session.ts';
+import type { SessionState } from '#core';
 
 /**
  * Returns the state of a session under the keys of trpc-agent-go, for programs that read them. With the name of an agent it returns

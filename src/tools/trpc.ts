@@ -1,8 +1,18 @@
-import { SELECT_MODES, type DocumentSelection, type SelectMode } from '../core/action.ts';
-import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
-import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
-import { printable } from '../core/text/text.ts';
-import type { LoadedContent, Offer, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
+import {
+  escapeHeaderLines,
+  flag,
+  printable,
+  SELECT_MODES,
+  type DocumentSelection,
+  type LoadedContent,
+  type Offer,
+  type SelectMode,
+  type ShownDocument,
+  type SkillLoaded,
+  type ToolInput,
+  type ToolRow,
+  type Vocabulary,
+} from '#core';
 import {
   inputOf,
   isSet,
@@ -31,7 +41,6 @@ import {
   withNotes,
   type ContinueCall,
 } from './wording.ts';
-import { flag } from '../core/json/schema-of.ts';
 
 /** Line starts that trpc uses to separate contents; a skill text must not contain them. */
 const HEADERS = ['[Loaded]', '[Doc]', 'Docs loaded:', 'loaded:', NOTE_MARK];

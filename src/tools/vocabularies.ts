@@ -1,7 +1,4 @@
-import { invalidInput } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text/text.ts';
-import type { Vocabulary } from '../core/tool.ts';
+import { invalidInput, nearest, quoted, type Vocabulary } from '#core';
 import { skillsAgent } from './actions.ts';
 import { manusx } from './manusx.ts';
 import { native } from './native.ts';

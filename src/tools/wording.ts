@@ -1,10 +1,17 @@
-import type { Action } from '../core/action.ts';
-import { compareText } from '../core/diagnostic.ts';
-import { FAILURES } from '../core/failure-codes.ts';
-import type { ActionFailed, ListedFile, LoadReport, ResourceRead, SkillLoaded } from '../core/observation.ts';
-import { cleanText, printable } from '../core/text/text.ts';
-import type { Offer } from '../core/tool.ts';
-import { startOf } from '../core/text/code-point.ts';
+import {
+  cleanText,
+  compareText,
+  FAILURES,
+  printable,
+  startOf,
+  type Action,
+  type ActionFailed,
+  type ListedFile,
+  type LoadReport,
+  type Offer,
+  type ResourceRead,
+  type SkillLoaded,
+} from '#core';
 
 /** The texts for models that several vocabularies share. */
 

@@ -1,16 +1,9 @@
 /** Checks whether a recorded run can be resumed, and from where. */
 import path from 'node:path';
 
-import { readRun } from '../../journal/journal-reader.ts';
-import { isRunId, runLife } from '../../journal/run-folder.ts';
-import { recordProblem } from '../../journal/verify-chain.ts';
-import type { Action } from '../../core/action.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { AgentStart, JournalLine, RunInfo } from '../../core/run-events.ts';
-import { quoted } from '../../core/text/text.ts';
-import { recordedRun } from '../../runtime/replay/recorded-calls.ts';
-import { skillProblems } from '../../runtime/replay/replay-run.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { isRunId, readRun, recordProblem, runLife } from '#journal';
+import { isSkillError, quoted, type Action, type AgentStart, type JournalLine, type RunInfo } from '#core';
+import { recordedRun, skillProblems, type Runtime } from '#runtime';
 import { replayedRun, settledCalls, type RecordSource, type ReplayedRun } from './replayed-run.ts';
 import { checkResume } from './resume-gate.ts';
 

@@ -1,12 +1,8 @@
 /** What the record of an interrupted run tells about a subagent that it had started. */
 import path from 'node:path';
 
-import type { Budget } from '../../core/budget.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { JournalLine } from '../../core/run-events.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { isRunId } from '../../journal/run-folder.ts';
-import { recordProblem } from '../../journal/verify-chain.ts';
+import { isSkillError, type Budget, type JournalLine } from '#core';
+import { isRunId, readRun, recordProblem } from '#journal';
 import type { AgentOptions } from '../agent-options.ts';
 import { NOTHING_USED, countEvent } from '../count-budget.ts';
 import type { ChildResult } from '../subagent.ts';

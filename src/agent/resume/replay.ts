@@ -3,12 +3,8 @@
  * conversation and session are restored. The model is not called and nothing is performed until the record ends.
  */
 import { startsProgram } from '../count-budget.ts';
-import { SkillError } from '../../core/errors.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Model } from '../../core/model.ts';
-import { actionFailed } from '../../core/observation.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import type { Recall, RecalledAction } from '../../runtime/action-context.ts';
+import { actionFailed, failure, SkillError, stableJson, type Model } from '#core';
+import type { Recall, RecalledAction } from '#runtime';
 import { withRemark, type Conversation } from '../conversation.ts';
 import { isSettled, type RecordedCall, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 

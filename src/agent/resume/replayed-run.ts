@@ -1,11 +1,17 @@
 /** Reconstructs a run from its events: the answers of the model, the actions, and the observations (AGT-10). */
-import type { Action, ActionType } from '../../core/action.ts';
-import type { Budget } from '../../core/budget.ts';
-import { UNANSWERED } from '../../core/failure-codes.ts';
-import type { JournalLine, Outcome, ResumedRun, RunEvent } from '../../core/run-events.ts';
-import type { ModelAnswer } from '../../core/model.ts';
-import type { Observation } from '../../core/observation.ts';
-import type { AskedBy } from '../../core/session.ts';
+import {
+  UNANSWERED,
+  type Action,
+  type ActionType,
+  type AskedBy,
+  type Budget,
+  type JournalLine,
+  type ModelAnswer,
+  type Observation,
+  type Outcome,
+  type ResumedRun,
+  type RunEvent,
+} from '#core';
 
 /** A recorded action. */
 export interface RecordedCall {

@@ -4,14 +4,9 @@
  */
 import path from 'node:path';
 
-import type { Action } from '../../core/action.ts';
-import { describeAction } from '../../core/action-text.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { claimRun, resumeClaims, type ResumeClaim } from '../../journal/resume-claims.ts';
-import { listRuns } from '../../journal/run-folder.ts';
-import type { RunOptions } from '../../runtime/start-run.ts';
+import { describeAction, isSkillError, SkillError, stableJson, type Action } from '#core';
+import { claimRun, listRuns, readRun, resumeClaims, type ResumeClaim } from '#journal';
+import type { RunOptions } from '#runtime';
 import { effectsIn } from './replayed-run.ts';
 
 export interface ResumeCheck {

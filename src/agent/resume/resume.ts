@@ -2,18 +2,14 @@
  * Resumes a run after a crash, a pending approval, or an exhausted budget (AGT-10). The old record is not changed. The new record
  * names it and repeats its events, so that it is complete on its own.
  */
-import type { Action } from '../../core/action.ts';
-import type { Budget } from '../../core/budget.ts';
+import { defined, quoted, type Action, type Budget, type RunInfo } from '#core';
 import { BUDGET_NAMES } from '../count-budget.ts';
-import type { RunInfo } from '../../core/run-events.ts';
-import { quoted } from '../../core/text/text.ts';
-import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import { VOCABULARY_NAMES } from '#tools';
 import { ACTIVATIONS } from '../activation.ts';
 import { resumeRun } from '../agent.ts';
 import type { AgentOptions, AgentResult } from '../agent-options.ts';
 import { openRecordedRun, type ResumeContext, type NotResumable } from './open-recorded-run.ts';
 import { isAlreadyResumed } from './resume-gate.ts';
-import { defined } from '../../core/defined.ts';
 
 export interface ResumeOptions
   extends

@@ -1,10 +1,6 @@
 /** Flags that commands with an agent share, and their values. */
-import { BUDGET_NAMES } from '../../agent/count-budget.ts';
-import type { Budget, BudgetName } from '../../core/budget.ts';
-import { TEXT_LEVELS } from '../../core/event-text.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
+import { BUDGET_NAMES } from '#agent';
+import { EXECUTOR_NAMES, nearest, quoted, TEXT_LEVELS, type Budget, type BudgetName } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';

@@ -1,12 +1,9 @@
 /** The model of a command, how the agent's run ended, and what it used. */
 import path from 'node:path';
 
-import { openAgentModel, type AgentModel } from '../../agent/agent-model.ts';
-import type { AgentResult } from '../../agent/agent-options.ts';
-import { countText, durationText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { openAgentModel, type AgentModel, type AgentResult } from '#agent';
+import { countText, durationText, printable } from '#core';
+import { surroundingsOf, type Runtime } from '#runtime';
 import { EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

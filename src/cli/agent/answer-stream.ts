@@ -1,7 +1,6 @@
-import { cleanText } from '../../core/text/text.ts';
-import { QUESTION_MARK } from '../../policy/approval-summary.ts';
-import { monotonicMs } from '../../platform/clock.ts';
-import { textWidth } from '../../platform/text-width.ts';
+import { cleanText } from '#core';
+import { QUESTION_MARK } from '#policy';
+import { monotonicMs, textWidth } from '#platform';
 import { openMarkdown, renderMarkdown } from '../terminal/markdown.ts';
 import type { MarkdownLook } from '../terminal/markdown-inline.ts';
 import type { Terminal } from '../terminal/terminal.ts';

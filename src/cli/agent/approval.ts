@@ -1,14 +1,7 @@
-import type { ActionFailed } from '../../core/observation.ts';
-import type { EventSink } from '../../journal/export/sinks.ts';
-import type { Approve } from '../../core/approval.ts';
-import { SkillError } from '../../core/errors.ts';
-import { REFUSALS } from '../../core/failure-codes.ts';
-import { typedWord } from '../../core/text/shell-word.ts';
-import { printable } from '../../core/text/text.ts';
-import { openApprovals, type Asker } from '../../policy/approval/approver.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
-import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
-import { openUsedApprovals } from '../../policy/approval/used-approvals.ts';
+import { printable, REFUSALS, SkillError, typedWord, type ActionFailed, type Approve } from '#core';
+import type { EventSink } from '#journal';
+import { openApprovals, openUsedApprovals, pendingFolder, type Asker } from '#policy';
+import { surroundingsOf } from '#runtime';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
 import { list, toggle, type FlagValues, type Flags } from '../command.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';

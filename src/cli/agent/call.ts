@@ -1,14 +1,8 @@
-import { invalidInput } from '../../core/errors.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { nearest } from '../../core/nearest.ts';
-import { isFailed } from '../../core/observation.ts';
-import { cleanText, quoted } from '../../core/text/text.ts';
-import { terminalSink } from '../../journal/export/sinks.ts';
-import type { JsonSchema } from '../../core/json/json-schema.ts';
-import { whyNotOffered, type SkillTool } from '../../tools/tools.ts';
+import { cleanText, EXECUTOR_NAMES, invalidInput, isFailed, nearest, quoted, type JsonSchema } from '#core';
+import { terminalSink } from '#journal';
+import { VOCABULARY_NAMES, whyNotOffered, type SkillTool } from '#tools';
 import type { Terminal } from '../terminal/terminal.ts';
-import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
-import { skillToolsOf } from '../../runtime/skill-tools.ts';
+import { skillToolsOf } from '#runtime';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, list, option, toggle } from '../command.ts';

@@ -1,17 +1,22 @@
 /** The slash commands of a chat. */
-import type { Chat } from '../../agent/chat.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { countText, durationText, shownText } from '../../core/text/line-text.ts';
-import { isForModel } from '../../core/skill.ts';
-import { parseInvocation } from '../../runtime/skill-arguments.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { Chat } from '#agent';
+import {
+  cleanText,
+  countText,
+  describeAction,
+  describeOutcome,
+  durationText,
+  isForModel,
+  isSkillError,
+  printable,
+  shownText,
+  type Action,
+} from '#core';
+import { parseInvocation, type Runtime } from '#runtime';
 import { planLines } from './show-agent.ts';
 import { undoneLines } from '../runs/undo-run.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { fitText } from '../../platform/text-width.ts';
-import { describeAction, describeOutcome } from '../../core/action-text.ts';
-import type { Action } from '../../core/action.ts';
+import { fitText } from '#platform';
 
 export interface ChatCommandParts {
   readonly chat: Chat;

@@ -3,8 +3,8 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { isVisible } from '../../core/text/text.ts';
-import { quietly } from '../../platform/quietly.ts';
+import { isVisible } from '#core';
+import { quietly } from '#platform';
 
 export interface FilePlaces {
   readonly cwd: string;

@@ -1,12 +1,8 @@
 /** The message history of a project's chats, in one private file per project. */
 import path from 'node:path';
 
-import { isSkillError } from '../../core/errors.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { isSkillError } from '#core';
+import { isSystemError, makeFolders, readPrivateFile, sha256, writeFileAtomically } from '#platform';
 import { lineOf } from './chat-paste.ts';
 
 export interface ChatHistory {

@@ -1,14 +1,19 @@
 import path from 'node:path';
 
-import { projectInstructions } from '../../agent/project-instructions.ts';
-import { listRuns, runsDirectory } from '../../journal/run-folder.ts';
-import { findRun } from '../../journal/run-units.ts';
-import { countText, shownText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
+import {
+  alreadyResumed,
+  checkResume,
+  projectInstructions,
+  type AgentModel,
+  type AgentResult,
+  type Chat,
+  type ChatOptions,
+} from '#agent';
+import { findRun, listRuns, readRun, runsDirectory } from '#journal';
+import { countText, isSkillError, printable, reduceChat, shownText, SkillError, type Said } from '#core';
 import { lineJson } from '../json.ts';
-import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
-import { usableExecutor } from '../../runtime/execution/executors.ts';
+import { cacheDirectory } from '#platform';
+import { surroundingsOf, usableExecutor, type Runtime } from '#runtime';
 import { deliverOutputs } from './deliver-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines, exitCodeOf } from './agent-model.ts';
@@ -31,14 +36,6 @@ import { openConnectionWatch } from './refused-connections.ts';
 import { commandExecution } from './execution-options.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { reduceChat, type Said } from '../../core/chat.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { AgentModel } from '../../agent/agent-model.ts';
-import type { AgentResult } from '../../agent/agent-options.ts';
-import type { Chat, ChatOptions } from '../../agent/chat.ts';
-import { alreadyResumed, checkResume } from '../../agent/resume/resume-gate.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 
 const flags = {
   resume: option('ID', 'continue the chat of this run, or the last one'),

@@ -1,13 +1,8 @@
 /** Asks once about the untrusted skills of a project before a command uses them; names them if no terminal is available. */
-import { isSkillError } from '../../core/errors.ts';
+import { countText, isSkillError, printable, serverOfSource, shownText, type SkillEntry } from '#core';
 import { lineJson } from '../json.ts';
-import { countText, shownText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
-import { serverOfSource, type SkillEntry } from '../../core/skill.ts';
-import { openTrust } from '../../policy/trust.ts';
-import { projectTop, type Distrust } from '../../runtime/skill-trust.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import { reviewEntries, type ReviewedSkill } from '../../runtime/trust-review.ts';
+import { openTrust } from '#policy';
+import { projectTop, reviewEntries, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
 import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines } from '../govern/trust-question.ts';
 import { surroundingsFor } from '../surroundings.ts';

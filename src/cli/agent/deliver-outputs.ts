@@ -1,14 +1,8 @@
 /** Hands the files that programs left to the user: to --out, to ./out after a question, or into the record with the command that copies them. */
 import path from 'node:path';
 
-import type { Approve } from '../../core/approval.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { typedWord } from '../../core/text/shell-word.ts';
-import { printable } from '../../core/text/text.ts';
-import { readResults, type ResultFile } from '../../runtime/execution/results.ts';
-import { isFreeFor, takeOutputs } from '../../runtime/execution/take-outputs.ts';
-import type { Run } from '../../runtime/start-run.ts';
+import { countText, isSkillError, printable, SkillError, typedWord, type Approve } from '#core';
+import { isFreeFor, readResults, takeOutputs, type ResultFile, type Run } from '#runtime';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import type { SETTING_FLAGS } from '../command.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';

@@ -2,27 +2,29 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 
-import { runAgent } from '../../agent/agent.ts';
-import { EVENTS_FILE } from '../../journal/run-folder.ts';
-import { verifyRun } from '../../journal/verify.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
-import { EXECUTOR_NAMES, type ExecutorName, type Isolation } from '../../core/execution.ts';
-import { cleanText, printable, quoted } from '../../core/text/text.ts';
-import { openRules } from '../../model/rules/rules.ts';
-import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { readSealKey } from '../../platform/fs/seal-key.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
-import { createRuntime, type Runtime } from '../../runtime/runtime.ts';
+import { runAgent, type AgentResult } from '#agent';
+import { EVENTS_FILE, verifyRun } from '#journal';
+import {
+  cleanText,
+  countText,
+  eventText,
+  EXECUTOR_NAMES,
+  isSkillError,
+  ledgerOf,
+  printable,
+  quoted,
+  SkillError,
+  type Action,
+  type ExecutorName,
+  type Isolation,
+  type RunEvent,
+} from '#core';
+import { openRules } from '#model';
+import { cacheDirectory, isSystemError, readSealKey } from '#platform';
+import { createRuntime, surroundingsOf, type Runtime } from '#runtime';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { eventText } from '../../core/event-text.ts';
-import { ledgerOf } from '../../core/ledger.ts';
-import { countText } from '../../core/text/line-text.ts';
 import { wrapWords } from '../terminal/wrap.ts';
-import type { AgentResult } from '../../agent/agent-options.ts';
-import type { RunEvent } from '../../core/run-events.ts';
-import type { Action } from '../../core/action.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {

@@ -1,19 +1,25 @@
 import path from 'node:path';
 
-import { defined } from '../../core/defined.ts';
-import { SkillError, invalidInput, isSkillError } from '../../core/errors.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import type { ActionFailed, Observation, ProgramRan } from '../../core/observation.ts';
-import { NOT_COLLECTED, type RunResult } from '../../core/outputs.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { forPeople } from '../../core/text/line-text.ts';
-import { cleanText, printable, quoted } from '../../core/text/text.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
-import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
-import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { Session } from '../../runtime/session.ts';
-import type { Run } from '../../runtime/start-run.ts';
+import {
+  cleanText,
+  defined,
+  EXECUTOR_NAMES,
+  forPeople,
+  invalidInput,
+  isSkillError,
+  NOT_COLLECTED,
+  printable,
+  quoted,
+  SkillError,
+  type ActionFailed,
+  type Observation,
+  type ProgramRan,
+  type RunResult,
+  type SkillEntry,
+} from '#core';
+import { isPresent } from '#platform';
+import { resolveSkill } from '#skills';
+import type { ExecutionOptions, Run, Runtime, Session } from '#runtime';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { findScript } from './find-script.ts';

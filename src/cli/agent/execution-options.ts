@@ -1,5 +1,5 @@
-import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
-import type { SkillError } from '../../core/errors.ts';
+import type { ExecutionOptions } from '#runtime';
+import type { SkillError } from '#core';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 /** Program execution for a model: every program needs approval, unless a policy rule allows it. */

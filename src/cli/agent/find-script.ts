@@ -1,11 +1,6 @@
 /** Finds the file that `exec SKILL SCRIPT` names: any file of the skill, by its path or by its name alone. */
-import type { RunScript } from '../../core/action.ts';
-import { invalidInput } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
-import { isBelowScripts } from '../../core/path.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { listSkillFiles } from '../../skills/loader/files.ts';
+import { invalidInput, isBelowScripts, nearest, printable, quoted, type RunScript, type SkillEntry } from '#core';
+import { listSkillFiles } from '#skills';
 
 /**
  * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.

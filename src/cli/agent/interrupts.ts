@@ -1,5 +1,5 @@
 /** What Ctrl-C stops while an agent works: first the step or the message, then the program. */
-import type { StepControl } from '../../agent/agent-options.ts';
+import type { StepControl } from '#agent';
 import { askStreams, choose } from '../terminal/ask.ts';
 
 export interface Interrupts {

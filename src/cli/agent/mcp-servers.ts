@@ -1,17 +1,20 @@
 /** The configured MCP servers for `run` and `chat`, and their state for `mcp check`, `doctor` and `cost`. */
-import { docsPage } from '../../core/docs-page.ts';
-import type { ServerServices, ServerTool, ToolServers } from '../../core/tool-servers.ts';
-import type { ServerState } from '../../mcp/tool-servers.ts';
-import { nearest } from '../../core/nearest.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { quoted } from '../../core/text/text.ts';
-import { openSecrets } from '../../runtime/secrets/secrets.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import {
+  countText,
+  docsPage,
+  estimateTokens,
+  nearest,
+  quoted,
+  type ServerServices,
+  type ServerTool,
+  type ToolServers,
+} from '#core';
+import type { ServerState } from '#mcp';
+import { openSecrets, type Runtime } from '#runtime';
 import { EXIT, UsageError } from '../exit.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import { estimateTokens } from '../../core/tokens.ts';
 import type { Finding } from '../govern/permission-findings.ts';
 
 /**
@@ -20,7 +23,7 @@ import type { Finding } from '../govern/permission-findings.ts';
  */
 export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<ToolServers | undefined> {
   if (Object.keys(runtime.config.mcp_servers ?? {}).length === 0) return undefined;
-  const { openToolServers } = await import('../../mcp/tool-servers.ts');
+  const { openToolServers } = await import('#mcp/tool-servers');
   const progress = openProgress(terminal);
   let isConnected = false;
   const servers = openToolServers(runtime, {
@@ -53,7 +56,7 @@ export function toolTokens(tools: readonly ServerTool[]): number {
 export async function serverFindings(runtime: Runtime, isTried: boolean): Promise<readonly Finding[]> {
   const configured = Object.entries(runtime.config.mcp_servers ?? {});
   if (configured.length === 0) return [];
-  const { openToolServers } = await import('../../mcp/tool-servers.ts');
+  const { openToolServers } = await import('#mcp/tool-servers');
   const servers = openToolServers(runtime);
   try {
     const states = isTried ? await servers.check(servicesOf(runtime)) : [];
@@ -89,7 +92,7 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
   }
   for (const diagnostic of runtime.diagnostics)
     if (diagnostic.code.startsWith('config/')) terminal.err(diagnosticText(diagnostic, terminal));
-  const { openToolServers } = await import('../../mcp/tool-servers.ts');
+  const { openToolServers } = await import('#mcp/tool-servers');
   const servers = openToolServers(runtime, { only: server });
   try {
     const states = await servers.check(servicesOf(runtime));

@@ -1,10 +1,8 @@
 import path from 'node:path';
 
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { CLIENT_NAMES, TOKEN_VARIABLE, clientConfig } from '../../mcp/client-config.ts';
-import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
-import { quoted } from '../../core/text/text.ts';
-import type { SkillServer } from '../../mcp/server.ts';
+import { EXECUTOR_NAMES, quoted } from '#core';
+import { CLIENT_NAMES, clientConfig, TOKEN_VARIABLE, type SkillServer } from '#mcp';
+import { VOCABULARY_NAMES } from '#tools';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
@@ -82,7 +80,7 @@ export const command = defineCommand({
     await askForTrust(invocation, runtime);
     const cwd = path.resolve(given.cwd ?? '.');
     const { executor = 'auto', vocabulary = 'skillwright' } = given;
-    const { openSkillServer } = await import('../../mcp/server.ts');
+    const { openSkillServer } = await import('#mcp/server');
     const server = await openSkillServer({
       runtime,
       version: VERSION,
@@ -138,7 +136,7 @@ async function serveUntilInterrupted(
   server: SkillServer,
   port: number | undefined,
 ): Promise<void> {
-  const { serveHttp } = await import('../../mcp/serve-http.ts');
+  const { serveHttp } = await import('#mcp/serve-http');
   const fixed = process.env[TOKEN_VARIABLE];
   const http = await serveHttp(server, {
     port,

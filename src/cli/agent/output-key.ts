@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { askStreams, isTerminal, setRawMode, takeKeys } from '../terminal/ask.ts';
-import { quietly } from '../../platform/quietly.ts';
+import { quietly } from '#platform';
 
 const CTRL_C = '\u0003';
 const CTRL_O = '\u000F';

@@ -1,9 +1,9 @@
 import path from 'node:path';
 
-import type { PackageOptions } from '../../runtime/packages/packages.ts';
+import type { PackageOptions } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
 import { option, toggle, type FlagValues } from '../command.ts';
-import { defined } from '../../core/defined.ts';
+import { defined } from '#core';
 
 /** Flags of commands that run scripts with packages. */
 export const PACKAGE_FLAGS = {

@@ -1,15 +1,19 @@
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import type { Failure } from '../../core/failure-codes.ts';
-import { packageArgument, type Ecosystem, type LockedPackage } from '../../core/packages.ts';
-import { typedWord } from '../../core/text/shell-word.ts';
-import { printable } from '../../core/text/text.ts';
-import { layerFolders, type SkillNeeds } from '../../runtime/packages/packages.ts';
-import type { Run } from '../../runtime/start-run.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { openLayers } from '../../sandbox/environments/layers.ts';
+import {
+  countText,
+  EXECUTOR_NAMES,
+  packageArgument,
+  printable,
+  SkillError,
+  typedWord,
+  type Ecosystem,
+  type Failure,
+  type LockedPackage,
+  type SkillEntry,
+} from '#core';
+import { layerFolders, type PackageNeeds, type Run, type SkillNeeds } from '#runtime';
+import { openLayers } from '#sandbox';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -17,8 +21,6 @@ import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { commandExecution } from './execution-options.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
-import { countText } from '../../core/text/line-text.ts';
-import type { PackageNeeds } from '../../runtime/packages/declared-needs.ts';
 
 const { with: withFlag, environment } = PACKAGE_FLAGS;
 

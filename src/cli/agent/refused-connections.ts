@@ -1,5 +1,5 @@
-import { refusedText } from '../../core/network/refused-connection.ts';
-import type { EventSink } from '../../journal/export/sinks.ts';
+import { refusedText } from '#core';
+import type { EventSink } from '#journal';
 
 export interface ConnectionWatch {
   readonly sink: EventSink;

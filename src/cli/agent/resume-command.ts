@@ -1,6 +1,6 @@
 /** The commands that continue a recorded run. */
-import type { AgentResult } from '../../agent/agent-options.ts';
-import { typedWord } from '../../core/text/shell-word.ts';
+import type { AgentResult } from '#agent';
+import { typedWord } from '#core';
 import { SETTING_FLAGS } from '../command.ts';
 import { RESUME_FLAGS } from './agent-flags.ts';
 import type { ApprovingCommand } from './approval.ts';

@@ -1,15 +1,10 @@
 import path from 'node:path';
 
-import type { AgentOptions, AgentResult } from '../../agent/agent-options.ts';
-import { runAgent } from '../../agent/agent.ts';
-import { openChat, type Chat, type ChatOptions } from '../../agent/chat.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { ExecutorName } from '../../core/execution.ts';
-import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
+import { openChat, runAgent, type AgentOptions, type AgentResult, type Chat, type ChatOptions } from '#agent';
+import { defined, isSkillError, type ExecutorName } from '#core';
+import type { ExecutionOptions, PackageOptions } from '#runtime';
 import { modelExecution } from './execution-options.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import type { PackageOptions } from '../../runtime/packages/packages.ts';
-import { defined } from '../../core/defined.ts';
 
 export interface ProgramChoice {
   /** The value of --executor; `none` runs no programs. */

@@ -1,12 +1,9 @@
 import { once } from 'node:events';
 import path from 'node:path';
 
-import { docsPage } from '../../core/docs-page.ts';
-import { ACTIVATIONS } from '../../agent/activation.ts';
-import { projectInstructions } from '../../agent/project-instructions.ts';
-import { SkillError } from '../../core/errors.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
-import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import { defined, docsPage, quoted, SkillError, visibleJson } from '#core';
+import { ACTIVATIONS, projectInstructions, type AgentOptions } from '#agent';
+import { VOCABULARY_NAMES } from '#tools';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
 import {
@@ -31,10 +28,7 @@ import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
 import { takeSteps } from './interrupts.ts';
-import { defined } from '../../core/defined.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import { quoted } from '../../core/text/text.ts';
-import type { AgentOptions } from '../../agent/agent-options.ts';
+import { readTextFile } from '#platform';
 
 const flags = {
   file: option('FILE', 'read the request from FILE; - is stdin'),

@@ -1,12 +1,10 @@
 /** Flags for what programs see of the host: folders, the project, the network. */
 import path from 'node:path';
 
-import { PROJECT_ACCESSES, type Config } from '../../core/config/config.ts';
-import { isHostPattern, readHostPattern } from '../../core/network/host-pattern.ts';
-import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
-import { isDirectory } from '../../platform/fs/paths.ts';
+import { isHostPattern, PROJECT_ACCESSES, quoted, readHostPattern, type Config } from '#core';
+import type { ExecutionOptions } from '#runtime';
+import { isDirectory } from '#platform';
 import { list, option, type FlagValues, type Flags } from '../command.ts';
-import { quoted } from '../../core/text/text.ts';
 import { UsageError } from '../exit.ts';
 
 export const SANDBOX_FLAGS = {

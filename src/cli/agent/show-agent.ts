@@ -1,20 +1,28 @@
 /** Shows an agent at work: the plan, one line per action, and the answer while it streams. */
-import { jsonlSink, terminalSink, type EventSink, type SinkLine } from '../../journal/export/sinks.ts';
-import { describeAction, interruptedText, isPoorOutcome } from '../../core/action-text.ts';
-import { agentEventText } from '../../core/agent-event-text.ts';
-import { failure } from '../../core/failure-codes.ts';
-import { actionFailed } from '../../core/observation.ts';
-import { durationText, shownText } from '../../core/text/line-text.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
-import { fitText, textWidth } from '../../platform/text-width.ts';
+import { jsonlSink, terminalSink, type EventSink, type SinkLine } from '#journal';
+import {
+  actionFailed,
+  agentEventText,
+  cleanText,
+  describeAction,
+  durationText,
+  failure,
+  interruptedText,
+  isPoorOutcome,
+  printable,
+  shownText,
+  type ActionType,
+  type Plan,
+  type PlanStep,
+  type RunEvent,
+  type StepState,
+  type TextLevel,
+  type TextLine,
+} from '#core';
+import { fitText, monotonicMs, textWidth } from '#platform';
 import { wrapWords } from '../terminal/wrap.ts';
 import { openAnswerStream } from './answer-stream.ts';
 import { watchOutputKey } from './output-key.ts';
-import { monotonicMs } from '../../platform/clock.ts';
-import type { ActionType } from '../../core/action.ts';
-import type { TextLevel, TextLine } from '../../core/event-text.ts';
-import type { RunEvent } from '../../core/run-events.ts';
-import type { Plan, PlanStep, StepState } from '../../core/plan.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 
 export interface AgentDisplay {

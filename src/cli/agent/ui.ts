@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 
-import { projectInstructions } from '../../agent/project-instructions.ts';
-import { printable } from '../../core/text/text.ts';
-import { builtFile } from '../../platform/built-file.ts';
-import { openApprovals } from '../../policy/approval/approver.ts';
-import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
-import { runsDirectory } from '../../journal/run-folder.ts';
+import { projectInstructions } from '#agent';
+import { printable } from '#core';
+import { builtFile } from '#platform';
+import { openApprovals, pendingFolder } from '#policy';
+import { runsDirectory } from '#journal';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { storedEvaluations } from '../evals/stored-evaluations.ts';
@@ -68,7 +67,7 @@ export const command = defineCommand({
     const sandbox = sandboxOptions(given, { config: runtime.config, cwd: surroundings.cwd, isAgent: true });
     const instructions = given['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd);
     const { executor = 'auto' } = given;
-    const { createRunServer } = await import('../../server/run-server.ts');
+    const { createRunServer } = await import('#server/run-server');
     const server = await createRunServer({
       runtime,
       model: chosen.model,

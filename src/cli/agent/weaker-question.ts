@@ -1,13 +1,9 @@
 import path from 'node:path';
 
-import { checkConfig } from '../../core/config/config-check.ts';
-import { withValue } from '../../core/config/config-settings.ts';
-import { SkillError } from '../../core/errors.ts';
-import { writeFileAtomically, replaceText } from '../../platform/fs/atomic-replace.ts';
-import { readCheckedJson } from '../../platform/fs/checked-json.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { CONFIG_FILE, surroundingsOf } from '../../runtime/config/config.ts';
-import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
+import { checkConfig, SkillError, withValue } from '#core';
+import { makeFolders, readCheckedJson, replaceText, writeFileAtomically } from '#platform';
+import { CONFIG_FILE, surroundingsOf } from '#runtime';
+import { landlockGaps } from '#sandbox';
 import { askStreams, choose } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';

@@ -1,7 +1,5 @@
-import { docsPage } from '../../core/docs-page.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { docsPage, isSkillError, printable, quoted } from '#core';
+import { isSystemError } from '#platform';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS, type EvalInvocation } from './flags.ts';
 import { EXIT } from '../exit.ts';

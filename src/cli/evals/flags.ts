@@ -1,11 +1,9 @@
 /** Flags of `eval` and their values. */
 import path from 'node:path';
 
-import type { Thresholds } from '../../evals/report/report.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { REPORT_FORMATS } from '../../evals/report/formats.ts';
-import { isDirectory } from '../../platform/fs/paths.ts';
+import { REPORT_FORMATS, type Thresholds } from '#evals';
+import { EXECUTOR_NAMES, quoted } from '#core';
+import { isDirectory } from '#platform';
 import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';

@@ -1,15 +1,10 @@
 /** The cases and skills that `eval` works on, from the given paths or the current project. */
 import path from 'node:path';
 
-import type { EvalCase } from '../../evals/cases/case.ts';
-import { SkillError } from '../../core/errors.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { readCases } from '../../evals/cases/read-cases.ts';
-import type { CaseProblem } from '../../evals/cases/problem.ts';
-import { skillFoldersAt, skillNameAt } from '../../evals/cases/suite.ts';
-import type { SuiteModel } from '../../evals/run/case-model.ts';
-import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { readCases, skillFoldersAt, skillNameAt, type CaseProblem, type EvalCase, type SuiteModel } from '#evals';
+import { printable, quoted, SkillError } from '#core';
+import { isDirectory, isPresent } from '#platform';
+import type { Runtime } from '#runtime';
 import { UsageError } from '../exit.ts';
 import type { EvalInvocation } from './flags.ts';
 
@@ -108,7 +103,7 @@ export async function suiteModel(
     return undefined;
   }
   const { chooseModel } = await import('../agent/agent-model.ts');
-  const { openRules } = await import('../../model/rules/rules.ts');
+  const { openRules } = await import('#model/rules');
   const { model } = await chooseModel({ name, runtime, signal });
   const isRules = model.id === openRules().id;
   return { way: isRules ? 'rules' : 'live', id: model.id, open: () => (isRules ? openRules() : model) };

@@ -2,16 +2,10 @@
 import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import type { EvalReport } from '../../evals/report/result.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { jsonReport, readReport } from '../../evals/report/json.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
+import { isObject, parseJson, printable, quoted } from '#core';
+import { jsonReport, readReport, type EvalReport } from '#evals';
+import { isDirectory, isPresent, isSystemError, makeFolders, quietly, writeFileAtomically } from '#platform';
 import { UsageError } from '../exit.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { quietly } from '../../platform/quietly.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
 export const REPORT_FILE = 'report.json';

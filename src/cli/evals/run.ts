@@ -1,14 +1,31 @@
 /** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
-import { docsPage } from '../../core/docs-page.ts';
-import { EXECUTOR_NAMES, type Executor } from '../../core/execution.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { evaluate, type EvaluateOptions } from '../../evals/evaluate.ts';
-import { skillFoldersIn } from '../../evals/cases/suite.ts';
-import { MOST_DISTRACTORS } from '../../evals/trigger/distractors.ts';
-import { evaluateTrigger, type TriggerOptions } from '../../evals/trigger/run-trigger.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
+import { defined, docsPage, EXECUTOR_NAMES, printable, quoted, type Executor, type Model } from '#core';
+import {
+  evaluate,
+  evaluateTrigger,
+  htmlPortability,
+  makePortability,
+  markdownPortability,
+  MOST_DISTRACTORS,
+  mostRepetitions,
+  planOf,
+  portabilityExit,
+  skillFoldersIn,
+  terminalPortability,
+  type EvalReport,
+  type EvaluateOptions,
+  type PlanOptions,
+  type PortabilityReport,
+  type SubjectReport,
+  type SuiteBasis,
+  type SuiteModel,
+  type SuiteProgress,
+  type Thresholds,
+  type TriggerOptions,
+} from '#evals';
+import { surroundingsOf, type Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import {
   MATRIX_FILE,
@@ -27,25 +44,9 @@ import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { mostRepetitions, planOf, type PlanOptions } from '../../evals/run/plan.ts';
 import { jsonText } from '../json.ts';
-import {
-  makePortability,
-  portabilityExit,
-  type PortabilityReport,
-  type SubjectReport,
-} from '../../evals/subjects/portability.ts';
-import { htmlPortability, markdownPortability, terminalPortability } from '../../evals/subjects/portability-text.ts';
-import { writeFileAtomically, writeNamedFile } from '../../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { makeFolders, writeFileAtomically, writeNamedFile } from '#platform';
 import { VERSION } from '../../version.ts';
-import type { EvalReport } from '../../evals/report/result.ts';
-import type { Model } from '../../core/model.ts';
-import type { Thresholds } from '../../evals/report/report.ts';
-import type { SuiteBasis, SuiteProgress } from '../../evals/run/run-suite.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { SuiteModel } from '../../evals/run/case-model.ts';
-import { defined } from '../../core/defined.ts';
 
 const CONCURRENCY = 4;
 /** As many as a project may run at the same time by default. */

@@ -1,13 +1,9 @@
 /** Finished evaluations of a project, as the console shows them. */
 import path from 'node:path';
 
-import { invalidInput } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
-import { pageData, type PageOptions } from '../../evals/page/page-data.ts';
-import { htmlReport } from '../../evals/page/report-page.ts';
-import { resultView } from '../../evals/page/run-view.ts';
-import { groupBy, type EvalReport } from '../../evals/report/result.ts';
-import type { EvaluationSource } from '../../server/server-options.ts';
+import { invalidInput, quoted } from '#core';
+import { groupBy, htmlReport, pageData, resultView, type EvalReport, type PageOptions } from '#evals';
+import type { EvaluationSource } from '#server';
 import { evaluationNames, evaluationsFolder, reportIn } from './report-folder.ts';
 
 /** More evaluations make an unreadable table. */

@@ -2,20 +2,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareReports, isRegression } from '../../evals/report/compare-reports.ts';
-import { makeReport } from '../../evals/report/report.ts';
-import { ARMS } from '../../evals/report/result.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { initCases } from '../../evals/cases/init-cases.ts';
-import { readCases } from '../../evals/cases/read-cases.ts';
-import { regrade } from '../../evals/grade/regrade.ts';
-import { terminalComparison } from '../../evals/report/compare-text.ts';
-import { dateText, numberText, rateText } from '../../evals/report/report-text.ts';
-import { trendOf } from '../../evals/report/trend.ts';
-import { storedRuns } from '../../evals/run/stored-runs.ts';
-import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { fitText, padText } from '../../platform/text-width.ts';
+import {
+  ARMS,
+  compareReports,
+  dateText,
+  initCases,
+  isRegression,
+  makeReport,
+  numberText,
+  rateText,
+  readCases,
+  regrade,
+  storedRuns,
+  terminalComparison,
+  trendOf,
+} from '#evals';
+import { countText, printable, quoted } from '#core';
+import { fitText, isDirectory, isSystemError, makeFolders, padText } from '#platform';
 import { VERSION } from '../../version.ts';
 import { thresholdsOf, wantedReports, type EvalInvocation } from './flags.ts';
 import { openReport, storedReports } from './report-folder.ts';
@@ -23,7 +26,6 @@ import { cwdOf, reportProblems } from './inputs.ts';
 import { printReport, writeReports } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 /** Compares two reports. Exit code 1: a case is broken, or the pass rate of a live model fell by more than chance. */
 export async function evalCompare(invocation: EvalInvocation): Promise<number> {

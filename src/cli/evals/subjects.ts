@@ -1,11 +1,15 @@
 /** The subjects of an evaluation: the own loop with a model, or other agents. */
-import { quoted } from '../../core/text/text.ts';
-import type { SuiteModel } from '../../evals/run/case-model.ts';
-import { openSubject, type OpenSubject } from '../../evals/subjects/open-subject.ts';
-import { OWN_LOOP, readSubject, SUBJECT_AGENTS } from '../../evals/subjects/read-subject.ts';
-import { subjectName } from '../../evals/subjects/subject-case.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { quoted } from '#core';
+import {
+  openSubject,
+  OWN_LOOP,
+  readSubject,
+  SUBJECT_AGENTS,
+  subjectName,
+  type OpenSubject,
+  type SuiteModel,
+} from '#evals';
+import { surroundingsOf, type Runtime } from '#runtime';
 import { UsageError } from '../exit.ts';
 import type { EvalInvocation } from './flags.ts';
 import { suiteModel } from './inputs.ts';

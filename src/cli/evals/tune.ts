@@ -2,16 +2,22 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { countText } from '../../core/text/line-text.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import type { Model } from '../../core/model.ts';
-import { armTexts, chanceText, differenceText, ownArm, percentText, rateText } from '../../evals/report/report-text.ts';
-import { proposeDescriptions } from '../../evals/tune/propose.ts';
-import { tune, withDescription, type TuneOptions, type TuneReport } from '../../evals/tune/tune.ts';
-import { writeNamedFile } from '../../platform/fs/atomic-replace.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { countText, parseJson, printable, quoted, startOf, type Model } from '#core';
+import {
+  armTexts,
+  chanceText,
+  differenceText,
+  ownArm,
+  percentText,
+  proposeDescriptions,
+  rateText,
+  tune,
+  withDescription,
+  type TuneOptions,
+  type TuneReport,
+} from '#evals';
+import { isPresent, isSystemError, writeNamedFile } from '#platform';
+import type { Runtime } from '#runtime';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -21,7 +27,6 @@ import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
 import { newEvaluation } from './report-folder.ts';
 import { distractorsOf, numbersOf, progressText } from './run.ts';
 import { isCommand, openSubjects } from './subjects.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 const PROPOSALS = 5;
 /** Enough that a description must say what sets the skill apart. */

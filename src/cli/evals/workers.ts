@@ -2,10 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 
-import { packAttempt } from '../../evals/run/portable-attempt.ts';
-import type { Elsewhere } from '../../evals/run/run-suite.ts';
-import type { SuiteModel } from '../../evals/run/case-model.ts';
-import type { CaseResult } from '../../evals/report/result.ts';
+import { packAttempt, type CaseResult, type Elsewhere, type SuiteModel } from '#evals';
 import { UsageError } from '../exit.ts';
 import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import type { EvalInvocation } from './flags.ts';
@@ -21,7 +18,7 @@ export async function openWorkers({ flags, signal }: EvalInvocation): Promise<Ev
   for (const other of ['update-cassettes', 'subject', 'executor'] as const)
     if (flags[other] !== undefined && flags[other] !== false)
       throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
-  const { openAttemptsOnWorkers } = await import('../../fleet/attempts-on-workers.ts');
+  const { openAttemptsOnWorkers } = await import('#fleet');
   const options = fleetOptions(flags);
   const fleet = await openFleetFor(options);
   try {

@@ -1,19 +1,23 @@
 /** Prints a report, writes it to files, and derives the exit code. */
 import path from 'node:path';
 
-import { compareReports } from '../../evals/report/compare-reports.ts';
-import { exitOf, verdictOf, type Thresholds } from '../../evals/report/report.ts';
-import type { EvalReport } from '../../evals/report/result.ts';
-import { printable } from '../../core/text/text.ts';
-import { markdownComparison } from '../../evals/report/compare-text.ts';
-import { REPORT_FORMATS, type WrittenReport } from '../../evals/report/formats.ts';
-import { terminalReport } from '../../evals/report/terminal.ts';
+import {
+  compareReports,
+  exitOf,
+  markdownComparison,
+  REPORT_FORMATS,
+  terminalReport,
+  verdictOf,
+  type EvalReport,
+  type Thresholds,
+  type WrittenReport,
+} from '#evals';
+import { printable } from '#core';
 import { jsonText } from '../json.ts';
 import { wantedReports, type EvalInvocation, type WantedReport } from './flags.ts';
 import { cwdOf } from './inputs.ts';
 import { storedReports } from './report-folder.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { writeNamedFile } from '../../platform/fs/atomic-replace.ts';
+import { makeFolders, writeNamedFile } from '#platform';
 
 export interface ReportContext {
   /** Folder of the evaluation, for reports without a file name. Without a folder they are printed. */
@@ -86,8 +90,8 @@ async function contentOf(
   const known = Object.entries(REPORT_FORMATS).find(([name]) => name === format);
   if (known !== undefined) return known[1].write(report, cwd);
   const [{ htmlCompare, htmlReport }, { resultView: view }] = await Promise.all([
-    import('../../evals/page/report-page.ts'),
-    import('../../evals/page/run-view.ts'),
+    import('#evals/report-page'),
+    import('#evals/run-view'),
   ]);
   const earlier = storedReports(cwd).filter(({ startedAt }) => startedAt < report.startedAt);
   const options = { view, earlier };

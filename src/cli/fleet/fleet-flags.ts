@@ -1,5 +1,5 @@
 /** Flags of commands that use a database, and what they stand for. */
-import type { Fleet, FleetOptions } from '../../fleet/open-fleet.ts';
+import type { Fleet, FleetOptions } from '#fleet';
 import { option, type FlagValues, type Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -24,7 +24,7 @@ export function fleetOptions(
 
 /** Opens the database. What DBOS says about migrations goes to stderr: stdout belongs to the answer. */
 export async function openFleetFor(options: FleetOptions): Promise<Fleet> {
-  const { openFleet } = await import('../../fleet/open-fleet.ts');
+  const { openFleet } = await import('#fleet');
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
   try {

@@ -1,11 +1,9 @@
-import { printable, quoted } from '../../core/text/text.ts';
-import { RIGHTS } from '../../fleet/keys.ts';
+import { countText, printable, quoted } from '#core';
+import { RIGHTS, type Fleet, type FleetOptions } from '#fleet';
 import { defineCommand, list, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
-import type { Fleet, FleetOptions } from '../../fleet/open-fleet.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 /** In the audit, as `fleet prune` is. */
 const ACTOR = 'fleet keys';
@@ -66,7 +64,7 @@ export const command = defineCommand({
 });
 
 async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
-  const { fleetState } = await import('../../fleet/fleet-state.ts');
+  const { fleetState } = await import('#fleet');
   const state = await fleetState(pool, given.project);
   if (terminal.printJson({ ...state })) return EXIT.done;
   for (const { id, version, running, slots, isDraining, seenAt } of state.workers)
@@ -87,10 +85,10 @@ async function prune(
   { database }: FleetOptions,
 ): Promise<number> {
   const [{ openQueue }, { pruneFleet }, { pruneContents }, { openDatabase }] = await Promise.all([
-    import('../../fleet/dbos-queue.ts'),
-    import('../../fleet/prune-fleet.ts'),
-    import('../../fleet/prune-contents.ts'),
-    import('../../fleet/database.ts'),
+    import('#fleet'),
+    import('#fleet'),
+    import('#fleet'),
+    import('#fleet'),
   ]);
   const isDryRun = given['dry-run'] === true;
   const { project } = given;
@@ -125,7 +123,7 @@ async function prune(
 }
 
 async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
-  const { listKeys } = await import('../../fleet/keys.ts');
+  const { listKeys } = await import('#fleet');
   const found = await listKeys(pool, given.project ?? 'default');
   if (!terminal.printJson({ keys: found }))
     for (const { id, name, rights, revokedAt } of found)
@@ -134,7 +132,7 @@ async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet
 }
 
 async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, name: string): Promise<number> {
-  const { createKey } = await import('../../fleet/keys.ts');
+  const { createKey } = await import('#fleet');
   const rights = RIGHTS.filter((right) => (given.rights ?? ['submit', 'read']).includes(right));
   const { key, secret } = await createKey(pool, { name, project: given.project ?? 'default', rights }, ACTOR);
   if (!terminal.printJson({ key, secret })) {
@@ -145,7 +143,7 @@ async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fle
 }
 
 async function revoke({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, id: string): Promise<number> {
-  const { revokeKey } = await import('../../fleet/keys.ts');
+  const { revokeKey } = await import('#fleet');
   const project = given.project ?? 'default';
   if (!(await revokeKey(pool, { actor: ACTOR, project }, id)))
     throw new UsageError(`project ${project} has no key ${quoted(id)}`, 'list the keys: skillwright fleet keys');

@@ -1,8 +1,7 @@
-import { builtFile } from '../../platform/built-file.ts';
-import { readGrant } from '../../platform/net/network-gate.ts';
+import { builtFile, readGrant } from '#platform';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
+import { makeTemporary, openBase } from '#sandbox';
 import { portInUse } from '../port-in-use.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -45,10 +44,10 @@ export const command = defineCommand({
       throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
     const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
     const [{ openQueue }, { openFleetServer }, { pinSkills }, { watchDatabase }] = await Promise.all([
-      import('../../fleet/dbos-queue.ts'),
-      import('../../fleet/fleet-server.ts'),
-      import('../../fleet/skill-sets.ts'),
-      import('../../fleet/database.ts'),
+      import('#fleet'),
+      import('#fleet'),
+      import('#fleet'),
+      import('#fleet'),
     ]);
     const options = fleetOptions(given);
     const fleet = await openFleetFor(options);

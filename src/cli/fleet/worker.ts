@@ -2,9 +2,8 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { timerMs } from '../../platform/clock.ts';
-import { SkillError } from '../../core/errors.ts';
-import { EXECUTOR_NAMES, type Executor, type ExecutorName } from '../../core/execution.ts';
+import { namesIn, removeTree, timerMs } from '#platform';
+import { defined, EXECUTOR_NAMES, quoted, SkillError, type Executor, type ExecutorName, type Model } from '#core';
 import { chooseModel } from '../agent/agent-model.ts';
 import { modelExecution } from '../agent/execution-options.ts';
 import { defineCommand, option } from '../command.ts';
@@ -15,18 +14,16 @@ import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import { untilStopped } from './serve.ts';
-import { defined } from '../../core/defined.ts';
-import { quoted } from '../../core/text/text.ts';
-import { evaluateAttempt, type EvaluateOptions } from '../../evals/evaluate.ts';
-import { unpackAttempt, type PackedAttempt } from '../../evals/run/portable-attempt.ts';
-import { makeSkillSet } from '../../evals/run/skill-set.ts';
-import { namesIn } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import type { Model } from '../../core/model.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { SuiteModel } from '../../evals/run/case-model.ts';
-import type { StoredAttempt } from '../../fleet/attempt-format.ts';
-import type { AttemptPlaces, RunAttempt } from '../../fleet/stored-attempt.ts';
+import {
+  evaluateAttempt,
+  makeSkillSet,
+  unpackAttempt,
+  type EvaluateOptions,
+  type PackedAttempt,
+  type SuiteModel,
+} from '#evals';
+import type { Runtime } from '#runtime';
+import type { AttemptPlaces, RunAttempt, StoredAttempt } from '#fleet';
 
 const flags = {
   ...FLEET_FLAGS,
@@ -61,7 +58,7 @@ function notStarted(error?: unknown): SkillError {
 
 /** Waits for a database that is restarted, as when both start at the same time. */
 async function openPatiently<T>(act: () => Promise<T>, { terminal, signal }: Waiting): Promise<T> {
-  const { isUnreachable } = await import('../../fleet/database.ts');
+  const { isUnreachable } = await import('#fleet');
   const start = performance.now();
   for (let tries = 1; ; tries += 1) {
     try {
@@ -110,7 +107,7 @@ export const command = defineCommand({
     const { home, cwd } = surroundingsFor(given);
     const directory =
       given.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, given.data);
-    const { startWorker } = await import('../../fleet/worker.ts');
+    const { startWorker } = await import('#fleet');
     const runtime = await openRuntime(invocation);
     const choice = { name: given.model, runtime, signal, cwd: given.cwd };
     const { model, reason } = await chooseModel(choice);
@@ -164,7 +161,7 @@ export const command = defineCommand({
 
 /** Tests the isolation before runs come: it takes seconds, in which a worker does not answer others. Runs find the result in the cache. */
 async function tryExecutor(runtime: Runtime, wanted: 'auto' | ExecutorName, terminal: Terminal): Promise<void> {
-  const { usableExecutor } = await import('../../runtime/execution/executors.ts');
+  const { usableExecutor } = await import('#runtime/executors');
   const usable = await usableExecutor(runtime, wanted, (name) =>
     terminal.remark(`testing the isolation of ${name}; this takes some seconds once a day`),
   );

@@ -1,20 +1,21 @@
 import path from 'node:path';
 
-import { APPROVAL_SCOPES, type ApprovalScope } from '../../core/approval.ts';
-import { approvalLines, shortId } from '../../policy/approval-text.ts';
-import { invalidInput } from '../../core/errors.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalScope } from '#core';
 import {
   answerPending,
+  approvalLines,
   isAnswered,
   listPending,
+  openStoredApprovals,
   pendingFolder,
+  shortId,
+  storedId,
   withdrawPending,
   type PendingPlace,
   type PendingQuestion,
-} from '../../policy/approval/pending-approvals.ts';
-import { openStoredApprovals, storedId, type StoredApproval } from '../../policy/approval/stored-approvals.ts';
+  type StoredApproval,
+} from '#policy';
+import { sha256 } from '#platform';
 import { defineCommand, option, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';

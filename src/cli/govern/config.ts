@@ -1,17 +1,23 @@
-import { CONFIG_JSON_SCHEMA, type Config } from '../../core/config/config.ts';
-import { SETTINGS, withValue } from '../../core/config/config-settings.ts';
-import { nearest } from '../../core/nearest.ts';
-import { printable, quoted } from '../../core/text/text.ts';
+import {
+  CONFIG_JSON_SCHEMA,
+  isObject,
+  isSteering,
+  nearest,
+  printable,
+  quoted,
+  SETTINGS,
+  withValue,
+  type Config,
+  type ExplainedValue,
+  type LayerValue,
+  type LoadedConfig,
+} from '#core';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { plainJson } from '../json.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
-import { fitText, padText, textWidth } from '../../platform/text-width.ts';
-import { isSteering } from '../../core/config/project-override-rules.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import type { ExplainedValue, LayerValue } from '../../core/config/config-merge.ts';
-import type { LoadedConfig } from '../../core/config/loaded-config.ts';
+import { fitText, padText, textWidth } from '#platform';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
+import { nearest, quoted, SkillError } from '#core';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { renderMarkdown } from '../terminal/markdown.ts';

@@ -2,12 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { printable } from '../../core/text/text.ts';
-import { isDirectory } from '../../platform/fs/paths.ts';
-import { LIMIT_LABELS } from '../../core/action-text.ts';
-import { landlockVersion } from '../../sandbox/executors/landlock/executor.ts';
-import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
-import { examineExecutors } from '../../runtime/execution/executors.ts';
+import { LIMIT_LABELS, printable, type Surroundings } from '#core';
+import { isDirectory, quietly } from '#platform';
+import { landlockGaps, landlockVersion, type ExecutorExamination, type ProbeReport } from '#sandbox';
+import { examineExecutors, projectTop, type Runtime } from '#runtime';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -15,21 +13,19 @@ import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serverFindings } from '../agent/mcp-servers.ts';
 import { rightsFindings, type Finding } from './permission-findings.ts';
-import { unusableFiles } from '../../skills/loader/check-skill.ts';
+import { unusableFiles } from '#skills';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
-import { readLock } from '../../packs/lock/lock-file.ts';
-import { agentBases, brokenLinks } from '../../packs/agents/agent-view.ts';
-import { checkPlaces } from '../../packs/agents/check-places.ts';
-import { SHARED_FOLDER } from '../../packs/agents/agent-table.ts';
-import { detectAgents, type AgentBase } from '../../packs/agents/agents.ts';
-import { isRefusal } from '../../packs/problems.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
-import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
-import type { ProbeReport } from '../../sandbox/probe/probe.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import {
+  agentBases,
+  brokenLinks,
+  checkPlaces,
+  detectAgents,
+  isRefusal,
+  readLock,
+  SHARED_FOLDER,
+  type AgentBase,
+} from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { Surroundings } from '../../core/config/loaded-config.ts';
-import { quietly } from '../../platform/quietly.ts';
 
 export const command = defineCommand({
   usage: 'doctor [--no-probe]',

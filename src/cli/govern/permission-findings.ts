@@ -1,14 +1,11 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { foreignReason, runIds, runsDirectory } from '../../journal/run-folder.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { sealKeyFile, sealKeyProblem } from '../../platform/fs/seal-key.ts';
-import { openStoredApprovals } from '../../policy/approval/stored-approvals.ts';
-import type { Surroundings } from '../../core/config/loaded-config.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
-import { openTrust, type TrustStore } from '../../policy/trust.ts';
+import { foreignReason, runIds, runsDirectory } from '#journal';
+import { isPresent, isSystemError, sealKeyFile, sealKeyProblem } from '#platform';
+import { openStoredApprovals, openTrust, type TrustStore } from '#policy';
+import type { Surroundings } from '#core';
+import { projectTop, type Runtime } from '#runtime';
 import { trustRemarks } from '../skills/show-trust.ts';
 
 /** The result of one check. */

@@ -1,12 +1,9 @@
-import type { Decision } from '../../core/access.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { capabilityLine } from '../../policy/capability-text.ts';
-import type { ProgramReach, ShownLayer } from '../../runtime/explain-policy.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { EXECUTOR_NAMES, printable, quoted, type Decision } from '#core';
+import { capabilityLine } from '#policy';
+import type { ProgramReach, Runtime, ShownLayer } from '#runtime';
 import { AUTO_FLAG } from '../agent/approval.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
-import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
-import { printable, quoted } from '../../core/text/text.ts';
+import { resolveSkill } from '#skills';
 import { defineCommand, list, option, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -42,7 +39,7 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const [tool, subject] = positionals;
-    const { explainDecision, policyWith, shownLayers } = await import('../../runtime/explain-policy.ts');
+    const { explainDecision, policyWith, shownLayers } = await import('#runtime/explain-policy');
     if (tool === undefined) {
       const layers = shownLayers(await policyWith(runtime, active));
       if (!terminal.printJson({ allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict', layers }))

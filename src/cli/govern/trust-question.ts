@@ -1,13 +1,10 @@
 /** How skills are shown to a person who decides whether to trust them. All text of skills is untrusted: escaped and cut. */
 import path from 'node:path';
 
-import { countText, shownText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
-import { readLock } from '../../packs/lock/lock-file.ts';
-import { isRefusal } from '../../packs/problems.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import { fitText, padText, textWidth } from '../../platform/text-width.ts';
-import type { ReviewedSkill } from '../../runtime/trust-review.ts';
+import { countText, printable, shownText } from '#core';
+import { isRefusal, readLock } from '#packs';
+import { fitText, padText, readTextFile, textWidth } from '#platform';
+import type { ReviewedSkill } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 

@@ -1,12 +1,9 @@
 import path from 'node:path';
 
-import { countText } from '../../core/text/line-text.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
-import { reviewSkills } from '../../runtime/trust-review.ts';
-import { openTrust, type TrustStore } from '../../policy/trust.ts';
+import { countText, printable, quoted } from '#core';
+import { isDirectory, isInside, realPath } from '#platform';
+import { projectTop, reviewSkills, surroundingsOf } from '#runtime';
+import { openTrust, type TrustStore } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

@@ -1,17 +1,21 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
-import { agentBaseOf, agentsOf, openAgentView } from '../../packs/agents/agent-view.ts';
-import type { Unplaced } from '../../packs/agents/place-skills.ts';
-import { detectAgents } from '../../packs/agents/agents.ts';
-import { ALL_AGENTS, readAgents } from '../../packs/agents/read-agents.ts';
-import { placeTargets, type PlaceTarget } from '../../packs/agents/place-targets.ts';
-import { PACK_PROBLEMS } from '../../packs/problems.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
+import { compareText, countText, printable } from '#core';
+import {
+  agentBaseOf,
+  agentsOf,
+  ALL_AGENTS,
+  detectAgents,
+  openAgentView,
+  PACK_PROBLEMS,
+  placeTargets,
+  readAgents,
+  type PackSettings,
+  type PlaceTarget,
+  type Unplaced,
+} from '#packs';
+import { projectTop } from '#runtime';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';

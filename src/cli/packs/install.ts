@@ -1,16 +1,23 @@
 import path from 'node:path';
 
-import { isRefusal, type PackRefusal } from '../../packs/problems.ts';
 import {
+  detectAgents,
   installSkills,
-  type InstallPlan,
+  isRefusal,
+  placeTargets,
+  readLock,
+  restoreLock,
+  trustArriving,
   type Installed,
+  type InstallPlan,
+  type PackRefusal,
+  type PackSettings,
+  type PlaceTarget,
   type SkillChoice,
   type SkillOffer,
-} from '../../packs/install.ts';
-import { restoreLock } from '../../packs/lock/restore-lock.ts';
-import { printable } from '../../core/text/text.ts';
-import { SCAN_NOTE } from '../../scan/finding.ts';
+} from '#packs';
+import { compareText, countText, printable } from '#core';
+import { SCAN_NOTE } from '#scan';
 import { toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { AGENT_FLAG, agentSummary, reportUnplaced, targetsFor } from './agent-flags.ts';
@@ -29,16 +36,9 @@ import {
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines, refusedJson, refusedLines, type PlanView } from './show-pack.ts';
 import { showPlan, type Terminal } from '../terminal/terminal.ts';
-import { readLock } from '../../packs/lock/lock-file.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { compareText } from '../../core/diagnostic.ts';
-import { detectAgents } from '../../packs/agents/agents.ts';
-import { placeTargets, type PlaceTarget } from '../../packs/agents/place-targets.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
+import { projectTop } from '#runtime';
 import { chooseMany } from '../terminal/choose.ts';
-import { trustArriving } from '../../packs/trust-confirmed.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
 
 const flags = {
   ...CHANGE_FLAGS,

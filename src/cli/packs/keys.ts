@@ -1,12 +1,16 @@
 import path from 'node:path';
 
-import { invalidInput } from '../../core/errors.ts';
-import { parsePublicKey, publicKeyLine } from '../../packs/sign/minisign.ts';
-import { PackRefused, packRefusal } from '../../packs/problems.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { openPinnedKeys, writeNewKey, type PinnedKey } from '../../packs/sign/keys.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { invalidInput, printable, quoted } from '#core';
+import {
+  openPinnedKeys,
+  packRefusal,
+  PackRefused,
+  parsePublicKey,
+  publicKeyLine,
+  writeNewKey,
+  type PinnedKey,
+} from '#packs';
+import { isPresent, isSystemError, makeFolders, readTextFile } from '#platform';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
@@ -14,7 +18,6 @@ import { option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { requireValidConfig, surroundingsFor } from '../surroundings.ts';
 import { accepted, asker, definePackCommand } from './pack-command.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 const flags = {
   folder: option('DIR', 'write the new key to DIR (default: ~/.agent/keys)'),

@@ -1,15 +1,19 @@
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { targetsInUse } from '../../packs/agents/place-targets.ts';
-import { trustArriving } from '../../packs/trust-confirmed.ts';
-import type { ForeignSkill } from '../../packs/lock/foreign-lock.ts';
-import { readForeignInstall } from '../../packs/lock/read-foreign.ts';
-import { isRefusal, packRefusal, type PackRefusal } from '../../packs/problems.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { readLock } from '../../packs/lock/lock-file.ts';
-import { installSkills, type Installed } from '../../packs/install.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
+import { compareText, printable, quoted } from '#core';
+import {
+  installSkills,
+  isRefusal,
+  packRefusal,
+  readForeignInstall,
+  readLock,
+  targetsInUse,
+  trustArriving,
+  type ForeignSkill,
+  type Installed,
+  type PackRefusal,
+  type PackSettings,
+} from '#packs';
 import { option, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { reportUnplaced } from './agent-flags.ts';

@@ -1,14 +1,14 @@
 import os from 'node:os';
 
-import { printable } from '../../core/text/text.ts';
-import { findOutdated, type OutdatedSkill } from '../../packs/update/outdated.ts';
+import { printable } from '#core';
+import { findOutdated, type OutdatedSkill } from '#packs';
 import { toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openSkillAgents } from './agent-flags.ts';
 import { ROOT_FLAGS, accepted, completeChange, definePackCommand, readingSettings } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
-import { padText } from '../../platform/text-width.ts';
+import { padText } from '#platform';
 
 export const command = definePackCommand({
   usage: 'outdated [NAME...] [--scope project|user] [--offline]',

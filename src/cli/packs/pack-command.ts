@@ -1,16 +1,20 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import { PackRefused, isNotAllowed, isRefusal, type PackRefusal } from '../../packs/problems.ts';
-import type { InstallProgress } from '../../packs/install.ts';
-import { packSettings, type PackSettings } from '../../packs/pack-settings.ts';
-import { needsRecovery, recoverRoot } from '../../packs/root/open-root.ts';
-import { trustConfirmed as trustBytes } from '../../packs/trust-confirmed.ts';
-import { INSTALL_SCOPES, type InstallScope } from '../../core/config/config.ts';
-import { configProblem } from '../../core/config/loaded-config.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { printable } from '../../core/text/text.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import {
+  isNotAllowed,
+  isRefusal,
+  needsRecovery,
+  PackRefused,
+  packSettings,
+  recoverRoot,
+  trustConfirmed as trustBytes,
+  type InstallProgress,
+  type PackRefusal,
+  type PackSettings,
+} from '#packs';
+import { configProblem, INSTALL_SCOPES, isSkillError, printable, type InstallScope } from '#core';
+import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';

@@ -1,13 +1,19 @@
 import path from 'node:path';
 
-import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
-import { PackRefused, packRefusal } from '../../packs/problems.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import type { BuiltPack } from '../../packs/pack/build-pack.ts';
-import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
-import { skillsFolder } from '../../packs/skills-folder.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
-import { packName, packSkills, skillsToPack, type SkillToPack } from '../../packs/pack/pack.ts';
+import { resolveSkill } from '#skills';
+import {
+  packName,
+  packRefusal,
+  PackRefused,
+  packSkills,
+  skillsFolder,
+  skillsToPack,
+  type BuiltPack,
+  type SkillToPack,
+} from '#packs';
+import { printable, quoted } from '#core';
+import { isDirectory, isInside, realPath } from '#platform';
+import { projectTop } from '#runtime';
 import { option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';

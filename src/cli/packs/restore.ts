@@ -1,5 +1,5 @@
-import { printable } from '../../core/text/text.ts';
-import { emptyTrash, listSkillBackups, restoreAll, restoreSkill } from '../../packs/change-root.ts';
+import { printable } from '#core';
+import { emptyTrash, listSkillBackups, restoreAll, restoreSkill } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { CHANGE_FLAGS, accepted, asker, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';

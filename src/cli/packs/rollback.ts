@@ -1,5 +1,5 @@
-import { printable } from '../../core/text/text.ts';
-import { listSkillBackups, rollbackSkill } from '../../packs/change-root.ts';
+import { printable } from '#core';
+import { listSkillBackups, rollbackSkill } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { CHANGE_FLAGS, accepted, asker, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';

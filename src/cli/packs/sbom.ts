@@ -1,8 +1,6 @@
 import path from 'node:path';
 
-import { formatSbom } from '../../packs/pack/sbom.ts';
-import { refuseExisting, writeWholeText } from '../../packs/whole-file.ts';
-import { sbomOfRoot } from '../../packs/pack/sbom-of-root.ts';
+import { formatSbom, refuseExisting, sbomOfRoot, writeWholeText } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import {
@@ -13,7 +11,7 @@ import {
   readingSettings,
   settingsFor,
 } from './pack-command.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable } from '#core';
 
 export const command = definePackCommand({
   usage: 'sbom [NAME...] [--scope project|user] [--output FILE]',

@@ -1,7 +1,6 @@
 /** Reports the result of uninstall, restore and rollback. */
-import { printable } from '../../core/text/text.ts';
-import type { SkillBackup } from '../../packs/root/skill-backups.ts';
-import type { Changed } from '../../packs/change-root.ts';
+import { printable } from '#core';
+import type { Changed, SkillBackup } from '#packs';
 import type { GlobalInvocation } from '../command.ts';
 import { reportUnplaced } from './agent-flags.ts';
 import { refreshed } from './pack-command.ts';

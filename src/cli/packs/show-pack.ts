@@ -1,19 +1,14 @@
 /** The plan of an install, for the user who confirms it: the verdict on each skill, its permissions and scan findings. */
 import path from 'node:path';
 
-import { printable } from '../../core/text/text.ts';
+import { countText, printable } from '#core';
 import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
-import { padText } from '../../platform/text-width.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { countByRule, findingText, type RuleCount } from '../../scan/finding.ts';
+import { padText } from '#platform';
+import { countByRule, findingText, type PolicyResult, type RuleCount } from '#scan';
 import { toggle } from '../command.ts';
-import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
+import type { InspectedSkill, InstallPlan, PlannedPlace, PlannedSkill, RefusedSkill } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
-import type { RefusedSkill } from '../../packs/inspect/verdicts.ts';
-import type { PlannedPlace } from '../../packs/agents/place-targets.ts';
-import type { PolicyResult } from '../../scan/policy.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;

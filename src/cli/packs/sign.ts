@@ -1,10 +1,15 @@
 import path from 'node:path';
 
-import { PackRefused, packRefusal } from '../../packs/problems.ts';
-import { formatPackComment } from '../../packs/sign/signed-comment.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { readManifestOfPack, readPackManifest } from '../../packs/pack/read-pack-manifest.ts';
-import { SIGNATURE_SUFFIX, signPack } from '../../packs/sign/sign.ts';
+import {
+  formatPackComment,
+  packRefusal,
+  PackRefused,
+  readManifestOfPack,
+  readPackManifest,
+  SIGNATURE_SUFFIX,
+  signPack,
+} from '#packs';
+import { printable, quoted } from '#core';
 import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';

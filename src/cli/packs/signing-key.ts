@@ -1,10 +1,8 @@
 /** Opens the secret key that a command signs with. */
 import path from 'node:path';
 
-import { quoted } from '../../core/text/text.ts';
-import { PackRefused, packRefusal } from '../../packs/problems.ts';
-import { openKeyFile } from '../../packs/sign/keys.ts';
-import type { SigningKey } from '../../packs/sign/secret-key.ts';
+import { quoted } from '#core';
+import { openKeyFile, packRefusal, PackRefused, type SigningKey } from '#packs';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { option, type Invocation } from '../command.ts';

@@ -1,16 +1,13 @@
 import path from 'node:path';
 
-import { printable } from '../../core/text/text.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
-import { skillsToPack } from '../../packs/pack/pack.ts';
-import { buildSite, type BuiltSite } from '../../packs/site/build-site.ts';
+import { countText, printable } from '#core';
+import { buildSite, skillsToPack, type BuiltSite, type PackRefusal } from '#packs';
 import { option, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { accepted, definePackCommand, refusalStatus, settingsFor } from './pack-command.ts';
 import { KEY_FLAGS, openKey } from './signing-key.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 const flags = {
   out: option('FOLDER', 'write the site to FOLDER (default: site)', { short: 'o' }),

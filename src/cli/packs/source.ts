@@ -1,17 +1,21 @@
 /** Sources to browse: indexes of skills that are not installed. */
-import { isSkillError } from '../../core/errors.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { indexSource, type IndexedSource } from '../../packs/browse/index-source.ts';
-import type { AvailableSkill, SourceIndex } from '../../packs/browse/source-index.ts';
-import { openSourceStore, type SourceStore } from '../../packs/browse/source-store.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
-import { isRefusal, type PackRefusal } from '../../packs/problems.ts';
+import { countText, isSkillError, printable, quoted } from '#core';
+import {
+  indexSource,
+  isRefusal,
+  openSourceStore,
+  type AvailableSkill,
+  type IndexedSource,
+  type PackRefusal,
+  type PackSettings,
+  type SourceIndex,
+  type SourceStore,
+} from '#packs';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { accepted, definePackCommand, progressText, readingSettings, settingsFor } from './pack-command.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 export const command = definePackCommand({
   usage: 'source [list] | source add NAME SOURCE | source update [NAME...] | source remove NAME',

@@ -1,5 +1,5 @@
-import { printable } from '../../core/text/text.ts';
-import { uninstallSkills } from '../../packs/change-root.ts';
+import { printable } from '#core';
+import { uninstallSkills } from '#packs';
 import { toggle } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { AGENT_FLAG, targetsFor } from './agent-flags.ts';

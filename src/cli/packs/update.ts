@@ -1,10 +1,22 @@
 import path from 'node:path';
 
-import { SCAN_NOTE } from '../../scan/finding.ts';
-import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
-import { printable } from '../../core/text/text.ts';
-import { isChanged, updateSkills, type Updated } from '../../packs/update/update.ts';
-import { trustArriving } from '../../packs/trust-confirmed.ts';
+import { SCAN_NOTE } from '#scan';
+import { readTreeDigest } from '#platform';
+import { printable } from '#core';
+import {
+  conflictLines,
+  conflictsIn,
+  countUpdate,
+  isChanged,
+  trustArriving,
+  updateLines,
+  updateSkills,
+  type ChangedSkill,
+  type LockedSkill,
+  type SkillUpdate,
+  type Updated,
+  type UpdateMode,
+} from '#packs';
 import { toggle, type Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { openSkillAgents, reportUnplaced, type SkillAgents } from './agent-flags.ts';
@@ -24,11 +36,6 @@ import { openProgress } from '../terminal/progress.ts';
 import { FINDINGS_FLAG, findingLines, type FindingsView } from './show-pack.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { showPlan, type Terminal } from '../terminal/terminal.ts';
-import { conflictsIn } from '../../packs/update/apply-update.ts';
-import { conflictLines, countUpdate, updateLines } from '../../packs/update/update-text.ts';
-import type { UpdateMode } from '../../packs/update/update-plan.ts';
-import type { ChangedSkill, SkillUpdate } from '../../packs/update/update-skill.ts';
-import type { LockedSkill } from '../../packs/lock/lock.ts';
 
 const flags = {
   ...CHANGE_FLAGS,

@@ -1,15 +1,20 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { PackRefused, isRefusal } from '../../packs/problems.ts';
-import { scanSarif } from '../../scan/sarif.ts';
-import { printable } from '../../core/text/text.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
-import { olderFolder } from '../../packs/skills-folder.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
-import { verifyPack, type VerifiedPack } from '../../packs/verify-pack.ts';
-import type { CheckedPlace } from '../../packs/agents/check-places.ts';
-import { verifyRoot, type VerifiedSkill } from '../../packs/verify-root.ts';
+import {
+  isRefusal,
+  olderFolder,
+  PackRefused,
+  verifyPack,
+  verifyRoot,
+  type CheckedPlace,
+  type PackSettings,
+  type VerifiedPack,
+  type VerifiedSkill,
+} from '#packs';
+import { scanSarif } from '#scan';
+import { printable } from '#core';
+import { isPresent } from '#platform';
 import { VERSION } from '../../version.ts';
 import { option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

@@ -1,14 +1,10 @@
 /** `runs resume`: continues an interrupted run at this terminal. */
 import path from 'node:path';
 
-import { defined } from '../../core/defined.ts';
-import { projectInstructions } from '../../agent/project-instructions.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { describeAction } from '../../core/action-text.ts';
-import { printable } from '../../core/text/text.ts';
-import { projectOfRun } from '../../journal/run-project.ts';
-import { isInside, realPath, tryRealPath } from '../../platform/fs/paths.ts';
-import { readSealKey } from '../../platform/fs/seal-key.ts';
+import { defined, describeAction, printable } from '#core';
+import { projectInstructions } from '#agent';
+import { projectOfRun, readRun } from '#journal';
+import { isInside, readSealKey, realPath, tryRealPath } from '#platform';
 import { parseBudget, type RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from '../agent/agent-model.ts';
 import { isAttended, openApprover, openRefusalWatch } from '../agent/approval.ts';
@@ -52,7 +48,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
   const refusals = openRefusalWatch();
   const connections = openConnectionWatch();
   const { model } = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
-  const { resumeAgent } = await import('../../agent/resume/resume.ts');
+  const { resumeAgent } = await import('#agent/resume');
   const display = given.json === true ? undefined : displayFor({}, terminal);
   const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
   const resumed = await resumeAgent({

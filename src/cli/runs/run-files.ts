@@ -1,15 +1,10 @@
 /** `runs files`: the files that the programs of a run left and that its record keeps. */
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
-import { readContent } from '../../journal/content.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { inConfined } from '../../platform/fs/confined-directory.ts';
-import type { ResultFile } from '../../runtime/execution/results.ts';
-import { writeResults } from '../../runtime/execution/take-outputs.ts';
+import { countText, printable, SkillError, toRelativePath } from '#core';
+import { readContent, readRun } from '#journal';
+import { inConfined } from '#platform';
+import { writeResults, type ResultFile } from '#runtime';
 import { openApprover, type APPROVAL_FLAGS } from '../agent/approval.ts';
 import { nearPath } from '../agent/deliver-outputs.ts';
 import type { Invocation } from '../command.ts';

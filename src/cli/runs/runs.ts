@@ -1,16 +1,25 @@
 import path from 'node:path';
 
-import { eventIndex } from '../../journal/event-index.ts';
-import { toAtif } from '../../journal/export/atif.ts';
-import { followRun, readRun, type ReadRun } from '../../journal/journal-reader.ts';
-import { pruneRuns } from '../../journal/prune.ts';
-import { listRuns, runState, runsDirectory } from '../../journal/run-folder.ts';
-import { findRun } from '../../journal/run-units.ts';
-import { verifyRun, type Verification } from '../../journal/verify.ts';
-import { verifyChain, verifyChainOf, type ChainVerification } from '../../journal/verify-chain.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
-import { readSealKey } from '../../platform/fs/seal-key.ts';
+import {
+  eventIndex,
+  findRun,
+  followRun,
+  listRuns,
+  pruneRuns,
+  readRun,
+  runsDirectory,
+  runState,
+  toAtif,
+  verifyChain,
+  verifyChainOf,
+  verifyRun,
+  type ChainKeys,
+  type ChainVerification,
+  type ReadRun,
+  type Verification,
+} from '#journal';
+import { defined, describeAction, printable, quoted, visibleJson, type JournalLine } from '#core';
+import { readSealKey } from '#platform';
 import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
@@ -21,13 +30,8 @@ import { plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
-import { describeAction } from '../../core/action-text.ts';
-import type { ChainKeys } from '../../journal/chain-head.ts';
-import type { JournalLine } from '../../core/run-events.ts';
-import type { Outline } from '../../runtime/replay/replay-outline.ts';
-import type { Replay, ReplayStep } from '../../runtime/replay/replay-run.ts';
+import type { Outline, Replay, ReplayStep } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
-import { defined } from '../../core/defined.ts';
 
 /** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
@@ -282,7 +286,7 @@ export async function replay(invocation: RunsInvocation): Promise<number> {
   const place = await placeOf(invocation);
   const { home } = surroundingsFor(invocation.flags);
   const sealKey = home === undefined ? undefined : readSealKey(home);
-  const { replayRun } = await import('../../runtime/replay/replay-run.ts');
+  const { replayRun } = await import('#runtime/replay');
   const replayed = await replayRun({
     runtime: await openRuntime(invocation),
     path: place,

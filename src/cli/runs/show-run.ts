@@ -1,14 +1,20 @@
 /** Runs as text. Everything in a run is untrusted and escaped before it is printed. */
-import { describeOutcome, limitText } from '../../core/action-text.ts';
-import { runLife, runState, type RunReading } from '../../journal/run-folder.ts';
-import type { Verification } from '../../journal/verify.ts';
-import type { ChainVerification } from '../../journal/verify-chain.ts';
-import { agentEventText } from '../../core/agent-event-text.ts';
-import type { JournalLine, RunApproval, RunEvent, RunExecutor, RunInfo, RunProgram } from '../../core/run-events.ts';
-import { forPeople } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
+import {
+  agentEventText,
+  describeOutcome,
+  forPeople,
+  limitText,
+  printable,
+  type JournalLine,
+  type RunApproval,
+  type RunEvent,
+  type RunExecutor,
+  type RunInfo,
+  type RunProgram,
+} from '#core';
+import { runLife, runState, type ChainVerification, type RunReading, type Verification } from '#journal';
 import type { Style, Terminal } from '../terminal/terminal.ts';
-import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+import { fitText, padText, textWidth } from '#platform';
 
 /** Columns of an event when stdout is not a terminal. */
 const EVENT_COLUMNS = 240;

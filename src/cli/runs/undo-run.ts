@@ -2,24 +2,18 @@
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
-import { toRelativePath } from '../../core/path.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { diffLines } from '../../core/text/text-diff.ts';
-import { printable } from '../../core/text/text.ts';
-import type { ChainKeys } from '../../journal/chain-head.ts';
-import { readRun, type ReadRun } from '../../journal/journal-reader.ts';
-import { runLife } from '../../journal/run-folder.ts';
-import { projectOfRun } from '../../journal/run-project.ts';
-import { verifyChain } from '../../journal/verify-chain.ts';
-import { verifyRun } from '../../journal/verify.ts';
-import { removeLeftovers } from '../../platform/fs/confined-write.ts';
-import { namesIn, realPath } from '../../platform/fs/paths.ts';
-import { readSealKey } from '../../platform/fs/seal-key.ts';
-import { readResolved } from '../../project/read-file.ts';
-import { resolvePath } from '../../project/resolve-path.ts';
-import { withInterrupted, type RecordedChanges } from '../../runtime/interrupted-changes.ts';
-import { recordedChanges, type UnusableSubagent } from '../../runtime/recorded-changes.ts';
-import { undoFiles, type UndoneFile } from '../../runtime/undo-files.ts';
+import { countText, diffLines, printable, toRelativePath } from '#core';
+import { projectOfRun, readRun, runLife, verifyChain, verifyRun, type ChainKeys, type ReadRun } from '#journal';
+import { namesIn, readSealKey, realPath, removeLeftovers } from '#platform';
+import { readResolved, resolvePath } from '#project';
+import {
+  recordedChanges,
+  undoFiles,
+  withInterrupted,
+  type RecordedChanges,
+  type UndoneFile,
+  type UnusableSubagent,
+} from '#runtime';
 import type { Flag, Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';

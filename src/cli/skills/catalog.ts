@@ -1,14 +1,11 @@
-import { CATALOG_FORMATS } from '../../core/catalog-layout.ts';
-import type { Catalog } from '../../skills/catalog/catalog.ts';
-import { printable } from '../../core/text/text.ts';
-import { estimateTokens } from '../../core/tokens.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import { CATALOG_FORMATS, defined, estimateTokens, printable } from '#core';
+import type { Catalog } from '#skills';
+import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { defined } from '../../core/defined.ts';
 
 export const command = defineCommand({
   usage: 'catalog [--budget TOKENS] [--format FORMAT] [--explain]',

@@ -1,21 +1,27 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { compareDiagnostics, type Diagnostic } from '../../core/diagnostic.ts';
-import { invalidInput, type SkillError } from '../../core/errors.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
-import { checkAndFix, sourceTargets, targetsAt, type FixedSkill, type Targets } from '../../runtime/check.ts';
+import {
+  compareDiagnostics,
+  DIAGNOSTIC_RULES,
+  invalidInput,
+  printable,
+  quoted,
+  sarifLocations,
+  sarifReport,
+  type Diagnostic,
+  type DiagnosticRule,
+  type SkillError,
+} from '#core';
+import { isPresent } from '#platform';
+import { checkAndFix, sourceTargets, targetsAt, type FixedSkill, type Runtime, type Targets } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
-import { DIAGNOSTIC_RULES, type DiagnosticRule } from '../../core/diagnostic-codes.ts';
-import { sarifLocations, sarifReport } from '../../core/sarif.ts';
 import { VERSION } from '../../version.ts';
-import type { CheckOptions } from '../../skills/loader/check-skill.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { CheckOptions } from '#skills';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
@@ -107,8 +113,8 @@ async function catalogDiagnostics(
   { mode }: CheckOptions,
 ): Promise<readonly Diagnostic[]> {
   const [{ confusableDiagnostics }, { readHead }] = await Promise.all([
-    import('../../runtime/search/confusable-skills.ts'),
-    import('../../skills/format/read-head.ts'),
+    import('#runtime/confusable-skills'),
+    import('#skills/read-head'),
   ]);
   const skills = checked.flatMap(({ file, text }) => {
     const place = { path: file, directory: path.basename(path.dirname(file)), fileName: path.basename(file) };

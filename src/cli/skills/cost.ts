@@ -1,28 +1,34 @@
 import path from 'node:path';
 
-import { docsPage } from '../../core/docs-page.ts';
-import { requestCost, type RequestCost, type RunFeatures } from '../../agent/request-cost.ts';
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { isForModel } from '../../core/skill.ts';
-import { printable } from '../../core/text/text.ts';
-import { estimateTokens } from '../../core/tokens.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import { openSkillTools, type SkillTools } from '../../runtime/skill-tools.ts';
-import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import {
+  checkJson,
+  choice,
+  countText,
+  docsPage,
+  estimateTokens,
+  invalidInput,
+  isForModel,
+  isObject,
+  ledgerOf,
+  parseJson,
+  printable,
+  section,
+  SHOWN_REASONS,
+  SkillError,
+  text,
+  type Ledger,
+  type ShownContent,
+  type ToolServers,
+} from '#core';
+import { requestCost, type RequestCost, type RunFeatures } from '#agent';
+import { readTextFile } from '#platform';
+import { openSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
+import { VOCABULARY_NAMES } from '#tools';
 import { serversFor, toolTokens } from '../agent/mcp-servers.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { checkJson, isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { ledgerOf, type Ledger } from '../../core/ledger.ts';
-import { SHOWN_REASONS, type ShownContent } from '../../core/text/shown.ts';
-import type { ToolServers } from '../../core/tool-servers.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { Session } from '../../runtime/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { choice, section, text } from '../../core/json/schema-of.ts';
 
 const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
 const SHOWN_SKILLS = 20;

@@ -1,17 +1,9 @@
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { parseSkillMd } from '../../skills/format/skill-md.ts';
-import { cleanText, printable, quoted } from '../../core/text/text.ts';
-import { estimateTokens } from '../../core/tokens.ts';
-import { readSkillFile } from '../../skills/loader/body.ts';
-import { listSkillEntries } from '../../skills/loader/files.ts';
-import type { ConfinedListing } from '../../platform/fs/confined-directory.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
-import { padText, textWidth } from '../../platform/text-width.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { Distrust } from '../../runtime/skill-trust.ts';
+import { cleanText, estimateTokens, printable, quoted, SkillError, type SkillEntry } from '#core';
+import { listSkillEntries, parseSkillMd, readSkillFile } from '#skills';
+import { isPresent, padText, textWidth, type ConfinedListing } from '#platform';
+import type { Distrust, Runtime } from '#runtime';
 import { defineCommand, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { skillJson } from '../json.ts';

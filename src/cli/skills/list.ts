@@ -1,19 +1,15 @@
-import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
+import { agentBases, detectAgents, openAgentView } from '#packs';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { diagnosticCounts, diagnosticJson } from './show-diagnostics.ts';
-import { OWN_SOURCES, isForModel, type SkillEntry } from '../../core/skill.ts';
-import { printable } from '../../core/text/text.ts';
-import { fitText, padText, textWidth } from '../../platform/text-width.ts';
-import { detectAgents } from '../../packs/agents/agents.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
+import { isForModel, OWN_SOURCES, printable, type SkillEntry, type Surroundings } from '#core';
+import { fitText, padText, textWidth } from '#platform';
+import { projectTop, type Runtime } from '#runtime';
 import { trustRemarks, type Untrusted } from './show-trust.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { Surroundings } from '../../core/config/loaded-config.ts';
-import type { SkillIndex } from '../../skills/registry/index-skills.ts';
+import type { SkillIndex } from '#skills';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({

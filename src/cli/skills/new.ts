@@ -1,17 +1,14 @@
 import path from 'node:path';
 
-import { SKILL_PARTS, newSkillFiles, type SkillPart } from '../../skills/format/new-skill.ts';
-import { printable } from '../../core/text/text.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { createTree } from '../../platform/fs/create-tree.ts';
-import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
-import { openTrust } from '../../policy/trust.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
+import { newSkillFiles, SKILL_PARTS, type SkillPart } from '#skills';
+import { isSkillError, printable } from '#core';
+import { createTree, readTreeDigest } from '#platform';
+import { openTrust } from '#policy';
+import { projectTop, surroundingsOf } from '#runtime';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import { skillsFolder } from '../../packs/skills-folder.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
+import { skillsFolder } from '#packs';
 import { surroundingsFor } from '../surroundings.ts';
 
 export const command = defineCommand({

@@ -1,7 +1,6 @@
-import type { SkillIndex } from '../../skills/registry/index-skills.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { printable } from '../../core/text/text.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { SkillIndex } from '#skills';
+import { printable, type SkillEntry } from '#core';
+import type { Runtime } from '#runtime';
 import { defineCommand, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';

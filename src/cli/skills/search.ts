@@ -1,19 +1,16 @@
 import path from 'node:path';
 
-import { printable } from '../../core/text/text.ts';
+import { isValidName, printable } from '#core';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { readQueries, scoreQueries, type Query } from '../../runtime/search/queries.ts';
+import { readQueries, scoreQueries, type Query, type Runtime, type SearchOptions, type SearchResult } from '#runtime';
 import { surroundingsFor } from '../surroundings.ts';
 import { trustRemarks, type Untrusted } from './show-trust.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import { fitText, padText, textWidth } from '../../platform/text-width.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { SearchOptions, SearchResult } from '../../runtime/search/skill-search.ts';
-import type { AvailableResult, AvailableResults } from '../../packs/browse/search-sources.ts';
+import { fitText, padText, textWidth } from '#platform';
+import type { AvailableResult, AvailableResults } from '#packs';
 
 const flags = {
   limit: option('N', 'print at most N results (default: 5)', { short: 'n' }),
@@ -151,10 +148,10 @@ interface SearchAvailable {
 }
 
 async function searchAvailable(runtime: Runtime, { home, query, limit }: SearchAvailable): Promise<AvailableResults> {
-  const { openSourceStore } = await import('../../packs/browse/source-store.ts');
+  const { openSourceStore } = await import('#packs/source-store');
   const store = openSourceStore({ home });
   if (store.files().length === 0) return NOTHING_AVAILABLE;
-  const { searchSources } = await import('../../packs/browse/search-sources.ts');
+  const { searchSources } = await import('#packs/search-sources');
   const installed = new Set(runtime.index.skills.map(({ name }) => name));
   return searchSources(query, { store, limit, installed, cacheDir: runtime.cacheDir });
 }

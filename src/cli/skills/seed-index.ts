@@ -1,5 +1,5 @@
-import type { SkillIndex } from '../../skills/registry/index-skills.ts';
-import { isForModel } from '../../core/skill.ts';
+import type { SkillIndex } from '#skills';
+import { isForModel } from '#core';
 
 /** The index and the scan report with the field names of the skills-agent design. */
 export function seedIndex({ skills, report }: SkillIndex): object {

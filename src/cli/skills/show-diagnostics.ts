@@ -1,8 +1,5 @@
-import type { Severity } from '../../core/diagnostic-codes.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { printable } from '../../core/text/text.ts';
+import { countText, printable, type Diagnostic, type Severity } from '#core';
 import type { Style, Terminal } from '../terminal/terminal.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
 

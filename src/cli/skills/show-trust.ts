@@ -1,5 +1,5 @@
-import { printable } from '../../core/text/text.ts';
-import type { Distrust } from '../../runtime/skill-trust.ts';
+import { printable } from '#core';
+import type { Distrust } from '#runtime';
 
 /** Skills that are hidden from models because their folder is untrusted, by folder or name. */
 export type Untrusted = ReadonlyMap<string, Distrust>;

@@ -1,9 +1,9 @@
 /** Reads passwords from a private file or the terminal; never from the command line, which other users can read. */
 import path from 'node:path';
 
-import { PackRefused, packRefusal } from '../../packs/problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { packRefusal, PackRefused } from '#packs';
+import { quoted } from '#core';
+import { readPrivateFile } from '#platform';
 import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
 
 const MAX_BYTES = 4096;

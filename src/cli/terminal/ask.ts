@@ -1,8 +1,6 @@
-import { approvalSummary } from '../../policy/approval-summary.ts';
-import { approvalLines, changeLines } from '../../policy/approval-text.ts';
-import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
-import { sha256 } from '../../platform/hash.ts';
-import type { Asker } from '../../policy/approval/approver.ts';
+import { approvalLines, approvalSummary, changeLines, type Asker } from '#policy';
+import type { ApprovalRequest, ApprovalScope } from '#core';
+import { sha256 } from '#platform';
 import { markPastes, openPasteGuard } from './paste-marks.ts';
 import { columnsOf, type Stream } from './terminal.ts';
 import { wrapWords } from './wrap.ts';

@@ -1,9 +1,8 @@
 /** A list on the terminal from which the user selects any number of rows: filter as you type, space selects, enter continues. */
-import { printable } from '../../core/text/text.ts';
-import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+import { printable, startOf } from '#core';
+import { fitText, padText, textWidth } from '#platform';
 import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
 import { columnsOf } from './terminal.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 /** A row of the list. Texts are untrusted; they are shown on one line with invisible characters escaped. */
 export interface Choice {

@@ -1,4 +1,4 @@
-import { padText, textWidth } from '../../platform/text-width.ts';
+import { padText, textWidth } from '#platform';
 import { renderInline, type MarkdownLook } from './markdown-inline.ts';
 import { closeStyles } from './styles.ts';
 import { breakWords, wrapWords } from './wrap.ts';

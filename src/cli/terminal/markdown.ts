@@ -2,7 +2,7 @@
  * Markdown for a terminal, while it streams: headings, lists, tables, code, quotes and emphasis, wrapped by words. The text is untrusted:
  * control characters, terminal sequences and direction marks are removed before anything is looked at, and the work is linear in its length.
  */
-import { cleanText } from '../../core/text/text.ts';
+import { cleanText } from '#core';
 import { renderInline, type MarkdownLook } from './markdown-inline.ts';
 import { cellsOf, isDelimiterRow, tableLines } from './markdown-table.ts';
 import { closeStyles } from './styles.ts';

@@ -1,6 +1,6 @@
-import { monotonicMs } from '../../platform/clock.ts';
+import { monotonicMs } from '#platform';
 import type { Terminal } from './terminal.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import { startOf } from '#core';
 
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
 const DELAY_MS = 500;

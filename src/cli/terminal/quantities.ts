@@ -1,4 +1,4 @@
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 import { UsageError } from '../exit.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { fstatSync, statSync, writeSync } from 'node:fs';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError } from '#platform';
 import { EXIT } from '../exit.ts';
 import type { Stream } from './terminal.ts';
 

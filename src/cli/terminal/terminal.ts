@@ -1,4 +1,4 @@
-import { textWidth } from '../../platform/text-width.ts';
+import { textWidth } from '#platform';
 import { jsonText } from '../json.ts';
 import { styled, type Style } from './styles.ts';
 import { wrapWords } from './wrap.ts';

@@ -1,4 +1,4 @@
-import { textWidth } from '../../platform/text-width.ts';
+import { textWidth } from '#platform';
 
 export interface WrapOptions {
   readonly width: number;

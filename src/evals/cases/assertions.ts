@@ -1,7 +1,6 @@
 /** Reads assertions of community files: what code can check becomes a check, anything else a rubric line. Nothing is dropped. */
 import type { OutputCheck, RubricLine } from './case.ts';
-import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
+import { isObject, stableJson, type JsonPath } from '#core';
 import { patternProblem } from './pattern-check.ts';
 import { addProblem, type CaseReport } from './problem.ts';
 

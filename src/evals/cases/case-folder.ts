@@ -2,14 +2,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { docsPage } from '../../core/docs-page.ts';
-import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { docsPage, isObject, parseJson, type JsonPath } from '#core';
+import { quietly, readTextFile } from '#platform';
 import type { CaseFile, DraftCase } from './draft.ts';
 import { readOwnCase } from './own-case.ts';
 import { addProblem, relocated } from './problem.ts';
-import { quietly } from '../../platform/quietly.ts';
 
 const MAX_MOCK_BYTES = 16 * 1024 * 1024;
 

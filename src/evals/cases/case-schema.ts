@@ -1,6 +1,5 @@
 /** The written case format: one constant is the published schema, the validator and the type. `case.ts` has the parsed form. */
-import type { FromSchema, JsonSchema } from '../../core/json/json-schema.ts';
-import { choice, list, map, section, text } from '../../core/json/schema-of.ts';
+import { choice, list, map, section, text, type FromSchema, type JsonSchema } from '#core';
 
 const MAX_COUNT = 1_000_000_000;
 export const MAX_REPEAT = 1000;

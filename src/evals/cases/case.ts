@@ -1,6 +1,5 @@
 /** One evaluation case, independent of its file format: request, skills and expectations. */
-import type { Budget } from '../../core/budget.ts';
-import type { JsonSchema } from '../../core/json/json-schema.ts';
+import type { Budget, JsonSchema } from '#core';
 
 /** A 1-based position in a case file. */
 export interface CasePlace {

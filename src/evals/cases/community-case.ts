@@ -1,11 +1,8 @@
 /** Reads cases and trigger queries of community formats. Key names are lenient, meanings are exact. */
 import type { CaseSkills, Expectations } from './case.ts';
-import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
-import { fieldOf } from '../../core/json/shape.ts';
-import { quoted } from '../../core/text/text.ts';
+import { defined, fieldOf, isObject, quoted, type JsonPath } from '#core';
 import { joined, readAssertions, wordsOf, type Assertions } from './assertions.ts';
 import { contradictions } from './contradictions.ts';
-import { defined } from '../../core/defined.ts';
 import {
   namedFiles,
   reportHazards,

@@ -1,5 +1,5 @@
 /** Synonymous keys of community formats. */
-import { isObject } from '../../core/json/json-schema.ts';
+import { isObject } from '#core';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,6 @@
 /** Finds expectations that no run can meet. */
 import type { ActionPattern, EvalCase, Expectations } from './case.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted, stableJson, type JsonPath } from '#core';
 
 export interface Contradiction {
   /** The path in the case file. */

@@ -2,9 +2,8 @@
 import path from 'node:path';
 import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit, type Document } from 'yaml';
 
-import { positionOf, readJsonText, type Position } from '../../core/json/json-position.ts';
-import { jsonErrorOffset } from '../../agent/json-object.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
+import { positionOf, readJsonText, type JsonPath, type Position } from '#core';
+import { jsonErrorOffset } from '#agent';
 
 export interface CaseDocument {
   readonly value: unknown;

@@ -1,8 +1,6 @@
 /** A case while it is read, and checks that all formats share. */
 import type { EvalCase } from './case.ts';
-import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
+import { isObject, nearest, quoted, type JsonPath } from '#core';
 import { fileInSuite } from './output-checks.ts';
 import { addProblem, type CaseReport } from './problem.ts';
 import { folderOfSuite, type Suite } from './suite.ts';

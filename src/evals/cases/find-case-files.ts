@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError } from '#platform';
 import { CASE_FILE_ENDINGS } from './document.ts';
 import { CASE_FOLDER } from './suite.ts';
 

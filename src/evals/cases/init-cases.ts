@@ -5,15 +5,10 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { docsPage } from '../../core/docs-page.ts';
-import { invalidInput } from '../../core/errors.ts';
-import { fillQuickstart, findQuickstart } from '../../model/rules/quickstart.ts';
-import { readHead } from '../../skills/format/read-head.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import type { SkillHead } from '../../core/skill.ts';
-import { quietly } from '../../platform/quietly.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import { docsPage, invalidInput, quoted, startOf, type SkillHead } from '#core';
+import { fillQuickstart, findQuickstart } from '#model';
+import { readHead } from '#skills';
+import { quietly, readTextFile } from '#platform';
 
 const MAX_SKILL_BYTES = 1024 * 1024;
 const MAX_NEIGHBOURS = 3;

@@ -1,9 +1,7 @@
 /** Reads `expect.output`. */
 import type { WrittenOutput } from './case-schema.ts';
 import type { OutputCheck } from './case.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
-import { quoted } from '../../core/text/text.ts';
-import { defined } from '../../core/defined.ts';
+import { defined, quoted, type JsonPath } from '#core';
 import { patternProblem } from './pattern-check.ts';
 import { addProblem, type CaseProblem, type CaseReport } from './problem.ts';
 import { fileOfSuite, type Suite } from './suite.ts';

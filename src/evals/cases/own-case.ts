@@ -1,10 +1,7 @@
 /** Reads cases of our own format. It is strict, since a misspelled expectation would never fail. */
 import { EVAL_CASE_SCHEMA, type WrittenCase, type WrittenExpect, type WrittenPattern } from './case-schema.ts';
-import { checkJson, isObject, type JsonPath, type SchemaProblem } from '../../core/json/json-schema.ts';
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
+import { checkJson, defined, isObject, nearest, parseJson, quoted, type JsonPath, type SchemaProblem } from '#core';
 import { contradictions } from './contradictions.ts';
-import { defined } from '../../core/defined.ts';
 import {
   namedFiles,
   namedFolders,
@@ -18,7 +15,6 @@ import {
 import { fileInSuite, readOutput } from './output-checks.ts';
 import { addProblem, isClean, relocated, type CaseReport } from './problem.ts';
 import { fileOfSuite, newFileOfSuite } from './suite.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
 import { patternProblem } from './pattern-check.ts';
 import type {
   ActionExpectations,

@@ -1,6 +1,5 @@
 /** Problems of case files, by file and line. */
-import type { Position } from '../../core/json/json-position.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
+import type { JsonPath, Position } from '#core';
 
 export interface CaseProblem {
   readonly file: string;

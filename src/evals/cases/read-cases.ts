@@ -2,10 +2,8 @@
 import path from 'node:path';
 
 import { EVAL_SUITE_SCHEMA } from './case-schema.ts';
-import { checkJson, isObject } from '../../core/json/json-schema.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { checkJson, isObject, printable, quoted, type Position } from '#core';
+import { isDirectory, isPresent, readTextFile } from '#platform';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
 import { readDocument, type CaseDocument } from './document.ts';
@@ -16,7 +14,6 @@ import { recognize, type CaseShape, type Recognized } from './recognize.ts';
 import { skillNamesIn, suiteOf } from './suite.ts';
 import type { EvalCase } from './case.ts';
 import type { CaseFile, DraftCase, ReadSettings } from './draft.ts';
-import type { Position } from '../../core/json/json-position.ts';
 
 export interface ReadCases {
   readonly cases: readonly EvalCase[];

@@ -1,5 +1,5 @@
 /** Recognizes the format of a case file by its content. */
-import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
+import { isObject, type JsonPath } from '#core';
 import { INPUT_KEYS, hasExpectation, textAt } from './community-keys.ts';
 
 export const CASE_SHAPES = [

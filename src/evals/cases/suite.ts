@@ -2,11 +2,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { readHead } from '../../skills/format/read-head.ts';
-import { isDirectory, isInside, isPresent, realPath, tryRealPath } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import { defined } from '../../core/defined.ts';
-import { quietly } from '../../platform/quietly.ts';
+import { readHead } from '#skills';
+import { isDirectory, isInside, isPresent, quietly, readTextFile, realPath, tryRealPath } from '#platform';
+import { defined } from '#core';
 
 export interface Suite {
   /** The folder of the case file. */

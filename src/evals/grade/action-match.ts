@@ -1,9 +1,5 @@
 /** Matches the action patterns of a case. A pattern names a tool of the vocabulary or the type of an action. */
-import type { Action } from '../../core/action.ts';
-import { compileGlob } from '../../core/glob.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { quoted } from '../../core/text/text.ts';
+import { compileGlob, isObject, quoted, stableJson, type Action } from '#core';
 import type { ActionPattern } from '../cases/case.ts';
 import { readSlashedRegex } from './linear-regex.ts';
 

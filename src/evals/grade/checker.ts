@@ -1,8 +1,8 @@
 /** Grades by the exit codes of checker scripts. The caller runs them in a sandbox. */
-import { timerMs } from '../../platform/clock.ts';
+import { timerMs } from '#platform';
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 import { errored, failed, passed, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
 import type { RunFacts } from './run-facts.ts';
 

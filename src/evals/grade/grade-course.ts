@@ -1,9 +1,8 @@
 /** Grades a run as a whole: which skills it loaded, how it ended, its budget, and its streamed answer. */
-import { BUDGET_NAMES } from '../../agent/count-budget.ts';
-import type { BudgetName } from '../../core/budget.ts';
+import { BUDGET_NAMES } from '#agent';
+import { quoted, type BudgetName } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
-import { quoted } from '../../core/text/text.ts';
 import { checked, errored, listText, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
 import { loadedNames, type LoadFact, type RunFacts } from './run-facts.ts';
 

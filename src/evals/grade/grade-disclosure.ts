@@ -4,9 +4,7 @@
  */
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
-import { compileGlob } from '../../core/glob.ts';
-import { countText } from '../../core/text/line-text.ts';
-import type { ShownReason } from '../../core/text/shown.ts';
+import { compileGlob, countText, type ShownReason } from '#core';
 import { checked, listText } from './check.ts';
 import { withoutSubject } from './subject-step.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';

@@ -3,8 +3,7 @@ import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import type { SchemaVerdict } from './json-schema.ts';
 import { readLinearRegex } from './linear-regex.ts';
 import type { CheckResult } from '../report/result.ts';
-import { compileGlob, normaliseGlob } from '../../core/glob.ts';
-import { quoted } from '../../core/text/text.ts';
+import { compileGlob, normaliseGlob, quoted } from '#core';
 import { checked, errored, failed, listText, passed, SHOWN_CHARACTERS, type CheckHead } from './check.ts';
 import type { FileFact, RunFacts } from './run-facts.ts';
 

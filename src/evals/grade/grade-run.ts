@@ -5,15 +5,23 @@ import { gradeByCheckers, type RunChecker } from './checker.ts';
 import { withOutputs, type ReadOutput } from './output-files.ts';
 import { readRunFacts } from './read-run-facts.ts';
 import { brokenReason, loadedNames, type RunFacts } from './run-facts.ts';
-import { readAnswer, repairRequest } from '../../agent/answer-json.ts';
-import { delimit } from '../../core/text/delimit-untrusted.ts';
-import { isObject, type JsonSchema } from '../../core/json/json-schema.ts';
-import { describeAction, describeOutcome } from '../../core/action-text.ts';
-import { quoted } from '../../core/text/text.ts';
+import { readAnswer, repairRequest } from '#agent';
+import {
+  choice,
+  delimit,
+  describeAction,
+  describeOutcome,
+  isObject,
+  list,
+  quoted,
+  section,
+  startOf,
+  text,
+  type JsonSchema,
+  type Model,
+  type ModelMessage,
+} from '#core';
 import type { EvalCase, RubricLine } from '../cases/case.ts';
-import type { Model, ModelMessage } from '../../core/model.ts';
-import { choice, list, section, text } from '../../core/json/schema-of.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 export interface GradeOptions {
   readonly runChecker?: RunChecker;

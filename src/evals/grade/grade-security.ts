@@ -1,11 +1,8 @@
 /** Grades denials, approvals and confinement by the recorded decisions and observations. */
-import { isOfKind } from '../../core/action.ts';
-import type { FailureCode } from '../../core/failure-codes.ts';
+import { isOfKind, shownText, type FailureCode, type Observation } from '#core';
 import { patternText } from './action-match.ts';
 import type { ActionPattern, EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
-import { shownText } from '../../core/text/line-text.ts';
-import type { Observation } from '../../core/observation.ts';
 import { errored, failed, listText, passed, type CheckHead } from './check.ts';
 import { withoutSubject } from './subject-step.ts';
 import { matchersOf, stepName } from './grade-actions.ts';

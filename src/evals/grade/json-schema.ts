@@ -7,9 +7,7 @@ import { runInNewContext } from 'node:vm';
 
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 
-import { isObject } from '../../core/json/json-schema.ts';
-import { quoted } from '../../core/text/text.ts';
-import { describeValue } from '../../core/text/value-text.ts';
+import { describeValue, isObject, quoted } from '#core';
 import { readLinearRegex } from './linear-regex.ts';
 
 export type SchemaVerdict =

@@ -5,7 +5,7 @@
  */
 import { RE2JS } from 're2js';
 
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 import { syntaxProblem } from '../cases/pattern-check.ts';
 
 export interface LinearRegex {

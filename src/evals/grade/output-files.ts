@@ -1,10 +1,8 @@
 /** The files that a run left, in their last state, as its record has them. */
 import { isUtf8 } from 'node:buffer';
 
-import { mediaTypeOf } from '../../core/media-type.ts';
-import type { OutputFile, RunResult } from '../../core/outputs.ts';
-import type { RunEvent } from '../../core/run-events.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { mediaTypeOf, type OutputFile, type RunEvent, type RunResult } from '#core';
+import { sha256 } from '#platform';
 import type { FileFact, RunFacts, StepFact } from './run-facts.ts';
 
 const WORKSPACE = 'workspace://';

@@ -1,21 +1,24 @@
 /** Reads the facts of a run from its folder. Only a folder with an intact record is graded. */
-import { defined } from '../../core/defined.ts';
-import { NOTHING_USED, countEvent } from '../../agent/count-budget.ts';
-import { reduceSession, startState, type SessionEvent, type SessionState } from '../../core/session.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { verifyRun, type Verification, type VerifyOptions } from '../../journal/verify.ts';
+import {
+  defined,
+  isObject,
+  isSkillError,
+  parseJson,
+  reduceSession,
+  startState,
+  type Budget,
+  type JournalLine,
+  type Observation,
+  type RunEvent,
+  type SessionEvent,
+  type SessionState,
+} from '#core';
+import { countEvent, NOTHING_USED, readAnswer, RECALL, UPDATE_PLAN } from '#agent';
+import { readRun, verifyRun, type Verification, type VerifyOptions } from '#journal';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
-import { readAnswer } from '../../agent/answer-json.ts';
-import { RECALL, UPDATE_PLAN } from '../../agent/own-tools.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
 import { subjectStep } from './subject-step.ts';
-import type { Budget } from '../../core/budget.ts';
 import type { CaseCost } from '../report/result.ts';
-import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import type { LoadFact, RunFacts, ShownFact, StepFact } from './run-facts.ts';
-import type { Observation } from '../../core/observation.ts';
 
 export type FactsReading =
   | { readonly type: 'facts'; readonly facts: RunFacts }

@@ -1,13 +1,8 @@
 /** The facts of a run that graders use. They come from its events only (EVAL-5), and each names the events that show it. */
-import type { Decision } from '../../core/access.ts';
-import type { Budget, BudgetName } from '../../core/budget.ts';
+import type { AskedBy, Budget, BudgetName, Decision, Observation, Outcome, RunApproval, ShownContent } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import type { CaseCost } from '../report/result.ts';
 import type { RequestedAction } from './action-match.ts';
-import type { Outcome, RunApproval } from '../../core/run-events.ts';
-import type { Observation } from '../../core/observation.ts';
-import type { AskedBy } from '../../core/session.ts';
-import type { ShownContent } from '../../core/text/shown.ts';
 
 /** A skill with loaded instructions. */
 export interface LoadFact {

@@ -1,7 +1,5 @@
 /** Steps of another agent, from its transcript. */
-import type { Action } from '../../core/action.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import type { RunEvent } from '../../core/run-events.ts';
+import { isObject, type Action, type RunEvent } from '#core';
 import type { CheckResult } from '../report/result.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';
 

@@ -1,12 +1,18 @@
 /** Converts a recorded run into a timeline. An action with its decision, approval and outcome is one step. */
-import { readRun } from '../../journal/journal-reader.ts';
-import { describeAction, describeOutcome, isPoorOutcome } from '../../core/action-text.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { eventText } from '../../core/event-text.ts';
-import type { JournalLine, RunEvent } from '../../core/run-events.ts';
-import type { ShownContent, ShownReason } from '../../core/text/shown.ts';
+import { readRun } from '#journal';
+import {
+  defined,
+  describeAction,
+  describeOutcome,
+  eventText,
+  isPoorOutcome,
+  isSkillError,
+  type JournalLine,
+  type RunEvent,
+  type ShownContent,
+  type ShownReason,
+} from '#core';
 import type { ContextSection, RunStep, RunView, StepKind, StepLine, Tone, TurnView } from './view.ts';
-import { defined } from '../../core/defined.ts';
 
 export const MOST_STEPS = 400;
 const LAST_STEPS = 50;

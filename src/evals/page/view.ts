@@ -2,7 +2,7 @@
 import type { ReportComparison } from '../report/compare-reports.ts';
 import type { EvalReport } from '../report/result.ts';
 import type { TrendRow } from '../report/trend.ts';
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '#core';
 
 export interface PageData {
   readonly report: EvalReport;

@@ -13,7 +13,7 @@ import {
   type ComparisonGaps,
   type NoComparison,
 } from './result.ts';
-import { countText } from '../../core/text/line-text.ts';
+import { countText } from '#core';
 import {
   mcNemar,
   meanOf,

@@ -1,5 +1,5 @@
 /** Compares two reports: changed cases, costs and skills. */
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText, defined } from '#core';
 import { declineP, holm, rateOf, type CaseCounts } from '../statistics/statistics.ts';
 import { costOf, ownArm, tokensOf } from './report-text.ts';
 import {
@@ -12,7 +12,6 @@ import {
   type Rate,
   type RateChange,
 } from './result.ts';
-import { defined } from '../../core/defined.ts';
 
 /**
  * `broken` cases passed before and do not now: their answers are scripted or recorded, or the fall of their pass rate is more than chance.

@@ -8,9 +8,8 @@ import {
   type ReportComparison,
 } from './compare-reports.ts';
 import { liveText, markdownText, modelsText, numberText, rateText } from './report-text.ts';
-import { countText, durationText } from '../../core/text/line-text.ts';
-import { fitText, padText } from '../../platform/text-width.ts';
-import { printable } from '../../core/text/text.ts';
+import { countText, durationText, printable } from '#core';
+import { fitText, padText } from '#platform';
 import type { Look } from './terminal.ts';
 
 const TONES = {

@@ -1,7 +1,5 @@
 /** Writes a report as JSON and reads it back for comparisons. */
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
+import { isObject, parseJson, visibleJson } from '#core';
 import { makeReport, type ReportParts } from './report.ts';
 import { ARMS, CASE_STATUSES, type EvalReport } from './result.ts';
 

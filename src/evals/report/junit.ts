@@ -1,7 +1,7 @@
 /** Writes a report as JUnit XML, with one test per case, arm and attempt. */
 import { attemptNames, invalidLines, isInvalid } from './report-text.ts';
 import { groupBy, type CaseResult, type CheckResult, type EvalReport } from './result.ts';
-import { escapeXml } from '../../core/text/text.ts';
+import { escapeXml } from '#core';
 
 export function junitReport(report: EvalReport): string {
   const nameOf = attemptNames(report);

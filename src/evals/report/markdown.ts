@@ -25,7 +25,7 @@ import {
   verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
-import { countText, durationText } from '../../core/text/line-text.ts';
+import { countText, durationText } from '#core';
 
 /** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
 const LIMIT_BYTES = 59_800;

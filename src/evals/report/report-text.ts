@@ -1,7 +1,5 @@
 /** Texts that the terminal, Markdown and HTML reports share. */
-import { codePointAt } from '../../core/text/code-point.ts';
-import { countText, durationText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
+import { codePointAt, countText, durationText, printable } from '#core';
 import {
   CASE_STATUSES,
   ZERO_COST,

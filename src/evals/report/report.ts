@@ -15,7 +15,7 @@ import {
   type StatusCounts,
   type TriggerReport,
 } from './result.ts';
-import { countText } from '../../core/text/line-text.ts';
+import { countText } from '#core';
 import { rateOf, shareOf } from '../statistics/statistics.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {

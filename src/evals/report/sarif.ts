@@ -2,10 +2,9 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { visibleJson } from '../../core/json/visible-json.ts';
+import { printable, visibleJson } from '#core';
 import { attemptNames } from './report-text.ts';
 import type { CaseResult, CheckKind, EvalReport } from './result.ts';
-import { printable } from '../../core/text/text.ts';
 import { VERSION } from '../../version.ts';
 
 const RULES = {

@@ -23,9 +23,8 @@ import {
   verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, CaseStatus, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
-import { countText, durationText } from '../../core/text/line-text.ts';
-import { fitText, padText } from '../../platform/text-width.ts';
-import { printable } from '../../core/text/text.ts';
+import { countText, durationText, printable } from '#core';
+import { fitText, padText } from '#platform';
 
 /** `style` applies the colors of the terminal. */
 export interface Look {

@@ -3,13 +3,9 @@ import { readFileSync, renameSync, rmSync } from 'node:fs';
 
 import type { EvalCase } from '../cases/case.ts';
 import type { AnsweringModel, Arm, ModelWay } from '../report/result.ts';
-import type { Model, ModelAnswer, ModelDelta } from '../../core/model.ts';
-import { recordCassette, replayCassette } from '../../model/cassette/cassette.ts';
-import { readCassette } from '../../model/cassette/cassette-file.ts';
-import { openScripted } from '../../model/scripted/scripted.ts';
-import { toScriptedTurns } from '../../model/scripted/scripted-file.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
+import { stableJson, type Model, type ModelAnswer, type ModelDelta } from '#core';
+import { openScripted, readCassette, recordCassette, replayCassette, toScriptedTurns } from '#model';
+import { sha256 } from '#platform';
 
 /** The model of a suite. Only `live` costs money. */
 export interface SuiteModel {

@@ -2,10 +2,9 @@
 import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { createRuntime, type Runtime } from '../../runtime/runtime.ts';
+import { stableJson } from '#core';
+import { makeFolders, sha256 } from '#platform';
+import { createRuntime, type Runtime } from '#runtime';
 import { readInstalledSkills, type InstalledSkill } from '../subjects/installed-skills.ts';
 import { makeSkillSet, type SkillSet } from './skill-set.ts';
 import type { Job } from './suite-jobs.ts';

@@ -6,10 +6,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { quietly, sha256 } from '#platform';
 import { cassetteFile } from './case-model.ts';
 import type { Job } from './suite-jobs.ts';
-import { quietly } from '../../platform/quietly.ts';
 
 type Attempt = Pick<Job, 'evalCase' | 'arm' | 'attempt'>;
 

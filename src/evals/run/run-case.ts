@@ -2,18 +2,12 @@
 import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { timerMs } from '../../platform/clock.ts';
-import { runAgent } from '../../agent/agent.ts';
-import type { AgentResult } from '../../agent/agent-options.ts';
+import { isSystemError, makeFolders, timerMs } from '#platform';
+import { runAgent, type AgentResult } from '#agent';
 import type { EvalCase } from '../cases/case.ts';
 import { ungradedResult, type Arm, type CaseResult } from '../report/result.ts';
-import type { Executor } from '../../core/execution.ts';
-import type { Model } from '../../core/model.ts';
-import { printable } from '../../core/text/text.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { Session } from '../../runtime/session.ts';
+import { printable, type Executor, type Model } from '#core';
+import type { Runtime, Session } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
 import type { ReadOutput } from '../grade/output-files.ts';

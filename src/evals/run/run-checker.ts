@@ -2,13 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS, type ProgramEnd } from '../../core/execution.ts';
-import { interpreterFolders, programEnvironment } from '../../platform/process/program-environment.ts';
-import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import type { Execution } from '../../runtime/execution/execution.ts';
+import { DEFAULT_LIMITS, type ProgramEnd } from '#core';
+import { copyTree, interpreterFolders, isSystemError, programEnvironment } from '#platform';
+import { scriptCommand, type Workspace } from '#sandbox';
+import type { Execution } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 
 export interface CheckerRun {

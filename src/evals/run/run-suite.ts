@@ -2,17 +2,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Budget } from '../../core/budget.ts';
+import { defined, isSkillError, type Budget, type Executor } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import { isSkillError } from '../../core/errors.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
-import type { Executor } from '../../core/execution.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
-import type { Session } from '../../runtime/session.ts';
-import { temporaryFolder } from '../../runtime/temporary-folder.ts';
-import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
+import { removeTree, sha256 } from '#platform';
+import { surroundingsOf, temporaryFolder, type Session } from '#runtime';
+import { makeTemporary, openBase } from '#sandbox';
 import {
   answersFor,
   openCaseModel,
@@ -28,7 +23,6 @@ import type { SkillSet } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
 import { jobKey, jobsOf, type ArmSkills, type Job } from './suite-jobs.ts';
-import { defined } from '../../core/defined.ts';
 
 /** Options that all kinds of evaluations share. */
 export type SuiteBasis = Pick<

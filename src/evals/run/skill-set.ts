@@ -1,11 +1,8 @@
 /** Copies the skills of an arm into one folder, so that they cannot change during the suite and no other skill is found. */
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { compareText } from '../../core/diagnostic.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { compareText, SkillError } from '#core';
+import { copyTree, makeFolders, sha256 } from '#platform';
 
 export interface SetSkill {
   readonly name: string;

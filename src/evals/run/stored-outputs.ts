@@ -2,12 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
-import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { toRelativePath, type RelativePath } from '#core';
+import { makeFolders, openConfined, quietly, type ConfinedDirectory } from '#platform';
 import type { ReadOutput } from '../grade/output-files.ts';
 import type { FileFact } from '../grade/run-facts.ts';
-import { quietly } from '../../platform/quietly.ts';
 
 const MAX_FILES = 500;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;

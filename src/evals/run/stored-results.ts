@@ -3,11 +3,8 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { hasVerdict, type CaseResult } from '../report/result.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
+import { isObject, parseJson } from '#core';
+import { isSystemError, makeFolders, writeFileAtomically } from '#platform';
 
 export interface StoredResults {
   /** Returns undefined if the attempt must run. */

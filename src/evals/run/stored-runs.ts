@@ -1,11 +1,11 @@
 /** Finds stored runs and their cases: from the results of an evaluation, or by comparing requests. */
 import path from 'node:path';
 
-import { readRun } from '../../journal/journal-reader.ts';
-import { isSkillError } from '../../core/errors.ts';
+import { readRun } from '#journal';
+import { isSkillError } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import type { CaseResult } from '../report/result.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
+import { isPresent } from '#platform';
 import type { StoredRun } from '../grade/regrade.ts';
 import { storedFiles } from './stored-outputs.ts';
 import { readStoredResults } from './stored-results.ts';

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
 import type { Arm } from '../report/result.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { stableJson } from '#core';
+import { sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 
 export interface ArmSkills {

@@ -1,5 +1,5 @@
 /** Statistics of evaluations: confidence intervals, paired tests and detectable differences. Results are always finite. */
-import { invalidInput, type SkillError } from '../../core/errors.ts';
+import { invalidInput, type SkillError } from '#core';
 import type { Rate } from '../report/result.ts';
 
 /** The 97.5 % and 80 % quantiles of the normal distribution. */

@@ -1,9 +1,8 @@
 /** The skills of a run as another agent sees them, and which of them a call loaded. */
 import path from 'node:path';
 
-import { isObject } from '../../core/json/json-schema.ts';
-import type { SubjectLoad } from '../../core/run-events.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { isObject, type SubjectLoad } from '#core';
+import { readTextFile } from '#platform';
 import { skillFoldersIn, skillNameAt } from '../cases/suite.ts';
 import type { TranscriptCall } from './transcript.ts';
 

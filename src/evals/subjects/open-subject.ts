@@ -3,11 +3,9 @@ import { mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { isSkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { startChild, supervise } from '../../platform/process/child-process.ts';
-import { findProgram } from '../../sandbox/programs/machine-programs.ts';
+import { DEFAULT_LIMITS, isSkillError } from '#core';
+import { removeTree, startChild, supervise } from '#platform';
+import { findProgram } from '#sandbox';
 import type { SubjectAgent } from './subject.ts';
 
 export interface SubjectOptions {

@@ -1,9 +1,8 @@
 /** The portability matrix as text for a terminal, as Markdown, and as an HTML page without scripts. */
 import { createHash } from 'node:crypto';
 
-import { durationText } from '../../core/text/line-text.ts';
-import { escapeXml, printable } from '../../core/text/text.ts';
-import { fitText, padText } from '../../platform/text-width.ts';
+import { durationText, escapeXml, printable } from '#core';
+import { fitText, padText } from '#platform';
 import { amountText, numberText, percentText, rateText, tokensOf } from '../report/report-text.ts';
 import type { Look } from '../report/terminal.ts';
 import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } from './portability.ts';

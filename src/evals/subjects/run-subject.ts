@@ -3,26 +3,25 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 
-import { DEFAULT_LIMITS, type OutputSink, type ProgramEnd } from '../../core/execution.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { createRun, type RunRecord } from '../../journal/journal-writer.ts';
-import { redactionProblem } from '../../journal/redact/redact-problem.ts';
-import { createRedactor, type Redactor } from '../../journal/redact/redact.ts';
-import { startChild, supervise } from '../../platform/process/child-process.ts';
+import {
+  DEFAULT_LIMITS,
+  isObject,
+  parseJson,
+  printable,
+  startOf,
+  type Budget,
+  type Outcome,
+  type OutputSink,
+  type ProgramEnd,
+} from '#core';
+import { createRedactor, createRun, redactionProblem, type Redactor, type RunRecord } from '#journal';
+import { copyTree, makeFolders, sha256, startChild, supervise } from '#platform';
 import { VERSION } from '../../version.ts';
 import { Transcript, type TranscriptCall } from './transcript.ts';
-import { printable } from '../../core/text/text.ts';
-import { sha256 } from '../../platform/hash.ts';
 import { loadsOf, type InstalledSkill } from './installed-skills.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { readFilesIn } from '../run/stored-outputs.ts';
-import type { Budget } from '../../core/budget.ts';
 import type { OpenSubject } from './open-subject.ts';
 import type { SubjectAgent, SubjectPlaces, SubjectStart } from './subject.ts';
-import type { Outcome } from '../../core/run-events.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 export interface SubjectRun {
   readonly subject: OpenSubject;

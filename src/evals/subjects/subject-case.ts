@@ -1,9 +1,9 @@
 /** One attempt at one case by another agent, graded from its record. */
 import path from 'node:path';
 
-import type { Budget } from '../../core/budget.ts';
+import { defined, type Budget } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import type { Session } from '../../runtime/session.ts';
+import type { Session } from '#runtime';
 import type { RunChecker } from '../grade/checker.ts';
 import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
 import { ungradedResult, type Arm, type CaseResult } from '../report/result.ts';
@@ -13,7 +13,6 @@ import { storeFiles } from '../run/stored-outputs.ts';
 import type { InstalledSkill } from './installed-skills.ts';
 import type { OpenSubject } from './open-subject.ts';
 import { runSubject } from './run-subject.ts';
-import { defined } from '../../core/defined.ts';
 
 export interface SubjectAttempt extends CaseGrading {
   readonly evalCase: EvalCase;

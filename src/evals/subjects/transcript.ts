@@ -1,6 +1,5 @@
 /** The facts of a run of another agent, collected while its transcript arrives. */
-import { isObject } from '../../core/json/json-schema.ts';
-import type { ModelUsage } from '../../core/model.ts';
+import { isObject, type ModelUsage } from '#core';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -5,9 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { openRandom } from '../../core/seeded-random.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { compareText, openRandom } from '#core';
+import { makeFolders } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
 import { hasVerdict, type CaseResult, type Control } from '../report/result.ts';
 import { rateOf, shareOf } from '../statistics/statistics.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { makeFolders } from '#platform';
 
 interface Field {
   readonly word: string;

@@ -4,15 +4,13 @@
  */
 import path from 'node:path';
 
-import { defined } from '../../core/defined.ts';
+import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { makeReport } from '../report/report.ts';
 import { hasVerdict, type CaseResult, type Control, type EvalReport } from '../report/result.ts';
 import { makeTriggerReport } from './trigger-score.ts';
 import { labelOf, trialsOf, type TriggerTrial } from './trigger-trial.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { makeFolders, removeTree, sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
 import { answersFor } from '../run/case-model.ts';

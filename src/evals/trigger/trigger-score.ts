@@ -1,5 +1,5 @@
 /** Scores trigger trials: precision and recall with intervals, and the confusion matrix. */
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText } from '#core';
 import type { Control, TriggerReport, TriggerScore } from '../report/result.ts';
 import { rateOf } from '../statistics/statistics.ts';
 import { agrees, isOwned, isUnwanted, splitOf, unique, type TriggerTrial } from './trigger-trial.ts';

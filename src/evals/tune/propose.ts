@@ -1,12 +1,7 @@
 /** Asks a model for descriptions. It sees the current one, the instructions of the skill, and the train requests that went wrong. */
-import { readAnswer } from '../../agent/answer-json.ts';
-import { invalidInput } from '../../core/errors.ts';
-import type { JsonSchema } from '../../core/json/json-schema.ts';
-import type { Model } from '../../core/model.ts';
-import { delimit } from '../../core/text/delimit-untrusted.ts';
+import { readAnswer } from '#agent';
+import { delimit, invalidInput, list, section, startOf, text, type JsonSchema, type Model } from '#core';
 import type { WrongQuery } from './tune.ts';
-import { list, section, text } from '../../core/json/schema-of.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 export interface ProposeOptions {
   readonly model: Model;

@@ -5,13 +5,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readHead } from '../../skills/format/read-head.ts';
-import { setDescription } from '../../skills/format/set-description.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { invalidInput, quoted, SkillError } from '#core';
+import { readHead, setDescription } from '#skills';
+import { copyTree, makeFolders, removeTree } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
 import { costOf } from '../report/report-text.ts';
 import {

@@ -1,6 +1,4 @@
-import type { Action } from '../../core/action.ts';
-import type { JournalLine, RunEvent } from '../../core/run-events.ts';
-import type { Observation } from '../../core/observation.ts';
+import type { Action, JournalLine, Observation, RunEvent } from '#core';
 import { VERSION } from '../../version.ts';
 
 /**

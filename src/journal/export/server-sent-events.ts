@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import type { JournalLine } from '../../core/run-events.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
+import { visibleJson, type JournalLine } from '#core';
 import { isEventName } from '../shape.ts';
 
 export interface ServerSentEventOptions {

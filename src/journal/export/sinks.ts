@@ -1,6 +1,12 @@
-import { eventText, type CallSoFar, type TextLevel, type TextLine } from '../../core/event-text.ts';
-import type { JournalLine, RunEvent } from '../../core/run-events.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
+import {
+  eventText,
+  visibleJson,
+  type CallSoFar,
+  type JournalLine,
+  type RunEvent,
+  type TextLevel,
+  type TextLine,
+} from '#core';
 
 /** The part of a line that a sink receives. */
 export type SinkLine = Pick<JournalLine, 'seq' | 'time' | 'elapsed' | 'event'>;

@@ -1,6 +1,5 @@
-import type { RunEvent } from '../../core/run-events.ts';
+import { startOf, type RunEvent } from '#core';
 import { AGENT_NAME, answerAttributes, type Attributes, type TracedSpan } from './telemetry-spans.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 /** Metrics since the sink was opened: durations by the GenAI conventions, and counts of policy decisions under our own names. */
 

@@ -1,5 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted, SkillError } from '#core';
 import { VERSION } from '../../version.ts';
 
 /** The result of a request: accepted, rejected for now, or rejected permanently. */

@@ -1,12 +1,16 @@
-import { defined } from '../../core/defined.ts';
-import type { Action } from '../../core/action.ts';
-import type { RunEvent, UsedSkill } from '../../core/run-events.ts';
-import type { Observation, SkillIdentity } from '../../core/observation.ts';
-import type { Span } from '../../core/span.ts';
-import { sha256 } from '../../platform/hash.ts';
+import {
+  defined,
+  startOf,
+  type Action,
+  type Observation,
+  type RunEvent,
+  type SkillIdentity,
+  type Span,
+  type UsedSkill,
+} from '#core';
+import { sha256 } from '#platform';
 import { traceOf } from '../trace-id.ts';
 import type { SinkLine } from './sinks.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 /**
  * Converts the events of a run to spans: the run, its calls, and the workspace steps of each call. Names and attributes follow the

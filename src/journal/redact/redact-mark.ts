@@ -1,5 +1,4 @@
-import { invalidInput } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
+import { invalidInput, quoted } from '#core';
 import { literal, patternTable, scan, type PatternTable } from './redact-scan.ts';
 
 const BRACKETS: readonly (readonly [string, string])[] = [

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../core/text/text.ts';
+import { escapeXml } from '#core';
 import { isWorthALine, partsOf } from './redact-parts.ts';
 
 /** The line lengths of wrapped base64: PEM, and MIME with the `base64` program. */

@@ -3,8 +3,7 @@
  * purpose can always encode it differently, which only the sandbox and the network policy prevent.
  */
 
-import { invalidInput } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
+import { invalidInput, quoted } from '#core';
 import { marksBeside } from './redact-mark.ts';
 import { redactionProblem } from './redact-problem.ts';
 import { isPlainlyFree, literal, patternTable, type Pattern, type PatternTable } from './redact-scan.ts';

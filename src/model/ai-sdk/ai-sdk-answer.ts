@@ -6,12 +6,18 @@ import type {
   SharedV3ProviderMetadata,
 } from '@ai-sdk/provider';
 
-import { isObject } from '../../core/json/json-schema.ts';
-import type { Finish, ModelAnswer, ModelDelta, ModelToolCall, ModelUsage } from '../../core/model.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
+import {
+  defined,
+  isObject,
+  parseJson,
+  type Finish,
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelToolCall,
+  type ModelUsage,
+} from '#core';
 import { tooLarge, type AnswerLimits } from '../guarded-fetch.ts';
 import { ModelProblem, shownWords, type HideSecrets } from '../problem.ts';
-import { defined } from '../../core/defined.ts';
 
 export interface AnswerOptions {
   readonly limits: AnswerLimits;

@@ -14,18 +14,20 @@ import { answerProblem, readAnswer, readStream, type PlainAnswer } from './ai-sd
 import { guardedFetch, type AnswerLimits } from '../guarded-fetch.ts';
 import { modelError, type HideSecrets } from '../problem.ts';
 import { withRetries, type RetryPolicy, type RetrySurroundings } from '../retry.ts';
-import { isObject, publishedSchema, type JsonSchema } from '../../core/json/json-schema.ts';
-import type {
-  Model,
-  ModelAnswer,
-  ModelCallOptions,
-  ModelDelta,
-  ModelMessage,
-  ModelRequest,
-  ModelTool,
-  ModelToolCall,
-} from '../../core/model.ts';
-import { defined } from '../../core/defined.ts';
+import {
+  defined,
+  isObject,
+  publishedSchema,
+  type JsonSchema,
+  type Model,
+  type ModelAnswer,
+  type ModelCallOptions,
+  type ModelDelta,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  type ModelToolCall,
+} from '#core';
 
 export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly id: string;

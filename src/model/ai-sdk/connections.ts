@@ -1,6 +1,6 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 
-import { loadOptional } from '../../platform/optional-package.ts';
+import { loadOptional } from '#platform';
 import type { VendorName } from '../providers.ts';
 
 export interface Connection {

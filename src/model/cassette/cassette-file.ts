@@ -1,14 +1,19 @@
 /** The cassette file: a header line, then one line of JSON per call. The file is replaced atomically under a lock. */
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import { checkJson, type JsonSchema } from '../../core/json/json-schema.ts';
-import { FINISHES, type Model, type ModelAnswer, type ModelDelta, type ModelRequest } from '../../core/model.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { quoted } from '../../core/text/text.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { withFileLock } from '../../platform/fs/lock.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import {
+  checkJson,
+  FINISHES,
+  invalidInput,
+  quoted,
+  SkillError,
+  stableJson,
+  visibleJson,
+  type JsonSchema,
+  type Model,
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelRequest,
+} from '#core';
+import { isSystemError, readTextFile, withFileLock, writeFileAtomically } from '#platform';
 
 export const CASSETTE_VERSION = 1;
 

@@ -1,5 +1,18 @@
 /** Records the answers of a model once and replays them: a real conversation in a test, without network and API key. */
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import {
+  defined,
+  diffLines,
+  isSkillError,
+  printable,
+  SkillError,
+  stableJson,
+  type Model,
+  type ModelAnswer,
+  type ModelCallOptions,
+  type ModelDelta,
+  type ModelMessage,
+  type ModelRequest,
+} from '#core';
 import {
   CASSETTE_VERSION,
   appendEntry,
@@ -9,12 +22,7 @@ import {
   type CassetteHeader,
 } from './cassette-file.ts';
 import { emitWhole } from '../emit.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { printable } from '../../core/text/text.ts';
-import { diffLines } from '../../core/text/text-diff.ts';
-import { sha256 } from '../../platform/hash.ts';
-import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelMessage, ModelRequest } from '../../core/model.ts';
-import { defined } from '../../core/defined.ts';
+import { sha256 } from '#platform';
 
 export interface RecordOptions {
   /** Removes secrets from every text before it is written or hashed. Replaying needs the same function. */

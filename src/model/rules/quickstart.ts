@@ -3,11 +3,8 @@
  * called `quickstart` in the body, or in `metadata`. It is never passed to a shell: it is split into words here, and values from the
  * request become single words, so that nothing in a name or a request can become an option or a second command.
  */
-import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
-import { readSimpleHead } from '../../skills/format/simple-head.ts';
-import { hiddenCharacters, quoted } from '../../core/text/text.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import { closesFence, fenceMark, hiddenCharacters, quoted, startOf, toRelativePath, type RelativePath } from '#core';
+import { readSimpleHead } from '#skills';
 
 export interface Quickstart {
   /** Relative to the skill folder: `scripts/report.mjs`. */

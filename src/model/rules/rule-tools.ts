@@ -1,7 +1,13 @@
 /** Finds out from their schemas which of the offered tools does what, and which input each takes. */
-import { checkJson, isObject, type JsonSchema, type ObjectSchema } from '../../core/json/json-schema.ts';
-import type { ModelRequest, ModelTool } from '../../core/model.ts';
-import { shellWord } from '../../core/text/shell-word.ts';
+import {
+  checkJson,
+  isObject,
+  shellWord,
+  type JsonSchema,
+  type ModelRequest,
+  type ModelTool,
+  type ObjectSchema,
+} from '#core';
 
 export type Role = 'search' | 'load' | 'run' | 'answer';
 

@@ -1,9 +1,6 @@
 /** The texts of the rule model. It never poses as a language model: every answer starts with the same notice. */
-import { startOfText } from '../../core/text/excerpt.ts';
-import { isObject } from '../../core/json/json-schema.ts';
+import { cleanText, isObject, printable, startOfText, typedWord } from '#core';
 import type { QuickstartFilling } from './quickstart.ts';
-import { typedWord } from '../../core/text/shell-word.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
 import type { ScoredSkill } from './rule-score.ts';
 import { readJson } from './seen-skills.ts';
 

@@ -16,15 +16,23 @@ import {
   type Role,
   type RuleDecision,
 } from './rule-tools.ts';
-import { isObject } from '../../core/json/json-schema.ts';
+import {
+  isObject,
+  startOf,
+  toRelativePath,
+  type Model,
+  type ModelAnswer,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  type ModelToolCall,
+  type PlanUpdate,
+  type StepState,
+} from '#core';
 import { fillQuickstart, findQuickstart, type QuickstartReading } from './quickstart.ts';
 import { scoreSkills, type ScoredSkill } from './rule-score.ts';
 import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
 import { loadedIn, readJson, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { Model, ModelAnswer, ModelMessage, ModelRequest, ModelTool, ModelToolCall } from '../../core/model.ts';
-import type { PlanUpdate, StepState } from '../../core/plan.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 export { RULE_MODEL_REMARK } from './rule-words.ts';
 

@@ -1,6 +1,5 @@
 /** The skills that a request shows to a model: in the catalog of the system text, in search results, and loaded. */
-import { CATALOG_LAYOUTS } from '../../core/catalog-layout.ts';
-import { isObject } from '../../core/json/json-schema.ts';
+import { CATALOG_LAYOUTS, isObject } from '#core';
 
 export interface SeenSkill {
   readonly name: string;

@@ -1,12 +1,20 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
-import { docsPage } from '../../core/docs-page.ts';
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import { checkJson, type FromSchema, type SchemaProblem } from '../../core/json/json-schema.ts';
-import { FINISHES } from '../../core/model.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import {
+  checkJson,
+  choice,
+  docsPage,
+  FINISHES,
+  invalidInput,
+  list,
+  quoted,
+  section,
+  SkillError,
+  text,
+  type FromSchema,
+  type SchemaProblem,
+} from '#core';
+import { readTextFile } from '#platform';
 import type { Expectation, ScriptedTurn } from './scripted.ts';
-import { choice, list, section, text } from '../../core/json/schema-of.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const DAY_MS = 86_400_000;

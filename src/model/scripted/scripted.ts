@@ -1,9 +1,16 @@
 /** A model that plays given answers and fails on unexpected requests, for tests of code that calls models. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { SkillError } from '../../core/errors.ts';
-import type { Finish, Model, ModelAnswer, ModelCallOptions, ModelRequest, ModelUsage } from '../../core/model.ts';
-import { quoted } from '../../core/text/text.ts';
+import {
+  quoted,
+  SkillError,
+  type Finish,
+  type Model,
+  type ModelAnswer,
+  type ModelCallOptions,
+  type ModelRequest,
+  type ModelUsage,
+} from '#core';
 import { deltasOf } from '../emit.ts';
 
 export interface ScriptedTurn {

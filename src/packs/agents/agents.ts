@@ -1,8 +1,8 @@
 /** Finds the agents that are in use here, and the folders in which agents look for skills. */
 import path from 'node:path';
 
-import type { Surroundings } from '../../core/config/loaded-config.ts';
-import { isPresent, namesIn } from '../../platform/fs/paths.ts';
+import type { Surroundings } from '#core';
+import { isPresent, namesIn } from '#platform';
 import { AGENTS, SHARED_FOLDER, type Agent } from './agent-table.ts';
 
 const VARIABLE = /^\$\{(\w+):-([^}]+)\}/;

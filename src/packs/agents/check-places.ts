@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { isDirectory, isPresent, realPath } from '../../platform/fs/paths.ts';
+import { isDirectory, isPresent, realPath } from '#platform';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';

@@ -1,5 +1,5 @@
 /** Which folders of agents a change of a root affects, and what the lock records about them afterwards. */
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText } from '#core';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import type { PlaceChange, PlaceKind, PlaceOutcome } from './place-skills.ts';
 

@@ -4,11 +4,16 @@
  */
 import path from 'node:path';
 
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { inDirectory, type DirectoryHandle, type OpenFailed } from '../../platform/fs/directory-handle.ts';
-import { isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
-import { resolveBeneath } from '../../platform/fs/resolve-beneath.ts';
+import { quoted, toRelativePath, type RelativePath } from '#core';
+import {
+  inDirectory,
+  isInside,
+  isPresent,
+  resolveBeneath,
+  tryRealPath,
+  type DirectoryHandle,
+  type OpenFailed,
+} from '#platform';
 
 /** A folder that links to skills of a root. */
 export interface PlaceFolder {

@@ -6,11 +6,8 @@
 import { cpSync, fsyncSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { quoted } from '../../core/text/text.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import type { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isInside, isSystemError } from '../../platform/fs/paths.ts';
+import { quoted } from '#core';
+import { copyTree, isInside, isSystemError, makeFolders, type DirectoryHandle } from '#platform';
 import { isRefusal } from '../problems.ts';
 import { removeEmptyFolders } from './remove-empty-folders.ts';
 import { presentFiles } from '../root/present-files.ts';

@@ -2,9 +2,8 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Surroundings } from '../../core/config/loaded-config.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isInside, isPresent, realPath } from '../../platform/fs/paths.ts';
+import { quoted, type Surroundings } from '#core';
+import { isInside, isPresent, realPath } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import { AGENTS, type Agent } from './agent-table.ts';
 import { agentBaseOf } from './agent-view.ts';

@@ -1,6 +1,5 @@
 /** Finds the agents that a user named. */
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
+import { nearest, quoted } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import { AGENTS, type Agent } from './agent-table.ts';
 import type { DetectedAgent } from './agents.ts';

@@ -1,8 +1,7 @@
 import { rmdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
-import { isInside, isSystemError, realPath } from '../../platform/fs/paths.ts';
+import { DirectoryHandle, isInside, isSystemError, realPath } from '#platform';
 
 interface Removable {
   readonly parent: DirectoryHandle;

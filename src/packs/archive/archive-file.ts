@@ -1,10 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-import { SkillError } from '../../core/errors.ts';
+import { quoted, SkillError } from '#core';
 import { refused } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
+import { isSystemError, NAMED_FILE } from '#platform';
 
 /** An open archive. All reads use one descriptor, so they refer to the same file. */
 export interface ArchiveFile {

@@ -1,8 +1,7 @@
 /** Opens untrusted archives. The same rules apply to every format, and the whole archive is validated before a byte is written. */
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../core/archive-limits.ts';
+import { ARCHIVE_LIMITS, quoted, type ArchiveLimits } from '#core';
 import { PackRefused, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError } from '#platform';
 import { openArchiveFile, type ArchiveFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
 import { openZip, type OpenOptions } from './open-zip.ts';

@@ -1,7 +1,6 @@
 import { nameRefusal, tooManyNames } from '../sources/portable-name.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { quoted, type ArchiveLimits } from '#core';
 import { PackRefused, refused, type PackProblem } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
 
 /** A refusal for one entry, by its name in the archive. */
 export function entryRefused(code: PackProblem, name: string, what: string): PackRefused {

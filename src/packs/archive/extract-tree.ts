@@ -4,11 +4,8 @@ import path from 'node:path';
 
 import { PackRefused, packRefusal, systemProblem, refused, type PackRefusal } from '../problems.ts';
 import type { EntryProblem } from '../sources/source.ts';
-import { quoted } from '../../core/text/text.ts';
-import { openNewFile, type FileWriter } from '../../platform/fs/atomic-replace.ts';
-import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { quoted } from '#core';
+import { DirectoryHandle, isSystemError, openNewFile, removeTree, type FileWriter } from '#platform';
 
 export interface TreeWriter {
   folder(at: string): void;

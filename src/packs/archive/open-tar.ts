@@ -1,4 +1,4 @@
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import type { ArchiveLimits } from '#core';
 import { refused, type PackRefused } from '../problems.ts';
 import {
   extractTree,

@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
 import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { quoted } from '../../core/text/text.ts';
-import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
-import { pause } from '../../platform/fs/tree-digest.ts';
+import { quoted, type ArchiveLimits } from '#core';
+import { pause, type FileWriter } from '#platform';
 import {
   extractTree,
   type ArchiveEntry,

@@ -1,6 +1,5 @@
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { quoted, type ArchiveLimits } from '#core';
 import { refused, type PackRefused } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
 import type { ByteSource } from './gunzip.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, tooMany } from './entry-name.ts';

@@ -1,10 +1,9 @@
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { foldersOf, type ArchiveLimits } from '#core';
 import { leftOutLine, leftOutOf, type LeftOut } from '../sources/left-out.ts';
 import { findSkillFolders, insideSkill, skillFolderOf } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';
 import { openPathValidator, type UsableName } from '../sources/portable-name.ts';
 import { PackRefused, asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
-import { foldersOf } from '../../core/path.ts';
 import type { ArchiveEntry } from './extract-tree.ts';
 import { entryRefused } from './entry-name.ts';
 

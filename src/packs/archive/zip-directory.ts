@@ -1,11 +1,11 @@
 import type { Entry, ExtraField } from 'yauzl';
 
 import { PackRefused, refused, type PackProblem } from '../problems.ts';
-import { pause } from '../../platform/fs/tree-digest.ts';
+import { pause } from '#platform';
 import { windowedReads, type ArchiveFile } from './archive-file.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, entryRefused, tooMany } from './entry-name.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import type { ArchiveLimits } from '#core';
 
 /** An entry of the central directory. */
 export interface ZipEntry extends RawEntry {

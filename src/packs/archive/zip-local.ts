@@ -4,8 +4,8 @@
  */
 import type { ExtraField } from 'yauzl';
 
-import { quoted } from '../../core/text/text.ts';
-import { pause } from '../../platform/fs/tree-digest.ts';
+import { quoted } from '#core';
+import { pause } from '#platform';
 import { windowedReads, type ArchiveFile } from './archive-file.ts';
 import { entryRefused } from './entry-name.ts';
 import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath, wide, type ZipEntry } from './zip-directory.ts';

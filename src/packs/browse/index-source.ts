@@ -3,10 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { quoted } from '../../core/text/text.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { compareText, isValidName, quoted } from '#core';
+import { removeTree } from '#platform';
 import { currentRevision, listSite, readTypedSource, stagePack, type StagePackOptions } from '../inspect/stage-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';

@@ -1,9 +1,8 @@
 /** Searches the indexes of sources. Reads local files only. */
 import path from 'node:path';
 
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
-import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
-import { buildSearchIndex, readSearchIndex, type SearchIndex } from '../../skills/search/search-index.ts';
+import { fingerprintFiles, readCacheEntry, writeCacheEntry } from '#platform';
+import { buildSearchIndex, readSearchIndex, type SearchIndex } from '#skills';
 import type { AvailableSkill } from './source-index.ts';
 import type { SourceStore } from './source-store.ts';
 

@@ -1,8 +1,5 @@
 /** The index of a source to browse: what its skills are, without their files. Everything in it was written by the source. */
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import { isObject, isValidName, parseJson, startOf } from '#core';
 
 /** A skill of a source. Not installed, not validated beyond its name. */
 export interface AvailableSkill {

@@ -2,14 +2,16 @@
 import { readdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
-import { removeStaleTemporaries, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { withFileLock } from '../../platform/fs/lock.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { nearest, quoted, SkillError } from '#core';
+import {
+  isPresent,
+  isSystemError,
+  makeFolders,
+  readTextFile,
+  removeStaleTemporaries,
+  withFileLock,
+  writeFileAtomically,
+} from '#platform';
 import { MAX_INDEX_BYTES, readSourceIndex, sourceIndexText, type SourceIndex } from './source-index.ts';
 
 export interface StoredSources {

@@ -3,10 +3,7 @@
  * replaced by the Latin letter it resembles. The table covers Cyrillic, Greek and a few other scripts; it is not Unicode's full confusables
  * list.
  */
-import { codePointAt } from '../../core/text/code-point.ts';
-import { compareText } from '../../core/diagnostic.ts';
-import { editDistance } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
+import { codePointAt, compareText, editDistance, quoted } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
 /** A letter, then the characters that look like it, as escapes because they are indistinguishable in print. */

@@ -1,8 +1,7 @@
 /** Inspects a staged skill before it is installed: format, name, scan, requirements. Does not run any of its code. */
 import path from 'node:path';
 
-import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
-import { isValidName } from '../../core/skill-name.ts';
+import { DIAGNOSTIC_RULES, isValidName, printable, quoted, type Diagnostic, type Mode } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import type { NameCheck } from './confusable-name.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
@@ -13,16 +12,15 @@ import {
   acceptReviewed,
   allowOption,
   applyScanPolicy,
+  scanSkill,
+  type KnownTexts,
   type PolicyResult,
   type ReviewedSkill,
-} from '../../scan/policy.ts';
-import { scanSkill, type KnownTexts } from '../../scan/scan.ts';
-import { printable, quoted } from '../../core/text/text.ts';
+} from '#scan';
 import { looksOf, presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { readScanFiles } from './scan-files.ts';
-import { checkSkill } from '../../skills/loader/check-skill.ts';
+import { checkSkill } from '#skills';
 import type { PackSettings } from '../pack-settings.ts';
-import { DIAGNOSTIC_RULES } from '../../core/diagnostic-codes.ts';
 
 export interface InspectedSkill {
   readonly type: 'inspected';

@@ -3,7 +3,7 @@ import type { Drift } from '../lock/lock.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource } from '../sources/source.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 import type { InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
 

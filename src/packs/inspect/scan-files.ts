@@ -2,16 +2,17 @@
 import { isUtf8 } from 'node:buffer';
 
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
-import type { ScanFile } from '../../scan/finding.ts';
-import { readPieces, withEntryNow } from '../../platform/fs/tree-file.ts';
+import type { ScanFile } from '#scan';
 import {
+  readPieces,
   TREE_LIMITS,
   TreeRefused,
   walkTree,
+  withEntryNow,
   type TreeEntry,
   type TreeLimits,
   type TreeProblem,
-} from '../../platform/fs/tree-walk.ts';
+} from '#platform';
 
 /** Bytes per text file. */
 const MAX_TEXT = 2 * 1024 * 1024;

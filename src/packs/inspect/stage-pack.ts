@@ -7,7 +7,7 @@ import { readSource } from '../sources/source-text.ts';
 import type { ExtractArchive, PackSource, StageProgress, StagedSource } from '../sources/source.ts';
 import { readSite, stageSource } from '../sources/stage-source.ts';
 import { placeOf } from '../sources/folder.ts';
-import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
+import { isDirectory, isPresent } from '#platform';
 import type { PackSettings } from '../pack-settings.ts';
 import type { SiteIndex } from '../sources/well-known.ts';
 

@@ -1,12 +1,11 @@
 /** Inspects the skills of a source one by one: a skill that is refused does not affect the others. */
-import { compareText } from '../../core/diagnostic.ts';
-import { printable, quoted } from '../../core/text/text.ts';
+import { compareText, printable, quoted } from '#core';
 import type { LockFile } from '../lock/lock.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { requirementRefusal, resolveRequirements, type RequiringSkill } from '../requires/resolve-requires.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { downgradeProblem } from '../sign/downgrade-check.ts';
-import type { KnownTexts } from '../../scan/scan.ts';
+import type { KnownTexts } from '#scan';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
 import { proveSkills, verifySource } from './prove-source.ts';

@@ -3,11 +3,7 @@
  * `.skill-lock.json` of a user (version 3) by `npx skills`, and `.openskills.json` in each skill folder by openskills. They contain no
  * commits, so a source may have changed since.
  */
-import { readName } from '../../core/skill-name.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { hiddenCharacters, quoted } from '../../core/text/text.ts';
+import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
 export interface ForeignSkill {

@@ -1,15 +1,10 @@
 /** Reads and writes `skills.lock.json`. */
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { readJsonText } from '../../core/json/json-position.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { hiddenCharacters, quoted } from '../../core/text/text.ts';
+import { compareText, hiddenCharacters, isObject, isValidName, parseJson, quoted, readJsonText } from '#core';
 import { LOCK_FILE_NAME, LOCK_SCHEMA, type Drift, type LockFile, type LockedFile, type LockedSkill } from './lock.ts';
 import { PackRefused, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { readTextFile } from '#platform';
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
 

@@ -1,14 +1,12 @@
 /** Groups locked skills by source and finds them in their staged sources. */
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText, quoted, type SkillHead } from '#core';
 import type { LockFile, LockedSkill } from './lock.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
-import { parseSkillMd } from '../../skills/format/skill-md.ts';
-import type { SkillHead } from '../../core/skill.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { parseSkillMd } from '#skills';
+import { readTextFile } from '#platform';
 
 /** Skills of one source, which is staged once for all of them. */
 export interface LockedGroup {

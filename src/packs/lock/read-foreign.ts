@@ -2,10 +2,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { compareText, quoted } from '#core';
+import { isDirectory, isPresent, isSystemError, readTextFile } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import {
   readForeignLock,

@@ -1,7 +1,7 @@
 /** `install --frozen`: installs exactly what the lock says, or nothing. */
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText, quoted } from '#core';
 import { agentBaseOf } from '../agents/agent-view.ts';
 import { checkPlaces, type CheckedPlace } from '../agents/check-places.ts';
 import type { PlaceChange, Unplaced } from '../agents/place-skills.ts';
@@ -9,7 +9,6 @@ import { folderInLock, type PlaceTarget } from '../agents/place-targets.ts';
 import type { LockedSkill } from './lock.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource } from '../sources/source.ts';
-import { quoted } from '../../core/text/text.ts';
 import { withRoot, type OpenRoot } from '../root/open-root.ts';
 import { mayReplace, type Existing, type PutChange } from '../root/plan.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';

@@ -5,24 +5,24 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../core/archive-limits.ts';
+import {
+  ARCHIVE_LIMITS,
+  collisionKey,
+  isValidName,
+  quoted,
+  toRelativePath,
+  type ArchiveLimits,
+  type Diagnostic,
+} from '#core';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
-import { collisionKey, toRelativePath } from '../../core/path.ts';
 import { PackRefused, refused, type PackRefusal } from '../problems.ts';
-import { parseSkillMd } from '../../skills/format/skill-md.ts';
-import { quoted } from '../../core/text/text.ts';
-import { realPath } from '../../platform/fs/paths.ts';
-import { temporaryPrefix } from '../../platform/fs/atomic-replace.ts';
+import { parseSkillMd } from '#skills';
+import { openConfined, openSha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
 import { readPackFiles } from './pack-files.ts';
 import { SIGNATURE_SUFFIX } from '../sign/sign.ts';
 import { MAX_ZIP_BYTES, MAX_ZIP_ENTRIES, openZip } from './zip-writer.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { openSha256 } from '../../platform/hash.ts';
-import { pause } from '../../platform/fs/tree-digest.ts';
 
 export interface PackProgress {
   readonly step: 'read' | 'write';

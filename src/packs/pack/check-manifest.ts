@@ -2,10 +2,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { foldersOf } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
+import { compareText, foldersOf, quoted } from '#core';
+import { isPresent } from '#platform';
 import { driftOf, hasDrift } from '../lock/lock-file.ts';
 import type { Drift } from '../lock/lock.ts';
 import { isRefusal, packRefusal, readRefusal, type PackRefusal } from '../problems.ts';

@@ -1,14 +1,8 @@
 /**
  * `manifest.json` of a pack lists every file of every skill with its SHA-256. Parsing validates untrusted text; formatting is canonical.
  */
-import { compareText } from '../../core/diagnostic.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { collisionKey, foldersOf } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
+import { ARCHIVE_LIMITS, collisionKey, compareText, foldersOf, isObject, isValidName, parseJson, quoted } from '#core';
 import { leftOutOf } from '../sources/left-out.ts';
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { PackRefused, refused, type PackRefusal } from '../problems.ts';

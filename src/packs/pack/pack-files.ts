@@ -1,20 +1,34 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
-import { ignoredBy, parseIgnore, type IgnoreRule } from '../../core/ignore.ts';
+import {
+  folderOf,
+  foldersOf,
+  ignoredBy,
+  parseIgnore,
+  printable,
+  quoted,
+  type ArchiveLimits,
+  type IgnoreRule,
+} from '#core';
 import path from 'node:path';
 
 import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
 import { whyLeftOut } from '../sources/left-out.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
 import { PackRefused, isRefusal, treeRefusal, refused } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
-import { folderOf, foldersOf } from '../../core/path.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import { digestOfEntries, isProgram, pause, type DigestEntry } from '../../platform/fs/tree-digest.ts';
-import { hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
-import { TreeRefused, walkTree, type TreeEntry } from '../../platform/fs/tree-walk.ts';
+import {
+  digestOfEntries,
+  hashOpened,
+  isProgram,
+  pause,
+  readTextFile,
+  TreeRefused,
+  walkTree,
+  withEntryNow,
+  type DigestEntry,
+  type TreeEntry,
+} from '#platform';
 
 export interface PackFiles {
   /** By path relative to the skill, sorted. */

@@ -1,4 +1,4 @@
-import { parseIgnore, type IgnoreRule } from '../../core/ignore.ts';
+import { parseIgnore, type IgnoreRule } from '#core';
 
 /** Files that exclude files from packs; later files take precedence. */
 export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;

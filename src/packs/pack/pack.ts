@@ -2,12 +2,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, type Diagnostic } from '../../core/diagnostic.ts';
+import { compareText, quoted, type Diagnostic } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
 import { buildPack, type BuildPackOptions, type BuiltPack, type PackProgress } from './build-pack.ts';
-import { checkSkill } from '../../skills/loader/check-skill.ts';
-import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
+import { checkSkill } from '#skills';
+import { isPresent, isSystemError, realPath } from '#platform';
 import { readSkillHead } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 

@@ -2,12 +2,10 @@
 import { isUtf8 } from 'node:buffer';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { ARCHIVE_LIMITS, quoted } from '#core';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest, type ManifestReading } from './manifest.ts';
 import { PackRefused, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { isSystemError, readTextFile } from '#platform';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };
 

@@ -1,11 +1,10 @@
 /** Creates the bill of materials of a root from the installed files and the lock. */
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText, quoted } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { makeSbom, type Sbom, type SbomSkill } from './sbom.ts';
-import { quoted } from '../../core/text/text.ts';
 import { presentBuffer, presentFiles } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
 import { settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';

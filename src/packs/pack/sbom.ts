@@ -5,11 +5,10 @@
  */
 import parseLicense from 'spdx-expression-parse';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
+import { compareText, visibleJson } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import type { PackSource } from '../sources/source.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 
 export interface SbomSkill {

@@ -2,7 +2,7 @@
  * Finds secrets in files that are about to be published. Only unambiguous formats are searched, because a match stops the pack;
  * `journal/redact/redact-shapes.ts` is broader, because there a false positive does no harm. Placeholders in documentation are ignored.
  */
-import { positionOf } from '../../core/json/json-position.ts';
+import { positionOf } from '#core';
 
 export interface FoundSecret {
   /** Description of the secret, never the secret itself. */

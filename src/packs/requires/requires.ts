@@ -2,13 +2,9 @@
  * Parses skill requirements: `requires: {skills: [...]}`, `skill:NAME` in a plain `requires` list, and `metadata.requires-skills` for files
  * that must be valid for every host. An entry is `name`, `name@range`, `name from source`, or a combination.
  */
-import { BETWEEN_NAMES } from '../../skills/format/requires.ts';
-import { isTooLong, readName } from '../../core/skill-name.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import type { SkillHead } from '../../core/skill.ts';
-import { hiddenCharacters, quoted } from '../../core/text/text.ts';
-import { isRange } from '../../platform/version-range.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import { BETWEEN_NAMES } from '#skills';
+import { hiddenCharacters, isTooLong, parseJson, quoted, readName, startOf, type SkillHead } from '#core';
+import { isRange } from '#platform';
 
 export interface SkillRequirement {
   readonly name: string;

@@ -1,8 +1,6 @@
 /** Resolves requirements into an install order. Pure; the result does not depend on the order of the input. */
-import { compareText } from '../../core/diagnostic.ts';
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isInRange } from '../../platform/version-range.ts';
+import { compareText, nearest, quoted } from '#core';
+import { isInRange } from '#platform';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import { requirementText, type SkillRequirement } from './requires.ts';
 

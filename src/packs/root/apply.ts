@@ -7,9 +7,8 @@ import path from 'node:path';
 
 import { withPlacesOf } from '../agents/lock-places.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import { quoted } from '../../core/text/text.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { quoted } from '#core';
+import { isSystemError, makeFolders } from '#platform';
 import { exchangeFolders } from './exchange.ts';
 import type { Step } from './journal.ts';
 import { prepareBackup } from './skill-backups.ts';

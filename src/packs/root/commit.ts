@@ -10,11 +10,8 @@ import { applyPlaces, type PlaceChange, type PlaceOutcome, type Unplaced } from 
 import type { LockFile } from '../lock/lock.ts';
 import { driftOf, hasDrift, lockFileText } from '../lock/lock-file.ts';
 import { PackRefused, isRefusal, systemRefusal, refused, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { pause } from '../../platform/fs/tree-digest.ts';
-import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
+import { quoted } from '#core';
+import { isSystemError, pause, TreeFingerprint, writeFileAtomically } from '#platform';
 import { applySteps, lockAfter, undoSteps, type OnStep, type StepOutcome } from './apply.ts';
 import { syncPath, syncPaths, type BackgroundSync } from './sync.ts';
 import { removeJournal, writeJournal, type Step, type Transaction } from './journal.ts';

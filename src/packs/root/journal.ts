@@ -4,15 +4,12 @@
  */
 import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 
-import { isValidName } from '../../core/skill-name.ts';
-import { isObject } from '../../core/json/json-schema.ts';
+import { isObject, isValidName, quoted } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isFolderPath, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
 import type { PlaceChange } from '../agents/place-skills.ts';
 import { PackRefused, refused } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { readPrivateFile, writeFileAtomically } from '#platform';
 import { syncPath } from './sync.ts';
 import {
   BACKUP_PARTS,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Unplaced } from '../agents/place-skills.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
+import { diagnose, quoted, SkillError, type Diagnostic } from '#core';
 import type { OnStep } from './apply.ts';
 import {
   BACKUP_PARTS,
@@ -25,12 +25,16 @@ import {
 import { readLockAt } from '../lock/lock-file.ts';
 import { recoverOpenRoot, type Recovered } from './recover.ts';
 import { lockRoot, type RootLock } from './root-lock.ts';
-import { SkillError } from '../../core/errors.ts';
-import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isInside, isSystemError, withForwardSlashes } from '../../platform/fs/paths.ts';
-import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import {
+  isInside,
+  isSystemError,
+  makeFolders,
+  ownerName,
+  removeTree,
+  thisProcess,
+  TreeFingerprint,
+  withForwardSlashes,
+} from '#platform';
 import { commitChanges, type CommitEnd, type CommitOptions, type Work } from './commit.ts';
 import { startBackgroundSync, type BackgroundSync } from './sync.ts';
 import {
@@ -44,7 +48,6 @@ import {
 } from './skill-backups.ts';
 import { pruneOriginals, readOriginals, type OriginalTexts } from './originals.ts';
 import { changeRefusals, type Existing, type PlannedChange, type PutChange, type RootChange } from './plan.ts';
-import { diagnose, type Diagnostic } from '../../core/diagnostic.ts';
 
 export interface WithRootOptions {
   readonly signal?: AbortSignal;

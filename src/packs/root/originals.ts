@@ -9,13 +9,8 @@ import { promisify } from 'node:util';
 import { gunzip as gunzipCallback, gzip as gzipCallback } from 'node:zlib';
 
 import type { LockFile, LockedFile } from '../lock/lock.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { isObject, parseJson, toRelativePath } from '#core';
+import { isSystemError, namesIn, openConfined, readPrivateFile, writeFileAtomically } from '#platform';
 import { listBackups } from './skill-backups.ts';
 import type { PutChange } from './plan.ts';
 import { BACKUP_PARTS, statePath, type RootHandle } from './root-paths.ts';

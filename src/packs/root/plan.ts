@@ -2,13 +2,11 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isValidName } from '../../core/skill-name.ts';
+import { collisionKey, isValidName, quoted } from '#core';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
-import { collisionKey } from '../../core/path.ts';
 import { PackRefused, orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { makeFolders } from '#platform';
 import type { Step } from './journal.ts';
 import { prepareBackup, type BackupKind } from './skill-backups.ts';
 import type { TreeLooks } from './present-files.ts';

@@ -6,15 +6,25 @@ import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } f
 
 import type { LockedFile } from '../lock/lock.ts';
 import { PackRefused, isRefusal, packRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { DirectoryHandle, tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { digestOfEntries, isProgram, type DigestEntry } from '../../platform/fs/tree-digest.ts';
-import { FileHasher, SMALL_FILE } from '../../platform/fs/tree-file.ts';
-import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
-import { REPOSITORY_DATA, TreeRefused } from '../../platform/fs/tree-walk.ts';
-import { walk, type WalkProblem, type WalkStep, type WalkedEntry } from '../../platform/fs/walk.ts';
-import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
+import { quoted } from '#core';
+import {
+  digestOfEntries,
+  DirectoryHandle,
+  FileHasher,
+  FOREIGN_FILE,
+  isProgram,
+  isSystemError,
+  REPOSITORY_DATA,
+  SMALL_FILE,
+  TreeFingerprint,
+  TreeRefused,
+  tryOpenDirectory,
+  walk,
+  type DigestEntry,
+  type WalkedEntry,
+  type WalkProblem,
+  type WalkStep,
+} from '#platform';
 
 export interface PresentTree {
   readonly type: 'present';

@@ -1,7 +1,7 @@
 /** Only one process at a time changes a root. */
 import { refused, type PackRefused } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { acquireLock, lockHolder } from '../../platform/fs/lock.ts';
+import { quoted } from '#core';
+import { acquireLock, lockHolder } from '#platform';
 import { statePath, type RootHandle } from './root-paths.ts';
 
 export interface RootLockOptions {

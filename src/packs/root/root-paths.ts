@@ -8,10 +8,8 @@ import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../lock/lock.ts';
 import { refused, type PackRefused } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
+import { quoted } from '#core';
+import { DirectoryHandle, isSystemError, makeFolders, tryRealPath } from '#platform';
 
 export const STATE_FOLDER = '.skillwright';
 export const JOURNAL_NAME = 'transaction.json';

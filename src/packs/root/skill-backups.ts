@@ -4,16 +4,11 @@
  */
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { isObject } from '../../core/json/json-schema.ts';
+import { compareText, isObject, isValidName, parseJson } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import { lockTime, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
 import { PackRefused } from '../problems.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { readPrivateFile, removeTree, writeFileAtomically } from '#platform';
 import { BACKUP_PARTS, displayPath, statePath, timedName, type RootHandle } from './root-paths.ts';
 
 export type BackupKind = (typeof BACKUP_PARTS)[number];

@@ -5,8 +5,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
+import { FOREIGN_FILE, isSystemError } from '#platform';
 
 /** Up to this number, files are synced one by one. */
 const FEW = 48;

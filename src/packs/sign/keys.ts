@@ -1,12 +1,10 @@
 /** Manages pinned public keys, and creates new key pairs. */
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { quoted, SkillError } from '#core';
 import { isKeyId, parsePublicKey, publicKeyLine, type MinisignPublicKey } from './minisign.ts';
 import { PackRefused, type PackRefusal } from '../problems.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { openSealedFile, type SealedFile } from '../../platform/fs/authenticated-store.ts';
+import { openSealedFile, readPrivateFile, type SealedFile } from '#platform';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';
 import { makeKey, openSecretKey, type NewKeyOptions, type SigningKey } from './secret-key.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Parses and formats minisign public keys, secret keys and signatures. `sign.ts` does the cryptography. Only canonical text is accepted.
  */
-import { hiddenCharacters } from '../../core/text/text.ts';
+import { hiddenCharacters } from '#core';
 
 /** Why a text is not a key or signature, in lower case. */
 export interface MinisignProblem {

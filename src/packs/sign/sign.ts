@@ -2,7 +2,7 @@
 import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { ARCHIVE_LIMITS, compareText, quoted } from '#core';
 import { parseSignature, formatSignature, type MinisignPublicKey, type MinisignSignature } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { PackRefused, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
@@ -13,12 +13,10 @@ import {
   type PackComment,
   type SignedSkill,
 } from './signed-comment.ts';
-import { quoted } from '../../core/text/text.ts';
 import { writeWholeText } from '../whole-file.ts';
 import { publicKeyObject, type SigningKey } from './secret-key.ts';
 import type { PinnedKey } from './keys.ts';
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
+import { NAMED_FILE } from '#platform';
 
 export const SIGNATURE_SUFFIX = '.minisig';
 

@@ -4,7 +4,7 @@
  *
  *     skillwright pack name=a,b version=1.0.0,2.1 sha256=<hex> time=2026-01-31T12:00:00Z
  */
-import { isValidName } from '../../core/skill-name.ts';
+import { isValidName } from '#core';
 
 export interface SignedSkill {
   readonly name: string;

@@ -5,22 +5,25 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { quoted } from '../../core/text/text.ts';
-import { temporaryName, temporaryPrefix } from '../../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isPresent, isSystemError, namesIn } from '../../platform/fs/paths.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { parseSkillMd } from '../../skills/format/skill-md.ts';
+import { compareText, quoted } from '#core';
+import {
+  isPresent,
+  isSystemError,
+  makeFolders,
+  namesIn,
+  readTextFile,
+  removeTree,
+  sha256,
+  temporaryName,
+  temporaryPrefix,
+} from '#platform';
+import { parseSkillMd } from '#skills';
 import { packName, packSkills, type SkillToPack } from '../pack/pack.ts';
 import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { acceptReviewed, allowOption, applyScanPolicy } from '../../scan/policy.ts';
+import { acceptReviewed, allowOption, applyScanPolicy, scanSkill } from '#scan';
 import { readScanFiles } from '../inspect/scan-files.ts';
-import { scanSkill } from '../../scan/scan.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
 import { publicLineOf, type SigningKey } from '../sign/secret-key.ts';
 import { SITE_POLICY, indexPage, skillPage, type PageSite, type PageSkill } from './site-pages.ts';

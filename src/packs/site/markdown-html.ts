@@ -2,9 +2,7 @@
  * Renders the Markdown of a skill as HTML for people. Covers what skills use: headings, paragraphs, lists, quotes, tables as text, code,
  * emphasis and links. Every character of the source is escaped before markup is added, so the source cannot add an element or an attribute.
  */
-import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
-import { escapeXml, printable } from '../../core/text/text.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import { closesFence, escapeXml, fenceMark, printable, startOf } from '#core';
 
 /** Longer texts are cut, so that a page stays loadable. */
 const MAX_CHARACTERS = 400_000;

@@ -1,11 +1,10 @@
 /** The HTML pages of a site: no script, no request, everything from skills escaped. */
 import { createHash } from 'node:crypto';
 
-import { escapeXml, printable } from '../../core/text/text.ts';
+import { countText, escapeXml, printable } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import { markdownHtml } from './markdown-html.ts';
 import { SITE_STYLE } from './site-style.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 export interface PageSkill {
   readonly name: string;

@@ -6,18 +6,15 @@ import path from 'node:path';
 import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME, skillFolderOf } from './skill-folders.ts';
 import { leftOutLine } from './left-out.ts';
-import { folderOf } from '../../core/path.ts';
+import { folderOf, quoted } from '#core';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
 import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
-import { pause } from '../../platform/fs/tree-digest.ts';
+import { isDirectory, isSystemError, NAMED_FILE, pause } from '#platform';
 import { findSkills, placeOf, skillsInside } from './folder.ts';
 import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';
 import { noSkill, readSignature, withManifest } from './top-files.ts';
-import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
 const PIECE = 1024 * 1024;
 

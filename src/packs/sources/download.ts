@@ -6,18 +6,21 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
-import { timerMs } from '../../platform/clock.ts';
+import {
+  connectThrough,
+  exchangeOver,
+  isRefused,
+  isSystemError,
+  networkGate,
+  proxyFor,
+  readGrant,
+  timerMs,
+  type HttpTarget,
+} from '#platform';
 import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-address.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { exchangeOver, type HttpTarget } from '../../platform/net/http-exchange.ts';
+import { printable, quoted, readAddress, readHost, startOf, writeAuthority } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
-import { readHost, writeAuthority } from '../../core/network/host-pattern.ts';
-import { readAddress } from '../../core/network/network-address.ts';
-import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
-import { connectThrough, proxyFor } from '../../platform/net/user-proxy.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

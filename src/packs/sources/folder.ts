@@ -2,19 +2,24 @@
 import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { hasOnlyCopies } from '../../core/not-searched.ts';
+import { hasOnlyCopies, quoted } from '#core';
 import { leftOutLine, whyLeftOut, whyNotSearched, type LeftOut } from './left-out.ts';
 import { PackRefused, asRefusal, packRefusal, treeRefusal, refused, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME, nestedSkill, whyUnreachable } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { quoted } from '../../core/text/text.ts';
-import { findFilesNamed } from '../../platform/fs/find-files.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
-import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
-import { orRefusal, walkOpened, type OpenedEntry } from '../../platform/fs/tree-walk.ts';
+import {
+  findFilesNamed,
+  hashOpened,
+  isProgram,
+  isSystemError,
+  orRefusal,
+  pause,
+  removeTree,
+  SMALL_FILE,
+  walkOpened,
+  type OpenedEntry,
+} from '#platform';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill, withManifest } from './top-files.ts';
 

@@ -1,13 +1,8 @@
 /** Keeps git away from private addresses, as downloads are: over HTTP by a proxy of our own, which also sees redirects; else by a lookup. */
 import { lookup } from 'node:dns/promises';
 
-import { readAuthority, type HostAndPort } from '../../core/network/host-pattern.ts';
-import { readAddress } from '../../core/network/network-address.ts';
-import { printable } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
-import type { ResolveHost } from '../../platform/net/network-gate.ts';
-import { proxyFor } from '../../platform/net/user-proxy.ts';
+import { printable, readAddress, readAuthority, type HostAndPort } from '#core';
+import { isSystemError, openAllowProxy, proxyFor, type ResolveHost } from '#platform';
 import { refused, type PackRefused } from '../problems.ts';
 import { isLoopback } from './source-address.ts';
 import type { StageContext } from './source.ts';

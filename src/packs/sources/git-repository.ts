@@ -4,13 +4,12 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, packRefusal, refused } from '../problems.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { printable, quoted, startOf } from '#core';
+import { isSystemError } from '#platform';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
 import { openGitGate, type GitGate } from './git-gate.ts';
 import { refuse } from './staged-skill.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 /**
  * Variables that users set to reach their servers. All other GIT_ variables could redirect git to other repositories, programs or settings.

@@ -2,14 +2,13 @@
 import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { quoted, type ArchiveLimits } from '#core';
 import { asRefusal, packRefusal, refused, type PackRefusal, type PackRefused } from '../problems.ts';
 import { isRef } from './source-address.ts';
 import { SKILL_FILE_NAME, findSkillFolders, insideSkill, skillFolderOf } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { quoted } from '../../core/text/text.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { removeTree } from '#platform';
 import {
   fetchCommit,
   gitFailed,

@@ -1,6 +1,5 @@
 /** Files that are never part of a skill, such as version control and hidden files. Every source and pack excludes and reports them. */
-import { isNeverSearched } from '../../core/not-searched.ts';
-import { printable } from '../../core/text/text.ts';
+import { isNeverSearched, printable } from '#core';
 
 const KEPT_FILES: ReadonlySet<string> = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
 const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.svn', '.hg']);

@@ -6,15 +6,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject } from '../../core/json/json-schema.ts';
+import { isObject, parseJson, printable, quoted, startOf } from '#core';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, StageContext } from './source.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { printable, quoted } from '../../core/text/text.ts';
 import { unpack } from './archive.ts';
 import { runProgram } from './run-program.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 const EXACT_VERSION = /^\d[\w.+-]{0,127}$/;
 const TIMEOUT_MS = 300_000;

@@ -1,8 +1,6 @@
 /** Validates untrusted file names: portable to all common systems, and unique on case-insensitive ones. */
-import { collisionKey } from '../../core/path.ts';
-import { hiddenCharacters, printable, quoted } from '../../core/text/text.ts';
+import { ARCHIVE_LIMITS, collisionKey, hiddenCharacters, printable, quoted, type ArchiveLimits } from '#core';
 import type { LeftOut } from './left-out.ts';
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../core/archive-limits.ts';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 
 /** Limit of common file systems, in bytes. */

@@ -1,9 +1,7 @@
 /** Runs git and npm with a timeout, limits and abort support. */
-import { SkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS, type EndReason } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, printable, SkillError, type EndReason } from '#core';
 import { refused } from '../problems.ts';
-import { printable } from '../../core/text/text.ts';
-import { runChild } from '../../platform/process/child-process.ts';
+import { runChild } from '#platform';
 
 export interface Program {
   readonly argv: readonly string[];

@@ -1,7 +1,5 @@
 /** Finds the skill folders in a list of paths. */
-import { foldersOf } from '../../core/path.ts';
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { quoted } from '../../core/text/text.ts';
+import { ARCHIVE_LIMITS, foldersOf, quoted } from '#core';
 import { whyNotSearched, type LeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';

@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readSimpleHead } from '../../skills/format/simple-head.ts';
-import { isValidName, toSlug } from '../../core/skill-name.ts';
+import { readSimpleHead } from '#skills';
+import { isValidName, toSlug, type SkillHead } from '#core';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
-import type { SkillHead } from '../../core/skill.ts';
 
 /** More than frontmatter may have. */
 export const MAX_HEAD = 80 * 1024;
@@ -14,7 +13,7 @@ export async function skillHead(text: string, folder: string): Promise<SkillHead
   const plain = readSimpleHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head;
   // Loaded lazily: few files need the YAML library, and it loads slowly.
-  const { readHead } = await import('../../skills/format/read-head.ts');
+  const { readHead } = await import('#skills/read-head');
   return readHead(source, { mode: 'lenient' }).head;
 }
 

@@ -1,8 +1,5 @@
 /** Parses web and git addresses, and refuses addresses that contain secrets or options. */
-import { readAuthority, type HostAndPort } from '../../core/network/host-pattern.ts';
-import { readAddress as readIpAddress } from '../../core/network/network-address.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted, readAddress as readIpAddress, readAuthority, toRelativePath, type HostAndPort } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { PackSource } from './source.ts';
 

@@ -1,5 +1,5 @@
 /** Parses a typed source, and formats it as the lock stores it. Accesses nothing except local paths. */
-import { hiddenCharacters, quoted } from '../../core/text/text.ts';
+import { hiddenCharacters, quoted } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import { ARCHIVE_NAME, readAddress, readGitAddress, readSiteAddress } from './source-address.ts';
 import type { PackSource } from './source.ts';

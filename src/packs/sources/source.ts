@@ -1,9 +1,8 @@
-import type { ScanFile } from '../../scan/finding.ts';
+import type { ScanFile } from '#scan';
 import type { LockedFile } from '../lock/lock.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import type { ArchiveLimits } from '#core';
 import type { PackRefusal } from '../problems.ts';
-import type { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
-import type { ResolveHost } from '../../platform/net/network-gate.ts';
+import type { ResolveHost, TreeFingerprint } from '#platform';
 
 /** Where skills come from. `source-text.ts` parses it. */
 export type PackSource =

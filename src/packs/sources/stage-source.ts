@@ -1,11 +1,10 @@
 /** Stages any kind of source: fetches its bytes into the staging folder and finds its skills. Only file names are validated here. */
 import path from 'node:path';
 
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { ARCHIVE_LIMITS, quoted } from '#core';
 import { isRefusal, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { PackSource, StageContext, StageOptions, StagedSource } from './source.ts';
-import { quoted } from '../../core/text/text.ts';
 import { stageArchive } from './archive.ts';
 import { stageFolder } from './folder.ts';
 import type { SiteIndex } from './well-known.ts';

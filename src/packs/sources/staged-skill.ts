@@ -3,23 +3,16 @@ import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { compareText, folderOf, quoted, type ArchiveLimits } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import { openPathValidator, type PathValidator } from './portable-name.ts';
 import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import type { SkillContents, SourceSkill } from './source.ts';
-import { folderOf } from '../../core/path.ts';
-import type { ScanFile } from '../../scan/finding.ts';
-import { quoted } from '../../core/text/text.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { digestOfEntries, type DigestEntry } from '../../platform/fs/tree-digest.ts';
-import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
+import type { ScanFile } from '#scan';
+import { digestOfEntries, isSystemError, makeFolders, NEW_FILE, TreeFingerprint, type DigestEntry } from '#platform';
 import { toScanFile } from '../inspect/scan-files.ts';
 import { MAX_HEAD, skillName } from './skill-name.ts';
-import { NEW_FILE } from '../../platform/fs/open-flags.ts';
 
 const NOTHING = new Uint8Array();
 const FILE_MODE = 0o644;

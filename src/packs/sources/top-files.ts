@@ -5,8 +5,8 @@ import path from 'node:path';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES } from '../pack/manifest.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource } from './source.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { printable, quoted } from '#core';
+import { readTextFile } from '#platform';
 
 /** minisign writes less than 400 bytes. */
 export const MAX_SIGNATURE_BYTES = 8 * 1024;

@@ -6,7 +6,7 @@ import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, StageContext } from './source.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 import { archiveEnding, unpack } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { StagedSkill } from './staged-skill.ts';

@@ -15,18 +15,14 @@ import {
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { quoted } from '../../core/text/text.ts';
+import { ARCHIVE_LIMITS, isObject, isValidName, parseJson, quoted } from '#core';
 import { archiveEnding, skillAt } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { MAX_SIGNATURE_BYTES, noSkill } from './top-files.ts';
 import { MAX_SKILL_FILE_BYTES } from './url.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { removeTree } from '#platform';
 import { openPathValidator } from './portable-name.ts';
 
 export interface SiteIndex {

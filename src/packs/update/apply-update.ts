@@ -10,13 +10,21 @@ import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
 import { PackRefused, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
-import { folderOf, foldersOf } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { openNewFile, type FileWriter } from '../../platform/fs/atomic-replace.ts';
-import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
-import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
-import { orRefusal, walkTree, type TreeEntry, type TreeRefusal } from '../../platform/fs/tree-walk.ts';
+import { folderOf, foldersOf, quoted } from '#core';
+import {
+  hashOpened,
+  isProgram,
+  openNewFile,
+  orRefusal,
+  pause,
+  sha256,
+  SMALL_FILE,
+  walkTree,
+  withEntryNow,
+  type FileWriter,
+  type TreeEntry,
+  type TreeRefusal,
+} from '#platform';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;

@@ -2,12 +2,9 @@
  * Lists the capabilities that a new version of a skill adds, as far as its files state them. It does not prove that there are no others:
  * a skill can do things that it does not declare.
  */
-import { compareText } from '../../core/diagnostic.ts';
-import { findDynamicCommands } from '../../policy/command/dynamic-commands.ts';
-import { isBelowScripts } from '../../core/path.ts';
-import { declaredSecrets } from '../../policy/secret-names.ts';
-import type { SkillControls } from '../../core/skill.ts';
-import { parseSkillMd } from '../../skills/format/skill-md.ts';
+import { compareText, isBelowScripts, type SkillControls } from '#core';
+import { declaredSecrets, findDynamicCommands } from '#policy';
+import { parseSkillMd } from '#skills';
 import { readRequirements, requirementText } from '../requires/requires.ts';
 
 export interface FileSide {

@@ -3,7 +3,7 @@
  * insertion beside a change of the other side, because the order is not known. `text-diff.ts` bounds the work: texts that differ in very
  * many lines conflict more often.
  */
-import { changesBetween } from '../../core/text/text-diff.ts';
+import { changesBetween } from '#core';
 
 export interface MergeTexts {
   readonly base: string;

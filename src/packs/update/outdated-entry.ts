@@ -1,8 +1,8 @@
 /** Compares a locked skill with the current state of its source. Pure: fetches and writes nothing. */
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import type { PackSource } from '../sources/source.ts';
-import { compareVersions } from '../../platform/version-range.ts';
+import { compareVersions } from '#platform';
 
 /** The current state of a skill in its source. */
 export type SourceNow =

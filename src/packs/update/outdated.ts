@@ -2,16 +2,14 @@
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText, quoted } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import { compareWithSource, type Outdated, type SourceNow } from './outdated-entry.ts';
 import { isRefusal, packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
-import { quoted } from '../../core/text/text.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { isSystemError, removeTree } from '#platform';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import {
   absentFromSource,

@@ -3,16 +3,14 @@ import path from 'node:path';
 
 import type { LockedFile, LockedSkill } from '../lock/lock.ts';
 import type { UpdatedFile } from './capability-diff.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { toRelativePath } from '#core';
+import { isPresent, openConfined, sha256 } from '#platform';
 import { isRefusal, type PackRefusal } from '../problems.ts';
 import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
 import { buildUpdate } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
 import { presentFiles, type TreeLooks } from '../root/present-files.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from '../inspect/inspect-skill.ts';
 import { updatedFiles } from './updated-files.ts';
 

@@ -2,15 +2,20 @@
  * Formats an update for review: new capabilities first, then changed files, then the diff. Untrusted text is framed (`framed-text.ts`) or
  * quoted, so that it cannot imitate our labels.
  */
-import { compareText } from '../../core/diagnostic.ts';
-import { frameText } from '../../core/text/framed-text.ts';
-import { diffLines, type DiffHunk, type DiffLine, type TextDiff } from '../../core/text/text-diff.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isBelowScripts } from '../../core/path.ts';
+import {
+  compareText,
+  countText,
+  diffLines,
+  frameText,
+  isBelowScripts,
+  quoted,
+  type DiffHunk,
+  type DiffLine,
+  type TextDiff,
+} from '#core';
 import type { FileConflict } from './apply-update.ts';
 import type { MergeSide } from './merge-text.ts';
 import { newCapabilities, type UpdatedFile } from './capability-diff.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 export interface UpdateView {
   readonly name: string;

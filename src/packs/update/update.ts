@@ -4,19 +4,18 @@
  */
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText, quoted } from '#core';
 import type { Unplaced } from '../agents/place-skills.ts';
 import { openNameCheck } from '../inspect/confusable-name.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
 import type { UpdateMode } from './update-plan.ts';
-import { quoted } from '../../core/text/text.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';
 import { withRoot, type OpenRoot } from '../root/open-root.ts';
 import { looksOf } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
+import { isPresent } from '#platform';
 import {
   stagePack,
   settingsForLock,

@@ -1,11 +1,10 @@
 /** Reads the files of the installed and the new version of a skill, with their texts, for review before an update. */
 import { isUtf8 } from 'node:buffer';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText, toRelativePath } from '#core';
 import type { FileSide, UpdatedFile } from './capability-diff.ts';
 import type { FileTable } from './update-plan.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { openConfined } from '#platform';
 
 /** A folder and its files. */
 export interface TreeSide {

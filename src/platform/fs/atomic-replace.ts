@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError } from '#core';
 import { linkNew } from './link-new.ts';
 import { NEW_FILE } from './open-flags.ts';
 import { isSystemError, realPath } from './paths.ts';

@@ -1,8 +1,7 @@
 import { lstatSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError, SkillError } from '../../core/errors.ts';
-import { printable } from '../../core/text/text.ts';
+import { isSkillError, printable, SkillError } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';

@@ -1,9 +1,17 @@
-import { problemText } from '../../core/config/config-check.ts';
-import { MAX_SETTING_DEPTH } from '../../core/config/config-settings.ts';
-import { diagnose, type Diagnostic, type Finding } from '../../core/diagnostic.ts';
-import { positionOf, readJsonText, type JsonText, type Position } from '../../core/json/json-position.ts';
-import { isObject, type SchemaProblem } from '../../core/json/json-schema.ts';
-import { quoted } from '../../core/text/text.ts';
+import {
+  diagnose,
+  isObject,
+  MAX_SETTING_DEPTH,
+  positionOf,
+  problemText,
+  quoted,
+  readJsonText,
+  type Diagnostic,
+  type Finding,
+  type JsonText,
+  type Position,
+  type SchemaProblem,
+} from '#core';
 import { isPresent } from './paths.ts';
 import { readTextFile } from './read-file.ts';
 

@@ -2,9 +2,7 @@
 import { closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import type { FailureCode } from '../../core/failure-codes.ts';
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
+import { compareText, toRelativePath, type FailureCode, type RelativePath } from '#core';
 import {
   DirectoryHandle,
   descriptorPath,

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import type { RelativePath } from '../../core/path.ts';
+import type { RelativePath } from '#core';
 import { PendingFile, writeAll } from './atomic-replace.ts';
 import {
   failed,

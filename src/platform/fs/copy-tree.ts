@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity } from '../../core/execution.ts';
+import type { Identity } from '#core';
 import { writeAll } from './atomic-replace.ts';
 import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
 import { TreeReading, isProgram, pause, type ReadTreeOptions, type TreeDigest } from './tree-digest.ts';

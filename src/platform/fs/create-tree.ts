@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError } from '#core';
 import { isPresent, isSystemError } from './paths.ts';
 import { temporaryName } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';

@@ -5,8 +5,7 @@
  */
 import { closeSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
-import type { FailureCode } from '../../core/failure-codes.ts';
-import type { RelativePath } from '../../core/path.ts';
+import type { FailureCode, RelativePath } from '#core';
 import { FOREIGN_FILE, FOREIGN_FOLDER, NAMED_FOLDER } from './open-flags.ts';
 import { isSystemError, realPath, tryRealPath } from './paths.ts';
 

@@ -6,7 +6,7 @@ import { lstatSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'n
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError } from '#core';
 import { nodeCrypto } from '../hash.ts';
 import { linkNew } from './link-new.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';

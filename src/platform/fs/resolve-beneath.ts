@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
+import { toRelativePath, type RelativePath } from '#core';
 import { MAX_LINKS, pathBelow } from './confined-directory.ts';
 import { failed, systemFailure, type OpenFailed } from './directory-handle.ts';
 import { isInside, isSystemError, tryRealPath } from './paths.ts';

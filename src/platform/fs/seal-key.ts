@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { isSkillError, SkillError } from '#core';
 import { PendingFile } from './atomic-replace.ts';
 import { nodeCrypto } from '../hash.ts';
 import { isSystemError } from './paths.ts';

@@ -1,5 +1,4 @@
-import { cleanText, nextHidden } from '../../core/text/text.ts';
-import { countText } from '../../core/text/line-text.ts';
+import { cleanText, countText, nextHidden } from '#core';
 
 export interface ShownText {
   readonly text: string;

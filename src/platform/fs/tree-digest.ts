@@ -4,8 +4,7 @@
  */
 import { closeSync, type Stats } from 'node:fs';
 
-import { parseJson } from '../../core/json/parse-json.ts';
-import { quoted } from '../../core/text/text.ts';
+import { parseJson, quoted } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
 import { isSettled } from './file-stamp.ts';
 import { sha256 } from '../hash.ts';

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 import { DirectoryHandle } from './directory-handle.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync, readdirSync, statSync, type Dirent } from 'node:fs';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { compareText } from '#core';
 import type { DirectoryHandle } from './directory-handle.ts';
 import { isSystemError } from './paths.ts';
 

@@ -2,9 +2,7 @@ import { chmodSync, chownSync } from 'node:fs';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { SkillError } from '../../core/errors.ts';
-import type { Identity } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted, SkillError, type Identity } from '#core';
 import { answerRaw, httpProxy } from './http-proxy.ts';
 import { byteMeter, takeBytes } from './joined-sockets.ts';
 import { networkGate, readGrant, type NetworkDecision, type ResolveHost } from './network-gate.ts';

@@ -3,7 +3,7 @@ import { request as openRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect as connectSecurely, rootCertificates } from 'node:tls';
 
-import type { HostAndPort } from '../../core/network/host-pattern.ts';
+import type { HostAndPort } from '#core';
 
 /** The URL and server of one connection. */
 export interface HttpTarget extends HostAndPort {

@@ -9,8 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { readAuthority, writeAuthority, type HostAndPort } from '../../core/network/host-pattern.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, readAuthority, writeAuthority, type HostAndPort } from '#core';
 import { joinSockets, type ByteMeter } from './joined-sockets.ts';
 import { isRefused, type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
 

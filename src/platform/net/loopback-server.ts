@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-import { invalidInput, isSkillError } from '../../core/errors.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
+import { invalidInput, isSkillError, visibleJson } from '#core';
 import { limitConnections } from './connection-limit.ts';
 import { refusalOf, type Refusal } from './loopback-admission.ts';
 

@@ -2,17 +2,19 @@ import { lookup } from 'node:dns/promises';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-import { invalidInput } from '../../core/errors.ts';
 import {
   findGrant,
+  invalidInput,
   isForHost,
   isHostPattern,
+  readAddress,
   readHostPattern,
   writeAuthority,
+  type AddressKind,
   type HostAndPort,
   type HostPattern,
-} from '../../core/network/host-pattern.ts';
-import { readAddress, type AddressKind, type NetworkAddress } from '../../core/network/network-address.ts';
+  type NetworkAddress,
+} from '#core';
 import { isSystemError } from '../fs/paths.ts';
 import { connectThrough, proxyFor } from './user-proxy.ts';
 

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { readHost, type HostAndPort } from '../../core/network/host-pattern.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, readHost, type HostAndPort } from '#core';
 import { joinSockets, takeBytes, type ByteMeter } from './joined-sockets.ts';
 import { isRefused, type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
 

@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 
-import { readAddress } from '../../core/network/network-address.ts';
-import { writeAuthority, type HostAndPort } from '../../core/network/host-pattern.ts';
+import { readAddress, writeAuthority, type HostAndPort } from '#core';
 
 /** The proxy that the user's environment names, for requests that this program makes itself. Programs of skills never get it. */
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 
-import type { OutputSink } from '../../core/execution.ts';
+import type { OutputSink } from '#core';
 import { isSystemError } from '../fs/paths.ts';
 
 /** Checks of streams that should be empty. */

@@ -5,10 +5,19 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { timerMs } from '../clock.ts';
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams } from '../../core/execution.ts';
-import { shellWord } from '../../core/text/shell-word.ts';
-import { printable, quoted } from '../../core/text/text.ts';
+import {
+  countText,
+  invalidInput,
+  printable,
+  quoted,
+  shellWord,
+  SkillError,
+  type EndReason,
+  type Identity,
+  type ProgramEnd,
+  type RunLimits,
+  type RunStreams,
+} from '#core';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots, type Inherited } from './inherited-descriptors.ts';
 import { isDirectory, isPresent, isSystemError } from '../fs/paths.ts';
@@ -16,7 +25,6 @@ import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './proc.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 /** A process to start. It inherits nothing from this process except what is listed here. */
 export interface ChildSpec {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fchmodSync, openSync } from 'node:fs';
 
-import { SkillError } from '../../core/errors.ts';
-import type { OutputSink } from '../../core/execution.ts';
-import { cleanText, quoted } from '../../core/text/text.ts';
+import { cleanText, quoted, SkillError, type OutputSink } from '#core';
 import { writeAll } from '../fs/atomic-replace.ts';
 import { isSystemError } from '../fs/paths.ts';
 import { NEW_FILE } from '../fs/open-flags.ts';

@@ -1,8 +1,6 @@
 import path from 'node:path';
 
-import type { ExecutorName } from '../../core/execution.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { quoted } from '../../core/text/text.ts';
+import { failure, quoted, type ExecutorName, type Failure } from '#core';
 
 export interface EnvironmentRequest {
   /** The path of the workspace as the program sees it. */

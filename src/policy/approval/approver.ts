@@ -1,5 +1,4 @@
-import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
-import { invalidInput, isSkillError, type SkillError } from '../../core/errors.ts';
+import { invalidInput, isSkillError, type ApprovalAnswer, type ApprovalRequest, type SkillError } from '#core';
 import { takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
 import { askCallback, readAnswer, untilAborted } from './read-answer.ts';
 import { openRunAnswers } from './run-answers.ts';

@@ -3,18 +3,35 @@ import { renameSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest, type ApprovalScope } from '../../core/approval.ts';
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import { RISKS } from '../../core/access.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { createFileAtomically, temporaryName, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { isPresent, isSystemError, namesIn } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
+import {
+  APPROVAL_SCOPES,
+  fieldOf,
+  hasShape,
+  invalidInput,
+  isObject,
+  parseJson,
+  printable,
+  quoted,
+  RISKS,
+  shape,
+  SkillError,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type ApprovalScope,
+} from '#core';
+import {
+  createFileAtomically,
+  isPresent,
+  isSealOf,
+  isSystemError,
+  makeFolders,
+  namesIn,
+  readPrivateFile,
+  sealKey,
+  sealOf,
+  temporaryName,
+  writeFileAtomically,
+} from '#platform';
 import { openUsedApprovals } from './used-approvals.ts';
 
 /**

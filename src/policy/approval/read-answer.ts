@@ -1,7 +1,5 @@
-import { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest } from '../../core/approval.ts';
-import { LONGEST_TIMER_MS } from '../../platform/clock.ts';
-import { printable } from '../../core/text/text.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import { APPROVAL_SCOPES, APPROVERS, printable, startOf, type ApprovalAnswer, type ApprovalRequest } from '#core';
+import { LONGEST_TIMER_MS } from '#platform';
 
 interface AskOptions {
   readonly signal: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '#core';
 
 /** Answers that hold for the rest of a run. */
 export interface RunAnswers {

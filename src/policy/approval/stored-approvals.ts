@@ -1,9 +1,7 @@
 import path from 'node:path';
 
-import type { ApprovalRequest, ApprovedSkill } from '../../core/approval.ts';
-import { RISKS, type Risk } from '../../core/access.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
+import { RISKS, type ApprovalRequest, type ApprovedSkill, type Risk } from '#core';
+import { openSealedFile, sha256 } from '#platform';
 
 /** An answer that is valid for a skill until one of its files changes. */
 export interface StoredApproval {

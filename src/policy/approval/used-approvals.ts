@@ -1,8 +1,8 @@
 /** Which approvals were used, of `--approve` and of the queue: each allows one execution, in whatever process. */
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
+import { SkillError } from '#core';
+import { openSealedFile } from '#platform';
 
 interface UsedApproval {
   /** `sha256:` id of the question; of the queue, the name of the asking. */

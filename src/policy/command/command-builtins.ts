@@ -1,5 +1,5 @@
 /** Builtins of the shell: those that need no rule, and those that run text or change what later words mean. */
-import type { CommandWord, SimpleCommand } from '../../core/command.ts';
+import type { CommandWord, SimpleCommand } from '#core';
 import { fixedWord } from './command-words.ts';
 
 export type Words = readonly CommandWord[];

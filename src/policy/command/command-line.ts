@@ -12,7 +12,7 @@ import {
   type Word,
 } from 'unbash';
 
-import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '../../core/command.ts';
+import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '#core';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
 import { commandWord, computedWord, NO_VARIABLES, type Variables } from './command-words.ts';
 

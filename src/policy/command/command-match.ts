@@ -3,7 +3,7 @@
  * everything that programs which run programs show. What cannot be known is `unclear`.
  */
 
-import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command.ts';
+import type { CommandLine, CommandWord, SimpleCommand } from '#core';
 import { isPartOf, matchesStars, type CommandPattern, type PatternWord } from './command-pattern.ts';
 import { baseName } from './program-names.ts';
 

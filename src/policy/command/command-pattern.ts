@@ -11,8 +11,7 @@
  */
 
 import { systemName } from './program-names.ts';
-import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command.ts';
-import { hiddenCharacters, quoted } from '../../core/text/text.ts';
+import { hiddenCharacters, quoted, type CommandLine, type CommandWord, type SimpleCommand } from '#core';
 
 /** The text between stars; a single piece is a word without stars. */
 export type PatternWord = readonly string[];

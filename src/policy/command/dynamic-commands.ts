@@ -1,5 +1,5 @@
 /** Commands that Claude Code runs while loading a skill: inline `` !`command` `` and code blocks opened with ```` ```! ````. */
-import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
+import { closesFence, fenceMark } from '#core';
 
 export interface DynamicCommand {
   readonly start: number;

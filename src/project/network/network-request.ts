@@ -1,24 +1,31 @@
 import type { IncomingMessage } from 'node:http';
 
-import { timerMs } from '../../platform/clock.ts';
-import type { NetworkRequest } from '../../core/action.ts';
-import type { Failure } from '../../core/failure-codes.ts';
-import { writeAuthority, type HostPattern } from '../../core/network/host-pattern.ts';
-import { actionFailed, type ActionFailed, type ResponseReceived } from '../../core/observation.ts';
-import { printable, quoted } from '../../core/text/text.ts';
-import { exchangeOver, type HttpTarget } from '../../platform/net/http-exchange.ts';
 import {
+  exchangeOver,
   isRefused,
   networkGate,
   readGrant,
+  timerMs,
+  type HttpTarget,
   type NetworkDecision,
   type NetworkGate,
   type ResolveHost,
-} from '../../platform/net/network-gate.ts';
+} from '#platform';
+import {
+  actionFailed,
+  printable,
+  quoted,
+  startOf,
+  writeAuthority,
+  type ActionFailed,
+  type Failure,
+  type HostPattern,
+  type NetworkRequest,
+  type ResponseReceived,
+} from '#core';
 import { hostFailure } from '../host-failure.ts';
 import { readMessage, readRedirect, readTarget, redirectedMessage, type Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 export interface NetworkRequestOptions {
   /** Grants for private hosts; see core/network/host-pattern.ts. Other hosts that `decideHost` allows must be public. */

@@ -1,9 +1,15 @@
 /** Validates a request before anything is connected: URL, method and headers. */
-import type { NetworkRequest } from '../../core/action.ts';
-import type { Failure, FailureCode } from '../../core/failure-codes.ts';
-import { readAuthority, readHost, writeAuthority } from '../../core/network/host-pattern.ts';
-import { hiddenCharacters, quoted } from '../../core/text/text.ts';
-import type { HttpTarget } from '../../platform/net/http-exchange.ts';
+import {
+  hiddenCharacters,
+  quoted,
+  readAuthority,
+  readHost,
+  writeAuthority,
+  type Failure,
+  type FailureCode,
+  type NetworkRequest,
+} from '#core';
+import type { HttpTarget } from '#platform';
 import { hostFailure } from '../host-failure.ts';
 
 export interface Refusal {

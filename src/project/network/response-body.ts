@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 
-import { startOfText } from '../../core/text/excerpt.ts';
-import { mediaTypeOf } from '../../core/media-type.ts';
-import { cleanText } from '../../core/text/text.ts';
+import { cleanText, mediaTypeOf, startOfText } from '#core';
 
 /** The start of a response body. */
 export interface ReceivedBody {

@@ -1,19 +1,28 @@
 import path from 'node:path';
 
-import type { Config } from '../../core/config/config.ts';
-import { checkConfig, pathText, problemText } from '../../core/config/config-check.ts';
-import { readEnvironment } from '../../core/config/config-environment.ts';
-import { overrideRuleOf, userOnlyPaths } from '../../core/config/project-override-rules.ts';
-import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from '../../core/config/config-merge.ts';
-import { withValue } from '../../core/config/config-settings.ts';
-import { diagnose, type Diagnostic } from '../../core/diagnostic.ts';
-import type { LayerPolicy, LoadedConfig } from '../../core/config/loaded-config.ts';
-import { SkillError } from '../../core/errors.ts';
-import type { JsonText } from '../../core/json/json-position.ts';
-import { isInside, isPresent, realPath } from '../../platform/fs/paths.ts';
-import { isAddress, userFolders } from '../../skills/registry/roots.ts';
-import { readCheckedJson } from '../../platform/fs/checked-json.ts';
-import { placeOf, readPolicy } from '../../policy/policy-files.ts';
+import {
+  checkConfig,
+  diagnose,
+  explainLayers,
+  mergeLayers,
+  overrideRuleOf,
+  pathText,
+  problemText,
+  readEnvironment,
+  SkillError,
+  userOnlyPaths,
+  widerSettings,
+  withValue,
+  type Config,
+  type ConfigLayer,
+  type Diagnostic,
+  type JsonText,
+  type LayerPolicy,
+  type LoadedConfig,
+} from '#core';
+import { isInside, isPresent, readCheckedJson, realPath } from '#platform';
+import { isAddress, userFolders } from '#skills';
+import { placeOf, readPolicy } from '#policy';
 
 /** A possible configuration file. */
 export interface ConfigPlace {

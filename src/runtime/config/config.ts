@@ -1,8 +1,7 @@
 import path from 'node:path';
 
-import { settingNames } from '../../core/config/environment-names.ts';
-import { isAbsent, realPath } from '../../platform/fs/paths.ts';
-import type { LoadedConfig, Surroundings } from '../../core/config/loaded-config.ts';
+import { settingNames, type LoadedConfig, type Surroundings } from '#core';
+import { isAbsent, realPath } from '#platform';
 import type { ConfigPlace, GivenConfig } from './config-files.ts';
 
 /** The environment of this process, with overrides. */
@@ -34,7 +33,7 @@ export async function loadConfig(
       files: places.map((place) => ({ path: place.path, status: 'absent' })),
       diagnostics: [],
       isBroken: false,
-      explain: async () => (await import('../../core/config/config-merge.ts')).explainLayers([]),
+      explain: async () => (await import('#core/config-merge')).explainLayers([]),
     };
   }
   const { readConfig } = await import('./config-files.ts');

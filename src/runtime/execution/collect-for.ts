@@ -1,9 +1,6 @@
-import type { ProgramEnd } from '../../core/execution.ts';
-import { INPUTS_FOLDER, isFailedEnd, type Collected } from '../../core/outputs.ts';
-import { spanned } from '../../core/span.ts';
-import type { Redactor } from '../../journal/redact/redact.ts';
-import { collectOutputs } from '../../sandbox/outputs/collect.ts';
-import type { SaveOutput } from '../../sandbox/outputs/collect-read.ts';
+import { INPUTS_FOLDER, isFailedEnd, spanned, type Collected, type ProgramEnd } from '#core';
+import type { Redactor } from '#journal';
+import { collectOutputs, type SaveOutput } from '#sandbox';
 import type { ExecutionParts } from './parts.ts';
 import { redactedChunks } from './redacted.ts';
 import type { PreparedProgram } from './prepared-program.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
+import type { RunFolder, Workspace } from '#sandbox';
 
 /**
  * Creates an editor that has already written the text, for commands such as `git commit`. Its files are in the new run folder, so that no

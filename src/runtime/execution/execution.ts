@@ -1,29 +1,41 @@
 import { randomUUID } from 'node:crypto';
 
-import { openFileArtifacts } from '../../sandbox/artifacts/file-store.ts';
-import type { ArtifactStore } from '../../sandbox/artifacts/store.ts';
-import type { Redactor } from '../../journal/redact/redact.ts';
-import type { RunCommand, RunScript } from '../../core/action.ts';
-import { SkillError } from '../../core/errors.ts';
 import {
+  checkMounts,
+  DEFAULT_IMAGE,
+  openFileArtifacts,
+  openWorkspaces,
+  type ArtifactStore,
+  type CheckedMount,
+  type ContainerOptions,
+  type Inspect,
+  type MountRequest,
+  type MountRules,
+  type UserEnvironment,
+  type Workspace,
+} from '#sandbox';
+import type { Redactor } from '#journal';
+import {
+  actionFailed,
   DEFAULT_LIMITS,
+  identityOf,
   limitReport,
+  programGrant,
+  SkillError,
+  spanned,
+  type ActionFailed,
   type Executor,
   type ExecutorName,
   type Isolation,
+  type Observation,
+  type OnSpan,
+  type RunCommand,
   type RunLimits,
-} from '../../core/execution.ts';
-import { actionFailed, identityOf, type ActionFailed, type Observation } from '../../core/observation.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { spanned, type OnSpan } from '../../core/span.ts';
-import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
-import { DEFAULT_IMAGE } from '../../sandbox/executors/container/image.ts';
-import { interpreterFolders } from '../../platform/process/program-environment.ts';
-import type { Inspect } from '../../sandbox/programs/preflight.ts';
-import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
-import { openWorkspaces, type Workspace } from '../../sandbox/workspace/workspace.ts';
-import { realPath } from '../../platform/fs/paths.ts';
-import { isLeftOut } from '../../policy/protected-names.ts';
+  type RunScript,
+  type SkillEntry,
+} from '#core';
+import { interpreterFolders, NO_OUTPUT, realPath, textSink } from '#platform';
+import { isLeftOut } from '#policy';
 import { stagedSource } from './staged-source.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { layerFolders, openPackages, type PackageOptions, type Packages } from '../packages/packages.ts';
@@ -37,14 +49,6 @@ import {
 } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
-import { programGrant } from '../../core/network/host-pattern.ts';
-import {
-  checkMounts,
-  type CheckedMount,
-  type MountRequest,
-  type MountRules,
-} from '../../sandbox/mounts/check-mount.ts';
-import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */

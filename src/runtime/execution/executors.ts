@@ -1,29 +1,39 @@
 import path from 'node:path';
 
-import { defined } from '../../core/defined.ts';
-import type { Config } from '../../core/config/config.ts';
-import { isSkillError, type SkillError } from '../../core/errors.ts';
-import { NOBODY, type Executor, type ExecutorName, type Identity, type ProgramSpec } from '../../core/execution.ts';
-import { bubblewrapExecutor } from '../../sandbox/executors/bubblewrap/executor.ts';
-import { bubblewrapFingerprint } from '../../sandbox/executors/bubblewrap/fingerprint.ts';
-import { namespacesExecutor } from '../../sandbox/executors/namespaces/executor.ts';
-import { namespacesFingerprint } from '../../sandbox/executors/namespaces/fingerprint.ts';
-import { openBridge, openPortProxy, type Bridge } from '../../sandbox/network/bridge.ts';
-import { containerExecutor } from '../../sandbox/executors/container/executor.ts';
-import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import {
+  defined,
+  isSkillError,
+  NOBODY,
+  type Config,
+  type Executor,
+  type ExecutorName,
+  type Identity,
+  type ProgramSpec,
+  type SkillError,
+} from '#core';
+import {
+  bubblewrapExecutor,
+  bubblewrapFingerprint,
   chooseExecutor,
+  containerExecutor,
   examineExecutors as examineCandidates,
+  isRoot,
+  landlockExecutor,
+  landlockFingerprint,
+  localExecutor,
+  macosExecutor,
+  namespacesExecutor,
+  namespacesFingerprint,
+  openBridge,
+  openPortProxy,
+  type Bridge,
   type ChooseOptions,
-  type ExecutorExamination,
+  type ContainerOptions,
   type ExecutorCandidate,
+  type ExecutorExamination,
   type OnTrial,
-} from '../../sandbox/probe/detect.ts';
-import { isRoot } from '../../sandbox/workspace/layout.ts';
-import { landlockExecutor, landlockFingerprint } from '../../sandbox/executors/landlock/executor.ts';
-import { localExecutor } from '../../sandbox/executors/local.ts';
-import { macosExecutor } from '../../sandbox/executors/macos/macos.ts';
-import { sha256 } from '../../platform/hash.ts';
+} from '#sandbox';
+import { sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 
 export interface ExecutorSettings {

@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 
-import type { KillCommand, PollCommand, StartCommand, WriteInput } from '../../core/action.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { limitReport } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
-import { actionFailed, type Observation, type Seen } from '../../core/observation.ts';
-import { makeRunResult, type RunResult } from '../../core/outputs.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import type { InteractionView } from '../../sandbox/interaction/interaction.ts';
-import { openInteractions, type ViewOptions } from '../../sandbox/interaction/interactions.ts';
+import {
+  actionFailed,
+  failure,
+  isSkillError,
+  limitReport,
+  makeRunResult,
+  type KillCommand,
+  type Observation,
+  type PollCommand,
+  type RunResult,
+  type Seen,
+  type SkillEntry,
+  type StartCommand,
+  type WriteInput,
+} from '#core';
+import { openInteractions, type InteractionView, type ViewOptions } from '#sandbox';
 import { partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
 import { withRedaction } from './redacted.ts';
 import { collectFor } from './collect-for.ts';

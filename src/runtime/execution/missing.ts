@@ -1,9 +1,6 @@
-import { scriptPath } from '../../core/path.ts';
-import type { StagedSkill } from '../../core/execution.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { skillRequirements, scriptRequirements, type Requirement } from '../../sandbox/programs/skill-requirements.ts';
-import { findMissing } from '../../sandbox/programs/preflight.ts';
-import { inConfined } from '../../platform/fs/confined-directory.ts';
+import { scriptPath, type SkillEntry, type StagedSkill } from '#core';
+import { findMissing, scriptRequirements, skillRequirements, type Requirement } from '#sandbox';
+import { inConfined } from '#platform';
 import type { PreparedPackages } from '../packages/layer-mounts.ts';
 import type { ExecutionParts, MissingRequirement, ProgramAction } from './parts.ts';
 

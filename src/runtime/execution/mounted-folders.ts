@@ -1,11 +1,8 @@
 import path from 'node:path';
 
-import type { HostMount } from '../../core/execution.ts';
-import { printable } from '../../core/text/text.ts';
-import { isProtectedPath, isSecretPath } from '../../policy/protected-names.ts';
-import { mountEntries } from '../../sandbox/mounts/mount-entries.ts';
-import type { VerifiedFolder } from '../../sandbox/mounts/verified-command.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import { printable, type HostMount } from '#core';
+import { isProtectedPath, isSecretPath } from '#policy';
+import { mountEntries, type VerifiedFolder, type Workspace } from '#sandbox';
 import type { ExecutionParts } from './parts.ts';
 
 /** The host folders that one program sees. */

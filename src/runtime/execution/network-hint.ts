@@ -1,6 +1,4 @@
-import type { AttachedWorkspace, OutputSink, ProgramSpec } from '../../core/execution.ts';
-import type { RefusedConnection } from '../../core/network/refused-connection.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted, type AttachedWorkspace, type OutputSink, type ProgramSpec, type RefusedConnection } from '#core';
 
 /** What programs print when they have no network; the first group, if any, is the host. */
 const NO_NETWORK = new RegExp(

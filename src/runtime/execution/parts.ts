@@ -1,16 +1,20 @@
-import type { ArtifactStore } from '../../sandbox/artifacts/store.ts';
-import type { Redactor } from '../../journal/redact/redact.ts';
-import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
-import { isSkillError, type SkillError } from '../../core/errors.ts';
-import type { Executor, RunLimits } from '../../core/execution.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import type { AskedBy } from '../../core/session.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import type { OnSpan } from '../../core/span.ts';
-import type { InputSources } from '../../sandbox/inputs/inputs.ts';
-import type { CheckedMount } from '../../sandbox/mounts/check-mount.ts';
-import type { Inspect } from '../../sandbox/programs/preflight.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import type { ArtifactStore, CheckedMount, InputSources, Inspect, Workspace } from '#sandbox';
+import type { Redactor } from '#journal';
+import {
+  failure,
+  isSkillError,
+  type ActionOfKind,
+  type AskedBy,
+  type Executor,
+  type Failure,
+  type OnSpan,
+  type RunCommand,
+  type RunLimits,
+  type RunScript,
+  type SkillEntry,
+  type SkillError,
+  type StartCommand,
+} from '#core';
 import type { PreparedPackages } from '../packages/layer-mounts.ts';
 
 /** The actions that start a program. */

@@ -1,10 +1,6 @@
-import type { ProgramSpec } from '../../core/execution.ts';
-import type { OutputRequest, StagedInput } from '../../core/outputs.ts';
-import type { PackageLayer } from '../../core/packages.ts';
-import type { Redactor } from '../../journal/redact/redact.ts';
-import type { PrivateArea } from '../../sandbox/workspace/private-area.ts';
-import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
-import type { WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
+import type { OutputRequest, PackageLayer, ProgramSpec, StagedInput } from '#core';
+import type { Redactor } from '#journal';
+import type { PrivateArea, RunFolder, Workspace, WritableSkill } from '#sandbox';
 
 /** A program that is ready to run. */
 export interface PreparedProgram {

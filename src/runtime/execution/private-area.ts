@@ -1,12 +1,8 @@
 import path from 'node:path';
 
-import type { InputRequest } from '../../core/action.ts';
-import type { Isolation } from '../../core/execution.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isDirectory } from '../../platform/fs/paths.ts';
-import { openPrivateArea, otherAuthors, type PrivateArea } from '../../sandbox/workspace/private-area.ts';
-import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
+import { failure, quoted, type Failure, type InputRequest, type Isolation } from '#core';
+import { isDirectory } from '#platform';
+import { openPrivateArea, otherAuthors, type PrivateArea, type RunFolder, type Workspace } from '#sandbox';
 
 export type AreaForSecrets =
   | { readonly type: 'shared'; readonly warnings: readonly string[] }

@@ -1,6 +1,5 @@
-import type { Redactor } from '../../journal/redact/redact.ts';
-import type { AttachedWorkspace, OutputSink, ProgramEnd, RunStreams } from '../../core/execution.ts';
-import { cleanText } from '../../core/text/text.ts';
+import type { Redactor } from '#journal';
+import { cleanText, type AttachedWorkspace, type OutputSink, type ProgramEnd, type RunStreams } from '#core';
 
 /** Redacts program output before it is stored or shown. */
 export function withRedaction(attached: AttachedWorkspace, redactor: Redactor | undefined): AttachedWorkspace {

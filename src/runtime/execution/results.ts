@@ -1,12 +1,7 @@
 /** The files that the programs of a session leave for a person: everything in `out/`, and what is new or changed beside the inputs. */
-import { compareText } from '../../core/diagnostic.ts';
-import { compileGlob } from '../../core/glob.ts';
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
-import { printable } from '../../core/text/text.ts';
-import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { WorkspaceFolders } from '../../sandbox/outputs/collect-folders.ts';
-import { MEANINGS } from '../../sandbox/outputs/collect.ts';
-import { walkOutputs } from '../../sandbox/outputs/collect-walk.ts';
+import { compareText, compileGlob, printable, toRelativePath, type RelativePath } from '#core';
+import { openConfined, type ConfinedDirectory } from '#platform';
+import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
 import type { Session } from '../session.ts';
 
 export interface ResultFile {

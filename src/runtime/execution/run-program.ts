@@ -1,37 +1,39 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { InputRequest } from '../../core/action.ts';
 import {
   DEFAULT_LIMITS,
+  failure,
+  isFailedEnd,
+  makeRunResult,
+  mediaTypeOf,
+  quoted,
+  readOutputRequest,
+  spanned,
+  toRelativePath,
+  type Collected,
+  type Failure,
+  type InputRequest,
   type OutputSink,
   type ProgramEnd,
   type RunLimits,
-  type StagedSkill,
-} from '../../core/execution.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { mediaTypeOf } from '../../core/media-type.ts';
-import {
-  isFailedEnd,
-  makeRunResult,
-  readOutputRequest,
-  type Collected,
   type RunResult,
   type ShownStream,
+  type SkillEntry,
   type StagedInput,
-} from '../../core/outputs.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { spanned } from '../../core/span.ts';
-import { quoted } from '../../core/text/text.ts';
+  type StagedSkill,
+} from '#core';
 import { missingFolder, workingDirectory } from './working-directory.ts';
-import { programEnvironment } from '../../platform/process/program-environment.ts';
-import { stageInputs } from '../../sandbox/inputs/inputs.ts';
-import { shellCommand } from '../../sandbox/programs/interpreter.ts';
-import { inConfined } from '../../platform/fs/confined-directory.ts';
-import { nextChangeTime } from '../../platform/fs/file-stamp.ts';
-import { openCapture, type Capture, type Captured } from '../../platform/process/output-capture.ts';
-import { isInside } from '../../platform/fs/paths.ts';
+import {
+  inConfined,
+  isInside,
+  nextChangeTime,
+  openCapture,
+  programEnvironment,
+  type Capture,
+  type Captured,
+} from '#platform';
+import { shellCommand, stageInputs, statCommand, verifiedCommand } from '#sandbox';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
@@ -42,7 +44,6 @@ import { observedOutput, withRedaction } from './redacted.ts';
 import { stagedSource } from './staged-source.ts';
 import { commandOfScript } from './script.ts';
 import { mountedFolders } from './mounted-folders.ts';
-import { statCommand, verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
 import { collectFor } from './collect-for.ts';
 import { withNetworkHint } from './network-hint.ts';
 import type { PreparedProgram } from './prepared-program.ts';

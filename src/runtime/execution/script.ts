@@ -1,11 +1,16 @@
-import type { RunScript } from '../../core/action.ts';
-import type { StagedSkill } from '../../core/execution.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { nearest } from '../../core/nearest.ts';
-import { isBelowScripts, scriptPath, toRelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
-import { inConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import {
+  failure,
+  isBelowScripts,
+  nearest,
+  quoted,
+  scriptPath,
+  toRelativePath,
+  type Failure,
+  type RunScript,
+  type StagedSkill,
+} from '#core';
+import { scriptCommand } from '#sandbox';
+import { inConfined, type ConfinedDirectory } from '#platform';
 
 export type ScriptWords =
   | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }

@@ -1,9 +1,7 @@
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import type { Isolation } from '../../core/execution.ts';
-import { servePort, servingCommand, type ServedPort } from '../../sandbox/network/serve-port.ts';
-import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
+import { SkillError, type Isolation } from '#core';
+import { servePort, servingCommand, type RunFolder, type ServedPort, type Workspace } from '#sandbox';
 import type { ExecutionParts } from './parts.ts';
 
 /** Programs of these have a network of their own; without isolation a port is that of this machine already. */

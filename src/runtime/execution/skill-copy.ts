@@ -1,6 +1,5 @@
-import type { Isolation, StagedSkill } from '../../core/execution.ts';
-import { mayWriteFiles, writableSkill, type WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import type { Isolation, StagedSkill } from '#core';
+import { mayWriteFiles, writableSkill, type Workspace, type WritableSkill } from '#sandbox';
 
 interface SkillCopyRequest {
   readonly workspace: Workspace;

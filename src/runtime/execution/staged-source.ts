@@ -1,8 +1,7 @@
 import path from 'node:path';
 
-import { MAX_NAME, isValidName, toSlug } from '../../core/skill-name.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { isValidName, MAX_NAME, toSlug, type SkillEntry } from '#core';
+import { sha256 } from '#platform';
 
 const DIGITS = 8;
 

@@ -2,20 +2,22 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { askCallback } from '../../policy/approval/read-answer.ts';
-import type { Approve, ApprovalRequest } from '../../core/approval.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { quoted } from '../../core/text/text.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import { writeBeneath } from '../../platform/fs/confined-write.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isInside, isPresent, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { isNeverWritten, isProtectedPath } from '../../policy/protected-names.ts';
+import { askCallback, isNeverWritten, isProtectedPath } from '#policy';
+import { isSkillError, quoted, SkillError, stableJson, type ApprovalRequest, type Approve } from '#core';
+import {
+  isInside,
+  isPresent,
+  isSystemError,
+  makeFolders,
+  openConfined,
+  realPath,
+  sha256,
+  tryRealPath,
+  tryStat,
+  writeBeneath,
+} from '#platform';
 import { redacted } from '../secrets/redact-value.ts';
-import type { Redactor } from '../../journal/redact/redact.ts';
-import { tryStat } from '../../platform/quietly.ts';
+import type { Redactor } from '#journal';
 import { readResults, type ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 

@@ -1,10 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import type { WorkspacePlace } from '../../core/execution.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
+import { failure, quoted, toRelativePath, type Failure, type WorkspacePlace } from '#core';
 
 export type WorkingDirectory =
   /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */

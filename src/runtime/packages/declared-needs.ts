@@ -1,11 +1,14 @@
-import type { StagedSkill } from '../../core/execution.ts';
-import { ECOSYSTEMS, type Ecosystem, type RequestedPackage } from '../../core/packages.ts';
-import { toRelativePath, scriptPath } from '../../core/path.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { declaredPackages } from '../../sandbox/environments/declared-packages.ts';
-import { importedModules } from '../../sandbox/environments/import-scan.ts';
-import { findMissing, type Inspect } from '../../sandbox/programs/preflight.ts';
+import {
+  ECOSYSTEMS,
+  scriptPath,
+  toRelativePath,
+  type Ecosystem,
+  type RequestedPackage,
+  type SkillEntry,
+  type StagedSkill,
+} from '#core';
+import { openConfined, type ConfinedDirectory } from '#platform';
+import { declaredPackages, findMissing, importedModules, type Inspect } from '#sandbox';
 import type { ProgramAction } from '../execution/parts.ts';
 
 export interface DeclaringParts {

@@ -1,12 +1,20 @@
-import type { Decision } from '../../core/access.ts';
-import type { InstallPackages } from '../../core/action.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { actionFailed, identityOf, type Observation } from '../../core/observation.ts';
-import { isPackage, packageArgument, readPackage, type RequestedPackage } from '../../core/packages.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import type { StoredLayer } from '../../sandbox/environments/layers.ts';
+import {
+  actionFailed,
+  failure,
+  identityOf,
+  isPackage,
+  packageArgument,
+  readPackage,
+  type Decision,
+  type Failure,
+  type InstallPackages,
+  type Observation,
+  type RequestedPackage,
+  type SkillEntry,
+} from '#core';
+import type { StoredLayer } from '#sandbox';
 import type { ActionContext } from '../action-context.ts';
-import { isPossible } from '../../policy/policy.ts';
+import { isPossible } from '#policy';
 import { askApproval } from '../ask-approval.ts';
 import { decideAction } from '../decide-action.ts';
 import type { Execution } from '../execution/execution.ts';

@@ -2,11 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Executor, ExecutorName, HostMount } from '../../core/execution.ts';
-import { NODE_TARGET } from '../../sandbox/environments/build-node.ts';
-import { PYTHON_TARGET } from '../../sandbox/environments/build-python.ts';
-import type { StoredLayer } from '../../sandbox/environments/layers.ts';
-import type { Venv } from '../../sandbox/environments/venv.ts';
+import type { Executor, ExecutorName, HostMount } from '#core';
+import { NODE_TARGET, PYTHON_TARGET, type StoredLayer, type Venv } from '#sandbox';
 
 /** What a program gets: layers to mount, and warnings about packages that it runs without. */
 export interface PreparedPackages {

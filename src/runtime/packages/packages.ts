@@ -2,41 +2,46 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { invalidInput, isSkillError, type SkillError } from '../../core/errors.ts';
-import type { Executor } from '../../core/execution.ts';
-import type { Failure } from '../../core/failure-codes.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
 import {
   ECOSYSTEMS,
+  invalidInput,
   isPackage,
+  isSkillError,
   packageArgument,
+  quoted,
   readPackage,
+  stableJson,
+  type ApprovedSkill,
+  type AskedBy,
   type Ecosystem,
+  type Executor,
+  type Failure,
   type PackageSource,
   type RequestedPackage,
-} from '../../core/packages.ts';
-import { quoted } from '../../core/text/text.ts';
-import type { ApprovedSkill } from '../../core/approval.ts';
-import type { AskedBy } from '../../core/session.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { tryRealPath } from '../../platform/fs/paths.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
-import { packagesFailed, type ResolvedPackages } from '../../sandbox/environments/build.ts';
-import { resolveNode } from '../../sandbox/environments/build-node.ts';
-import { resolvePython } from '../../sandbox/environments/build-python.ts';
-import { openBuildSandbox } from '../../sandbox/environments/build-sandbox.ts';
-import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
-import { openLayers, type Layers, type StoredLayer } from '../../sandbox/environments/layers.ts';
-import { openVenv, type Venv } from '../../sandbox/environments/venv.ts';
-import { findProgram } from '../../sandbox/programs/machine-programs.ts';
-import { isRoot } from '../../sandbox/workspace/layout.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+  type SkillEntry,
+  type SkillError,
+} from '#core';
+import { PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
+import {
+  findProgram,
+  isRoot,
+  openBuildSandbox,
+  openLayers,
+  openVenv,
+  packagesFailed,
+  resolveNode,
+  resolvePython,
+  type Layers,
+  type ResolvedPackages,
+  type StoredLayer,
+  type UserEnvironment,
+  type Venv,
+  type Workspace,
+} from '#sandbox';
 import { declaredBy, languagesOf, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from '../execution/parts.ts';
-import { quietly } from '../../platform/quietly.ts';
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */

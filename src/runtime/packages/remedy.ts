@@ -1,10 +1,6 @@
-import { typedWord } from '../../core/text/shell-word.ts';
-import type { StagedSkill } from '../../core/execution.ts';
-import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { importedModules, type ImportedModules } from '../../sandbox/environments/import-scan.ts';
-import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
-import { textOf } from '../../sandbox/environments/skill-text.ts';
-import { scriptPath } from '../../core/path.ts';
+import { scriptPath, typedWord, type StagedSkill } from '#core';
+import { openConfined, type ConfinedDirectory } from '#platform';
+import { importedModules, mentionedPackages, remedyFor, textOf, type ImportedModules } from '#sandbox';
 import { mountsLayers } from './layer-mounts.ts';
 import { missingModules } from './suggested-packages.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from '../execution/parts.ts';

@@ -1,10 +1,5 @@
-import { inConfined, openConfined } from '../../platform/fs/confined-directory.ts';
-import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
-import { packageOfModule } from '../../sandbox/environments/import-names.ts';
-import { importedModules } from '../../sandbox/environments/import-scan.ts';
-import { mentionedPackages } from '../../sandbox/environments/remedies.ts';
-import { textOf } from '../../sandbox/environments/skill-text.ts';
-import { inspectMachine, type Inspect } from '../../sandbox/programs/preflight.ts';
+import { inConfined, openConfined, PROGRAM_FOLDERS } from '#platform';
+import { importedModules, inspectMachine, mentionedPackages, packageOfModule, textOf, type Inspect } from '#sandbox';
 
 /** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
 export interface SuggestedPackage {

@@ -1,8 +1,13 @@
-import type { Decision } from '../../core/access.ts';
-import type { Action } from '../../core/action.ts';
-import type { JournalLine, RunApproval, UsedSkill } from '../../core/run-events.ts';
-import type { Observation } from '../../core/observation.ts';
-import type { AskedBy, SessionSettings } from '../../core/session.ts';
+import type {
+  Action,
+  AskedBy,
+  Decision,
+  JournalLine,
+  Observation,
+  RunApproval,
+  SessionSettings,
+  UsedSkill,
+} from '#core';
 
 /** Everything that was recorded about one action. */
 export interface RecordedCall {

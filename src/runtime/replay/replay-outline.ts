@@ -1,9 +1,5 @@
-import type { Effect } from '../../core/access.ts';
-import type { Observation } from '../../core/observation.ts';
-import type { RunResult } from '../../core/outputs.ts';
-import { shownBy } from '../../core/text/shown.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { shownBy, stableJson, type Effect, type Observation, type RunResult } from '#core';
+import { sha256 } from '#platform';
 
 /** The reproducible part of an outcome: no times and no machine paths. */
 export interface Outline {

@@ -1,16 +1,16 @@
-import { openFileArtifacts } from '../../sandbox/artifacts/file-store.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { recordProblem } from '../../journal/verify-chain.ts';
-import { verifyRun } from '../../journal/verify.ts';
-import type { Decision } from '../../core/access.ts';
-import type { Action } from '../../core/action.ts';
-import type { Approve } from '../../core/approval.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { UsedSkill } from '../../core/run-events.ts';
-import type { Observation } from '../../core/observation.ts';
-import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
-import { quoted } from '../../core/text/text.ts';
-import { openTreeDigests } from '../../platform/fs/tree-digest.ts';
+import { openFileArtifacts } from '#sandbox';
+import { readRun, recordProblem, verifyRun } from '#journal';
+import {
+  isSkillError,
+  quoted,
+  type Action,
+  type Approve,
+  type Decision,
+  type Observation,
+  type UsedSkill,
+} from '#core';
+import { resolveSkill } from '#skills';
+import { openTreeDigests } from '#platform';
 import type { ExecutionOptions } from '../execution/execution.ts';
 import { stageRequestFiles } from '../request-files.ts';
 import { recordedRun, type RecordedCall, type RecordedRun } from './recorded-calls.ts';

@@ -1,14 +1,9 @@
-import { defined } from '../../core/defined.ts';
-import type { ArtifactStore } from '../../sandbox/artifacts/store.ts';
-import { hostInputsOf, isOfKind } from '../../core/action.ts';
-import { invalidInput } from '../../core/errors.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import type { RunInfo } from '../../core/run-events.ts';
-import { quoted } from '../../core/text/text.ts';
+import { defined, EXECUTOR_NAMES, hostInputsOf, invalidInput, isOfKind, quoted, type RunInfo } from '#core';
+import type { ArtifactStore } from '#sandbox';
 import { VERSION } from '../../version.ts';
 import type { ExecutionOptions } from '../execution/execution.ts';
 import type { RecordedCall, RecordedRun } from './recorded-calls.ts';
-import { policyHash } from '../../policy/session-policy.ts';
+import { policyHash } from '#policy';
 import type { Session } from '../session.ts';
 import type { SessionOptions } from '../start-session.ts';
 

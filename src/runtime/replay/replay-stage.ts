@@ -1,7 +1,4 @@
-import type { Decision } from '../../core/access.ts';
-import type { Approve } from '../../core/approval.ts';
-import { SkillError } from '../../core/errors.ts';
-import type { RunEvent } from '../../core/run-events.ts';
+import { SkillError, type Approve, type Decision, type RunEvent } from '#core';
 import type { RecordedCall } from './recorded-calls.ts';
 
 /** Observes a replay: keeps decisions, answers from the record, and stops actions that must not be repeated. */

@@ -1,8 +1,6 @@
 /** Finds skills of one catalog that a model could confuse, by searching with each description. Uses no model and no network. */
-import { compareText, diagnose, type Diagnostic, type Mode } from '../../core/diagnostic.ts';
-import { quoted } from '../../core/text/text.ts';
-import { splitClauses } from '../../skills/search/clauses.ts';
-import { buildSearchIndex } from '../../skills/search/search-index.ts';
+import { compareText, diagnose, quoted, type Diagnostic, type Mode } from '#core';
+import { buildSearchIndex, splitClauses } from '#skills';
 
 export interface CatalogSkill {
   readonly name: string;

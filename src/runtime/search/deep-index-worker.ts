@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { readSkillFile } from '../../skills/loader/body.ts';
-import { buildSearchIndex } from '../../skills/search/search-index.ts';
+import { buildSearchIndex, readSkillFile } from '#skills';
 
 export interface DeepIndexRequest {
   readonly skills: readonly {

@@ -1,11 +1,9 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import type { SkillEntry } from '../../core/skill.ts';
-import { builtFile } from '../../platform/built-file.ts';
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
-import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
-import { readSearchIndex, type SearchIndex } from '../../skills/search/search-index.ts';
+import type { SkillEntry } from '#core';
+import { builtFile, fingerprintFiles, readCacheEntry, writeCacheEntry } from '#platform';
+import { readSearchIndex, type SearchIndex } from '#skills';
 import type { DeepIndexRequest } from './deep-index-worker.ts';
 
 /** Indexing ten thousand bodies takes seconds; this is far beyond. */

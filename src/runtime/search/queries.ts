@@ -1,9 +1,6 @@
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
-import type { SkillIndex } from '../../skills/registry/index-skills.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
+import { invalidInput, isObject, parseJson, SkillError } from '#core';
+import { resolveSkill, type SkillIndex } from '#skills';
+import { readTextFile } from '#platform';
 
 export interface Query {
   readonly id?: string;

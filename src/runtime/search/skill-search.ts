@@ -1,10 +1,8 @@
 import path from 'node:path';
 
-import type { SkillIndex } from '../../skills/registry/index-skills.ts';
-import { isForModel, type SkillEntry } from '../../core/skill.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
-import { buildSearchIndex, readSearchIndex, type SearchIndex } from '../../skills/search/search-index.ts';
+import { buildSearchIndex, readSearchIndex, type SearchIndex, type SkillIndex } from '#skills';
+import { isForModel, type SkillEntry } from '#core';
+import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
 import { openDeepIndex } from './deep-index.ts';
 
 export interface SearchOptions {

@@ -1,13 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
-import { isSkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS, type OutputSink, type ProgramEnd } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
-import { runChild } from '../../platform/process/child-process.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { DEFAULT_LIMITS, isSkillError, quoted, type OutputSink, type ProgramEnd, type Surroundings } from '#core';
+import { PROGRAM_FOLDERS, readPrivateFile, runChild } from '#platform';
 
 /** The source of a secret: exactly one of these. */
 export interface SecretSource {

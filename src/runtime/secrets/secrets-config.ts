@@ -1,9 +1,7 @@
 import path from 'node:path';
 
-import { docsPage } from '../../core/docs-page.ts';
-import { SkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
-import { programEnvironment } from '../../platform/process/program-environment.ts';
+import { docsPage, quoted, SkillError } from '#core';
+import { programEnvironment } from '#platform';
 import type { SecretSource } from './secret-sources.ts';
 
 /** Variables per skill, by `name` or `source/name`. Only the user may write it, because its commands are run. */

@@ -1,10 +1,6 @@
-import { createRedactor, type NamedSecret, type Redactor } from '../../journal/redact/redact.ts';
-import { redactionProblem } from '../../journal/redact/redact-problem.ts';
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { declaredSecrets, isProviderKey } from '../../policy/secret-names.ts';
-import { quoted } from '../../core/text/text.ts';
-import type { ServerServices } from '../../core/tool-servers.ts';
-import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { createRedactor, redactionProblem, type NamedSecret, type Redactor } from '#journal';
+import { failure, quoted, type Failure, type ServerServices, type Surroundings } from '#core';
+import { declaredSecrets, isProviderKey } from '#policy';
 import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';
 import { checkSecretsConfig, environmentProblem, sourcesFor, type SecretsConfig } from './secrets-config.ts';
 

@@ -1,6 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text/text.ts';
+import { nearest, quoted, SkillError } from '#core';
 import type { ArtifactName } from './artifact-name.ts';
 
 /** Maximum size of one artifact. */

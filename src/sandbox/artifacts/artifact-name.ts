@@ -1,6 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted, SkillError, toRelativePath } from '#core';
 
 /** An artifact belongs to one session or, with the prefix `user:`, to all sessions of a user. */
 export type ArtifactScope = 'session' | 'user';

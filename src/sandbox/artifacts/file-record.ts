@@ -2,8 +2,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { isSystemError, readPrivateFile } from '#platform';
 
 /** A version, or the tombstone of a deleted one. */
 export type ArtifactRecord =

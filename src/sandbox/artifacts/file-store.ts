@@ -24,14 +24,18 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { SkillError } from '../../core/errors.ts';
-import { temporaryName, writeAll, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { isWithoutHardLinks } from '../../platform/fs/link-new.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { compareText, SkillError } from '#core';
+import {
+  isPresent,
+  isSystemError,
+  isWithoutHardLinks,
+  makeFolders,
+  readPrivateFile,
+  sha256,
+  temporaryName,
+  writeAll,
+  writeFileAtomically,
+} from '#platform';
 import { MAX_ARTIFACT_BYTES, damagedArtifact, tooLarge, unknownArtifact } from './artifact-errors.ts';
 import { readArtifactName, type ArtifactName } from './artifact-name.ts';
 import { namesIn, readRecord, recordBytes, removeOldIncoming, versionsIn, type ArtifactRecord } from './file-record.ts';

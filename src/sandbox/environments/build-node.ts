@@ -4,11 +4,8 @@
  */
 import path from 'node:path';
 
-import type { Failure } from '../../core/failure-codes.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import type { LockedPackage, PackageSpec } from '../../core/packages.ts';
-import { quoted } from '../../core/text/text.ts';
-import { inConfined } from '../../platform/fs/confined-directory.ts';
+import { parseJson, quoted, type Failure, type LockedPackage, type PackageSpec } from '#core';
+import { inConfined } from '#platform';
 import {
   connectionFailure,
   lastErrors,

@@ -5,13 +5,8 @@
 import { closeSync } from 'node:fs';
 import path from 'node:path';
 
-import type { HostMount } from '../../core/execution.ts';
-import type { Failure } from '../../core/failure-codes.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { normalName, type LockedPackage } from '../../core/packages.ts';
-import { quoted } from '../../core/text/text.ts';
-import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
-import { TreeRefused, walkOpened } from '../../platform/fs/tree-walk.ts';
+import { normalName, parseJson, quoted, type Failure, type HostMount, type LockedPackage } from '#core';
+import { hashOpened, SMALL_FILE, TreeRefused, walkOpened } from '#platform';
 import {
   MOVE_SCRIPTS,
   connectionFailure,

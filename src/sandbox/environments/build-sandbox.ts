@@ -1,11 +1,9 @@
 /** Runs package managers in a sandbox of their own: no files of the user, and network only to the configured index. */
 import path from 'node:path';
 
-import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RunLimits } from '../../core/execution.ts';
-import type { RefusedConnection } from '../../core/network/refused-connection.ts';
-import { programEnvironment } from '../../platform/process/program-environment.ts';
+import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RefusedConnection, type RunLimits } from '#core';
+import { programEnvironment, textSink } from '#platform';
 import type { Workspace } from '../workspace/workspace.ts';
-import { textSink } from '../../platform/process/output-capture.ts';
 
 export interface BuildProgram {
   readonly argv: readonly string[];

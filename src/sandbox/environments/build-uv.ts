@@ -4,15 +4,17 @@
  */
 import path from 'node:path';
 
-import { defined } from '../../core/defined.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { HostMount } from '../../core/execution.ts';
-import type { Failure } from '../../core/failure-codes.ts';
-import { normalName, type LockedPackage, type PackageSpec } from '../../core/packages.ts';
-import { quoted } from '../../core/text/text.ts';
-import { tryRealPath } from '../../platform/fs/paths.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
+import {
+  defined,
+  isSkillError,
+  normalName,
+  quoted,
+  type Failure,
+  type HostMount,
+  type LockedPackage,
+  type PackageSpec,
+} from '#core';
+import { PROGRAM_FOLDERS, sha256, tryRealPath } from '#platform';
 import { findProgram } from '../programs/machine-programs.ts';
 import {
   MOVE_SCRIPTS,

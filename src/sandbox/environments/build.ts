@@ -1,8 +1,13 @@
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import type { Ecosystem, LockedPackage, PackageSpec } from '../../core/packages.ts';
-import { shownText } from '../../core/text/line-text.ts';
-import { sha256 } from '../../platform/hash.ts';
+import {
+  failure,
+  shownText,
+  stableJson,
+  type Ecosystem,
+  type Failure,
+  type LockedPackage,
+  type PackageSpec,
+} from '#core';
+import { sha256 } from '#platform';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import type { UserEnvironment } from './index-settings.ts';
 

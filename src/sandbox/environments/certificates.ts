@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Failure } from '../../core/failure-codes.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { quoted, type Failure } from '#core';
+import { readTextFile } from '#platform';
 import { packagesFailed } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
 import type { CertificateFile } from './index-settings.ts';

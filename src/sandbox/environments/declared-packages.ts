@@ -1,6 +1,7 @@
 /** The packages that a skill declares in files: PEP 723 blocks, requirements.txt, pyproject.toml and package.json. */
 import {
   isPackage,
+  parseJson,
   readNodePackage,
   readPythonPackage,
   type Ecosystem,
@@ -8,9 +9,8 @@ import {
   type PackageSource,
   type PackageSpec,
   type RequestedPackage,
-} from '../../core/packages.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+} from '#core';
+import type { ConfinedDirectory } from '#platform';
 import { textOf } from './skill-text.ts';
 
 export interface DeclaredPackages {

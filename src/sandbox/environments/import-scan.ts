@@ -4,7 +4,7 @@
  */
 import { builtinModules } from 'node:module';
 
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '#platform';
 import { STANDARD_MODULES } from './import-names.ts';
 import { textOf } from './skill-text.ts';
 

@@ -1,7 +1,7 @@
 /** The package indexes that the user has configured for pip and npm. Files of a project or a skill are never read. */
 import path from 'node:path';
 
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { readTextFile } from '#platform';
 
 export interface UserEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -17,19 +17,23 @@ import {
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import type { Identity } from '../../core/execution.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import type { Ecosystem, LockedPackage, PackageLayer } from '../../core/packages.ts';
-import { ownerName, ownerOfName, ownerState, thisProcess } from '../../platform/fs/lock-owner.ts';
-import { acquireLock } from '../../platform/fs/lock.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
-import { fingerprintTree } from '../../platform/fs/tree-stat.ts';
-import { TreeRefused, type WalkOptions } from '../../platform/fs/tree-walk.ts';
+import { parseJson, SkillError, type Ecosystem, type Identity, type LockedPackage, type PackageLayer } from '#core';
+import {
+  acquireLock,
+  fingerprintTree,
+  isSystemError,
+  makeFolders,
+  namesIn,
+  ownerName,
+  ownerOfName,
+  ownerState,
+  readPrivateFile,
+  readTreeDigest,
+  removeTree,
+  thisProcess,
+  TreeRefused,
+  type WalkOptions,
+} from '#platform';
 
 /** A layer on disk. */
 export interface StoredLayer extends PackageLayer {

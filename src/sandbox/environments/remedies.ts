@@ -1,6 +1,5 @@
 /** Turns the error output of a failed script into the command that fixes it. Pure: what is installed comes from the caller. */
-import { typedWord } from '../../core/text/shell-word.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, typedWord } from '#core';
 import { debianPackageOfModule, packageOfModule } from './import-names.ts';
 import { installCommands, installHint } from './system-packages.ts';
 

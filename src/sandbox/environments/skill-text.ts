@@ -1,5 +1,5 @@
-import { toRelativePath } from '../../core/path.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { toRelativePath } from '#core';
+import type { ConfinedDirectory } from '#platform';
 
 const MAX_BYTES = 256 * 1024;
 

@@ -1,12 +1,8 @@
 /** A virtual environment of the user, mounted read-only at its own path, because its console scripts contain that path. */
 import path from 'node:path';
 
-import { isSkillError } from '../../core/errors.ts';
-import type { HostMount } from '../../core/execution.ts';
-import type { Failure } from '../../core/failure-codes.ts';
-import { quoted } from '../../core/text/text.ts';
-import { tryRealPath } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { isSkillError, quoted, type Failure, type HostMount } from '#core';
+import { readTextFile, tryRealPath } from '#platform';
 import { packagesFailed } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
 

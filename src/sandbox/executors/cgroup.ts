@@ -3,9 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { RunLimits } from '../../core/execution.ts';
-import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readProcFile, readProcess, tryRead } from '../../platform/process/proc.ts';
+import type { RunLimits } from '#core';
+import { isDirectory, isPresent, isSystemError, readProcess, readProcFile, tryRead } from '#platform';
 
 /**
  * A cgroup folder in which groups for runs can be created. Version 1 has a tree per controller, and entering a group costs

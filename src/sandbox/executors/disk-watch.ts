@@ -1,10 +1,7 @@
 import { lstatSync, readdirSync, statSync, statfsSync } from 'node:fs';
 
-import type { RunLimits } from '../../core/execution.ts';
-import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
-import { cpuTimer } from '../../platform/process/cpu-timer.ts';
-import { readProcFile, tryRead } from '../../platform/process/proc.ts';
-import { quietly } from '../../platform/quietly.ts';
+import type { RunLimits } from '#core';
+import { cpuTimer, isSystemError, namesIn, quietly, readProcFile, tryRead } from '#platform';
 
 /** Counting takes at most a tenth of a processor, unless the free space shows that much was written. */
 const PAUSE_FACTOR = 10;

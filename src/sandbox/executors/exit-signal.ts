@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-import type { EndReason, ProgramEnd } from '../../core/execution.ts';
+import type { EndReason, ProgramEnd } from '#core';
 
 /** Signals that end programs. Engines and bubblewrap report them the way shells do: exit code 128 plus the signal number. */
 const FATAL_SIGNALS: ReadonlyMap<number, string> = new Map(

@@ -1,6 +1,5 @@
-import { NOBODY, type Capabilities, type Executor, type Identity, type RunLimits } from '../../core/execution.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
-import { tryRead } from '../../platform/process/proc.ts';
+import { NOBODY, type Capabilities, type Executor, type Identity, type RunLimits } from '#core';
+import { isPresent, tryRead } from '#platform';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
 

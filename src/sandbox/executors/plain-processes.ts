@@ -1,30 +1,37 @@
 import path from 'node:path';
 
-import { defined } from '../../core/defined.ts';
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import type {
-  AttachedWorkspace,
-  Capabilities,
-  EndReason,
-  Executor,
-  ExecutorName,
-  Identity,
-  LimitName,
-  OutputSink,
-  ProgramEnd,
-  ProgramSpec,
-  RunLimits,
-  RunStreams,
-  RunningProgram,
-  WorkspacePlace,
-} from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { startChild, supervise, type Child } from '../../platform/process/child-process.ts';
-import { isDirectory, isInside, tryRealPath } from '../../platform/fs/paths.ts';
-import type { Inherited } from '../../platform/process/inherited-descriptors.ts';
-import { OutputPipes } from '../../platform/process/output-pipes.ts';
-import { memoryOf } from '../../platform/process/process-memory.ts';
-import { ProcessTable } from '../../platform/process/process-tree.ts';
+import {
+  defined,
+  invalidInput,
+  quoted,
+  SkillError,
+  type AttachedWorkspace,
+  type Capabilities,
+  type EndReason,
+  type Executor,
+  type ExecutorName,
+  type Identity,
+  type LimitName,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunLimits,
+  type RunningProgram,
+  type RunStreams,
+  type WorkspacePlace,
+} from '#core';
+import {
+  isDirectory,
+  isInside,
+  memoryOf,
+  OutputPipes,
+  ProcessTable,
+  startChild,
+  supervise,
+  tryRealPath,
+  type Child,
+  type Inherited,
+} from '#platform';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';

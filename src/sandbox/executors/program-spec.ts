@@ -1,9 +1,16 @@
 import path from 'node:path';
 
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import type { HostMount, ProgramEnd, ProgramSpec, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isDirectory, isInside } from '../../platform/fs/paths.ts';
+import {
+  invalidInput,
+  quoted,
+  SkillError,
+  type HostMount,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunningProgram,
+  type WorkspacePlace,
+} from '#core';
+import { isDirectory, isInside } from '#platform';
 import { WRITABLE_FOLDERS } from '../workspace/layout.ts';
 
 /** Checks that every executor makes before it starts a program. */

@@ -1,8 +1,6 @@
 import { readlinkSync } from 'node:fs';
 
-import { readProcFile, tryRead } from '../../platform/process/proc.ts';
-import { quietly } from '../../platform/quietly.ts';
-import { namesIn } from '../../platform/fs/paths.ts';
+import { namesIn, quietly, readProcFile, tryRead } from '#platform';
 
 /**
  * Memory in socket buffers, which belongs to no process. It is needed where no control group counts it. A socket counts with the most that

@@ -1,11 +1,8 @@
 /** Puts inputs below `work` or `out`. Works by descriptors, because a program may swap files there. */
 import { fchownSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
 
-import type { Identity } from '../../core/execution.ts';
-import type { RelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { quoted, type Identity, type RelativePath } from '#core';
+import { DirectoryHandle, isSystemError } from '#platform';
 import { parsePath, refuseInput, type InputRefused } from './input-sources.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [

@@ -2,14 +2,28 @@
 import { closeSync, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { FAILURES, failure, type Failure, type FailureCode } from '../../core/failure-codes.ts';
-import { nearest } from '../../core/nearest.ts';
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { ConfinedDirectory, inConfined } from '../../platform/fs/confined-directory.ts';
-import { DirectoryHandle, HAS_DESCRIPTOR_PATHS, descriptorPath } from '../../platform/fs/directory-handle.ts';
-import { isInside, isSystemError, namesIn, tryRealPath } from '../../platform/fs/paths.ts';
-import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
+import {
+  failure,
+  FAILURES,
+  nearest,
+  quoted,
+  toRelativePath,
+  type Failure,
+  type FailureCode,
+  type RelativePath,
+} from '#core';
+import {
+  ConfinedDirectory,
+  descriptorPath,
+  DirectoryHandle,
+  FOREIGN_FILE,
+  HAS_DESCRIPTOR_PATHS,
+  inConfined,
+  isInside,
+  isSystemError,
+  namesIn,
+  tryRealPath,
+} from '#platform';
 
 /** Why an input, and with it the whole request, was not staged. */
 export interface InputFailure extends Failure {

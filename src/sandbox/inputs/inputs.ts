@@ -5,20 +5,26 @@
 import { closeSync, fchmodSync, fchownSync, futimesSync, lchownSync, openSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import type { InputRequest } from '../../core/action.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { Identity } from '../../core/execution.ts';
-import type { FailureCode } from '../../core/failure-codes.ts';
-import { nearest } from '../../core/nearest.ts';
-import type { RelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { writeAll } from '../../platform/fs/atomic-replace.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { isSystemError, realPath } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { isProgram } from '../../platform/fs/tree-digest.ts';
-import { readPieces } from '../../platform/fs/tree-file.ts';
-import { TreeRefused, type TreeProblem } from '../../platform/fs/tree-walk.ts';
+import {
+  isSkillError,
+  nearest,
+  quoted,
+  type FailureCode,
+  type Identity,
+  type InputRequest,
+  type RelativePath,
+} from '#core';
+import {
+  copyTree,
+  isProgram,
+  isSystemError,
+  readPieces,
+  realPath,
+  removeTree,
+  TreeRefused,
+  writeAll,
+  type TreeProblem,
+} from '#platform';
 import { checkPlace, parseTarget, placeInput, type PlaceOptions } from './input-places.ts';
 import {
   InputRefused,

@@ -1,5 +1,5 @@
-import { timerMs } from '../../platform/clock.ts';
-import type { EndReason, OutputSink, ProgramEnd, RunningProgram } from '../../core/execution.ts';
+import { timerMs } from '#platform';
+import type { EndReason, OutputSink, ProgramEnd, RunningProgram } from '#core';
 import { LineBuffer } from './line-buffer.ts';
 import { PROMPT_LINES, expectedInput, type ExpectedInput } from './prompt.ts';
 import { terminalText } from './terminal-text.ts';

@@ -1,6 +1,4 @@
-import { SkillError, invalidInput } from '../../core/errors.ts';
-import type { AttachedWorkspace, ProgramSpec } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
+import { invalidInput, quoted, SkillError, type AttachedWorkspace, type ProgramSpec } from '#core';
 import { Interaction, KILL_GRACE_MS, type InteractionView } from './interaction.ts';
 
 export interface ViewOptions {

@@ -1,5 +1,4 @@
-import { quoted } from '../../core/text/text.ts';
-import { endOf } from '../../core/text/code-point.ts';
+import { endOf, quoted } from '#core';
 
 /** A program seems to wait for input. This is a guess from its last output and only a hint for the model. */
 export interface ExpectedInput {

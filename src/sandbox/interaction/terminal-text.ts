@@ -1,4 +1,4 @@
-import { cleanText } from '../../core/text/text.ts';
+import { cleanText } from '#core';
 
 /** Converts program output to text for a model. A remaining `\r` means that the following text overwrites the line. */
 export interface TerminalText {

@@ -2,11 +2,8 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { Identity } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
-import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
+import { isSkillError, quoted, SkillError, type Identity } from '#core';
+import { isInside, tryOpenDirectory, tryRealPath } from '#platform';
 import { filesBelow, linkedInode } from './hard-links.ts';
 
 /** A folder that the user wants programs to see. */

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import path from 'node:path';
 
-import { quietly } from '../../platform/quietly.ts';
+import { quietly } from '#platform';
 
 /** `device:inode` of a regular file with more than one name; undefined for everything else. */
 export function linkedInode(file: string): string | undefined {

@@ -1,10 +1,8 @@
 import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import type { HostMount } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
+import { quoted, SkillError, type HostMount } from '#core';
+import { isInside, isPresent, tryRealPath } from '#platform';
 import { entriesOf, filesBelow, linkedInode } from './hard-links.ts';
 import { linkTarget, setAside } from './new-entries.ts';
 import type { CheckedMount } from './check-mount.ts';

@@ -1,10 +1,8 @@
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { printable } from '../../core/text/text.ts';
-import { typedWord } from '../../core/text/shell-word.ts';
-import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
-import { quietly } from '../../platform/quietly.ts';
+import { printable, typedWord } from '#core';
+import { isSystemError, quietly, tryRealPath } from '#platform';
 
 /** The protected names of a folder: those that exist, and where links among them lead. */
 export type ProtectedEntries = ReadonlyMap<string, string | undefined>;

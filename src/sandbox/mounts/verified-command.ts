@@ -1,5 +1,4 @@
-import type { ExecutorName } from '../../core/execution.ts';
-import { shellWord } from '../../core/text/shell-word.ts';
+import { shellWord, type ExecutorName } from '#core';
 
 /** A folder and the inode that was checked. */
 export interface VerifiedFolder {

@@ -2,14 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity, ProgramSpec } from '../../core/execution.ts';
-import { isHostPattern, isLoopback, readHostPattern, type HostPattern } from '../../core/network/host-pattern.ts';
-import type { RefusedConnection } from '../../core/network/refused-connection.ts';
+import {
+  isHostPattern,
+  isLoopback,
+  readHostPattern,
+  type HostPattern,
+  type Identity,
+  type ProgramSpec,
+  type RefusedConnection,
+} from '#core';
 import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
-import { builtFile } from '../../platform/built-file.ts';
-import { openAllowProxy, type ProxyLimits } from '../../platform/net/allow-proxy.ts';
-import type { NetworkDecision, ResolveHost } from '../../platform/net/network-gate.ts';
+import { builtFile, openAllowProxy, type NetworkDecision, type ProxyLimits, type ResolveHost } from '#platform';
 
 export interface BridgeOptions {
   /** Granted host patterns; see core/network/host-pattern.ts. */

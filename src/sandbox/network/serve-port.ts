@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 
-import { SkillError } from '../../core/errors.ts';
-import { builtFile } from '../../platform/built-file.ts';
+import { SkillError } from '#core';
+import { builtFile } from '#platform';
 import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
 

@@ -5,11 +5,8 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
-import type { SkipReason } from '../../core/outputs.ts';
-import { DirectoryHandle, type Confinement } from '../../platform/fs/directory-handle.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
-import { quietly, tryStat } from '../../platform/quietly.ts';
+import type { SkipReason } from '#core';
+import { DirectoryHandle, FOREIGN_FILE, isSystemError, quietly, tryStat, type Confinement } from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }

@@ -3,13 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { fstatSync, readSync, type Stats } from 'node:fs';
 
-import { isSkillError } from '../../core/errors.ts';
-import { startOfText } from '../../core/text/excerpt.ts';
-import { mediaTypeOf } from '../../core/media-type.ts';
-import type { SavedOutput } from '../../core/outputs.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { wholeCharacters } from '../../platform/process/output-capture.ts';
+import { isSkillError, mediaTypeOf, startOfText, type SavedOutput } from '#core';
+import { isSystemError, sha256, wholeCharacters } from '#platform';
 
 export interface OutputToSave {
   readonly name: string;

@@ -6,13 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText } from '../../core/diagnostic.ts';
-import type { Glob } from '../../core/glob.ts';
-import type { SkipReason } from '../../core/outputs.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { printable } from '../../core/text/text.ts';
-import type { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { compareText, printable, toRelativePath, type Glob, type SkipReason } from '#core';
+import { isSystemError, type DirectoryHandle } from '#platform';
 import type { WorkspaceFolders } from './collect-folders.ts';
 
 export interface WalkLimits {

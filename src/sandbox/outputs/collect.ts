@@ -5,23 +5,22 @@
 import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText } from '../../core/diagnostic.ts';
-import { SkillError } from '../../core/errors.ts';
-import { compileGlob } from '../../core/glob.ts';
 import {
+  compareText,
+  compileGlob,
   DEFAULT_OUTPUT_LIMITS,
-  NOT_COLLECTED,
-  SKIP_REASONS,
   isPrimaryCandidate,
+  NOT_COLLECTED,
+  printable,
+  SkillError,
+  SKIP_REASONS,
   type Collected,
   type OutputFile,
   type SavedOutput,
-  type SkipReason,
   type SkippedOutput,
-} from '../../core/outputs.ts';
-import { printable } from '../../core/text/text.ts';
-import type { Confinement } from '../../platform/fs/directory-handle.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+  type SkipReason,
+} from '#core';
+import { isSystemError, type Confinement } from '#platform';
 import { WorkspaceFolders, linkReason } from './collect-folders.ts';
 import { OutputReader, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkResult } from './collect-walk.ts';

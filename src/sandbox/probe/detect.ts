@@ -1,18 +1,21 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { Executor, ExecutorName } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import {
+  fieldOf,
+  hasShape,
+  isSkillError,
+  parseJson,
+  quoted,
+  shape,
+  SkillError,
+  type Executor,
+  type ExecutorName,
+} from '#core';
+import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
 import { landlockGaps } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
 
 export type OnTrial = (name: ExecutorName) => void;
 

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/text/shell-word.ts';
+import { shellWord } from '#core';
 
 /** Targets on the host that an attempt tries to reach. */
 export interface AttemptTargets {

@@ -6,10 +6,9 @@ import { createServer, type ListenOptions } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-import type { Identity } from '../../core/execution.ts';
+import type { Identity } from '#core';
 import type { AttemptTargets } from './escape-attempts.ts';
-import { readProcess } from '../../platform/process/proc.ts';
-import { quietly } from '../../platform/quietly.ts';
+import { quietly, readProcess } from '#platform';
 
 /** A listener of the host that programs must not reach. */
 export type DecoyListener = 'tcp' | 'udp' | 'socket' | 'abstract';

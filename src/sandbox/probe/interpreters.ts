@@ -1,6 +1,5 @@
-import { DEFAULT_LIMITS, type AttachedWorkspace, type ExecutorName } from '../../core/execution.ts';
-import { PROGRAM_FOLDERS, interpreterFolders } from '../../platform/process/program-environment.ts';
-import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
+import { DEFAULT_LIMITS, type AttachedWorkspace, type ExecutorName } from '#core';
+import { interpreterFolders, NO_OUTPUT, PROGRAM_FOLDERS, textSink } from '#platform';
 
 /** An interpreter as scripts find it. */
 export interface Interpreter {

@@ -13,14 +13,12 @@ import {
   type Isolation,
   type ProgramEnd,
   type RunLimits,
-} from '../../core/execution.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
+} from '#core';
+import { isPresent, NO_OUTPUT, tryRead } from '#platform';
 import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
-import { tryRead } from '../../platform/process/proc.ts';
 import { isRoot } from '../workspace/layout.ts';
 import { interpretersIn, type Interpreter } from './interpreters.ts';
 import { openHostDecoys, type DecoyListener, type HostDecoys } from './host-decoys.ts';
-import { NO_OUTPUT } from '../../platform/process/output-capture.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
 export type AttemptVerdict = 'blocked' | 'open' | 'unknown';

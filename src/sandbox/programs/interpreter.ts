@@ -1,5 +1,4 @@
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { quoted } from '../../core/text/text.ts';
+import { failure, quoted, type Failure } from '#core';
 
 /** A script to run. */
 export interface Script {

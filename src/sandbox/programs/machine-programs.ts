@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { quietly } from '../../platform/quietly.ts';
+import { quietly } from '#platform';
 
 /** The executable that a shell would run for a bare name. */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {

@@ -1,15 +1,8 @@
-import { isSkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import { normalName } from '../../core/packages.ts';
-import { typedWord } from '../../core/text/shell-word.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isInRange } from '../../platform/version-range.ts';
-import { runChild } from '../../platform/process/child-process.ts';
-import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
+import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord } from '#core';
+import { isInRange, NO_OUTPUT, PROGRAM_FOLDERS, runChild, textSink } from '#platform';
 import { installHint } from '../environments/system-packages.ts';
 import { findProgram, runningNodeVersion } from './machine-programs.ts';
 import type { Requirement } from './skill-requirements.ts';
-import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
 
 /** A requirement that is not met, with instructions. */
 export interface MissingRequirement {

@@ -1,10 +1,8 @@
-import { toRelativePath } from '../../core/path.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { isObject, parseJson, toRelativePath } from '#core';
+import type { ConfinedDirectory } from '#platform';
 import { arrayAt, declaredBlock } from '../environments/declared-packages.ts';
 import { textOf } from '../environments/skill-text.ts';
 import { scriptCommand } from './interpreter.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { isObject } from '../../core/json/json-schema.ts';
 
 /** A requirement that a skill states in its fields or files. */
 export interface Requirement {

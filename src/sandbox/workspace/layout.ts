@@ -5,14 +5,17 @@
 import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import type { Identity, ProgramSpec } from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
-import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
-import { isInside, isSystemError, realPath } from '../../platform/fs/paths.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { TEMPORARY } from '../../platform/process/program-environment.ts';
+import { quoted, SkillError, type Identity, type ProgramSpec } from '#core';
+import {
+  isInside,
+  isSystemError,
+  makeFolders,
+  ownerName,
+  realPath,
+  TEMPORARY,
+  thisProcess,
+  tryOpenDirectory,
+} from '#platform';
 
 /** Folders that all programs of a workspace may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;

@@ -3,16 +3,17 @@ import { lstatSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import {
+  digestName,
+  isSystemError,
+  namesIn,
   OWNER_FILE,
   ownerOfName,
   ownerState,
   readFolderOwner,
+  removeTree,
   thisProcess,
   type LockOwner,
-} from '../../platform/fs/lock-owner.ts';
-import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { digestName } from '../../platform/fs/tree-digest.ts';
+} from '#platform';
 import { isOurs, makeTemporary, type Base } from './layout.ts';
 import { readMetadata } from './metadata.ts';
 

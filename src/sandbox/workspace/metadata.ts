@@ -1,12 +1,7 @@
-import { inConfined } from '../../platform/fs/confined-directory.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { isTreeDigest } from '../../platform/fs/tree-digest.ts';
+import { inConfined, isSystemError, isTreeDigest, writeFileAtomically } from '#platform';
+import { fieldOf, hasShape, isListOf, parseJson, shape, toRelativePath, type Shape } from '#core';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
-import { parseJson } from '../../core/json/parse-json.ts';
-import { fieldOf, hasShape, isListOf, shape, type Shape } from '../../core/json/shape.ts';
 
 /** The record of a workspace, for users and for the process that reopens it. Times are ISO 8601. */
 export interface WorkspaceMetadata {

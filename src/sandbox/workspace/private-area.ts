@@ -6,12 +6,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import type { HostMount, WorkspacePlace } from '../../core/execution.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { inConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { writeBeneath } from '../../platform/fs/confined-write.ts';
-import { realPath } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { toRelativePath, type HostMount, type WorkspacePlace } from '#core';
+import { inConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
 

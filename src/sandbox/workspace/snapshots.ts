@@ -5,17 +5,20 @@
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, renameSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { isValidName } from '../../core/skill-name.ts';
-import { quoted } from '../../core/text/text.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { digestName, readTreeDigest, twiceIfChanged, type TreeDigests } from '../../platform/fs/tree-digest.ts';
-import { withoutUnusable } from '../../platform/fs/usable-tree.ts';
-import type { TreeRefusal } from '../../platform/fs/tree-walk.ts';
+import { isValidName, quoted, SkillError } from '#core';
+import {
+  copyTree,
+  digestName,
+  isSystemError,
+  quietly,
+  readTreeDigest,
+  removeTree,
+  twiceIfChanged,
+  withoutUnusable,
+  type TreeDigests,
+  type TreeRefusal,
+} from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary, type Base } from './layout.ts';
-import { quietly } from '../../platform/quietly.ts';
 
 export interface SkillSource {
   readonly name: string;

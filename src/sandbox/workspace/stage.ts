@@ -1,11 +1,8 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { quoted, SkillError } from '#core';
+import { copyTree, isSystemError, removeTree } from '#platform';
 import { SKILL_LINKS, ioFailed, isRoot, makeInside, makeTemporary, type Base } from './layout.ts';
 import { addedLinks, discard, isRenamed, withSignal, type Snapshot } from './snapshots.ts';
 

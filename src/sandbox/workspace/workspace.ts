@@ -6,19 +6,16 @@ import { chmodSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
-import { SkillError } from '../../core/errors.ts';
-import type {
-  AttachedWorkspace,
-  Executor,
-  Identity,
-  Isolation,
-  StagedSkill,
-  WorkspacePlace,
-} from '../../core/execution.ts';
-import { thisProcess, writeFolderOwner } from '../../platform/fs/lock-owner.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { openTreeDigests } from '../../platform/fs/tree-digest.ts';
+import {
+  SkillError,
+  type AttachedWorkspace,
+  type Executor,
+  type Identity,
+  type Isolation,
+  type StagedSkill,
+  type WorkspacePlace,
+} from '#core';
+import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime, writeFolderOwner } from '#platform';
 import {
   invalid,
   ioFailed,
@@ -35,7 +32,6 @@ import { removeLeftovers, removeOldSnapshots, type SweepOptions } from './leftov
 import { newMetadata, readMetadata, writeMetadata, type WorkspaceMetadata } from './metadata.ts';
 import { discard, openSnapshots, checkSkillName, withSignal, type SkillSource, type Snapshots } from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
-import { withinTime } from '../../platform/process/child-process.ts';
 
 export interface WorkspacesOptions {
   /** Absolute path, created if missing. Must belong to the current user; for root, every user must be able to reach it. */

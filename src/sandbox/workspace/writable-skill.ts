@@ -1,13 +1,16 @@
 /** A writable copy of a skill for one program, because many scripts write beside themselves or into the folder in which they start. */
 import path from 'node:path';
 
-import type { AttachedWorkspace, HostMount, Identity, StagedSkill, WorkspacePlace } from '../../core/execution.ts';
-import { toRelativePath, type RelativePath } from '../../core/path.ts';
-import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { writeBeneath } from '../../platform/fs/confined-write.ts';
-import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { realPath } from '../../platform/fs/paths.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
+import {
+  toRelativePath,
+  type AttachedWorkspace,
+  type HostMount,
+  type Identity,
+  type RelativePath,
+  type StagedSkill,
+  type WorkspacePlace,
+} from '#core';
+import { copyTree, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, makeInside } from './layout.ts';
 import { addedLinks, withSignal } from './snapshots.ts';
 

@@ -1,7 +1,7 @@
 /** Schemas of the API: runs and their events. */
 import { z } from 'zod';
 
-import { docsPage } from '../../core/docs-page.ts';
+import { docsPage } from '#core';
 
 const text = z.string();
 const count = z.number().nonnegative();

@@ -1,7 +1,5 @@
-import { requestCost } from '../../agent/request-cost.ts';
-import { CATALOG_LAYOUTS } from '../../core/catalog-layout.ts';
-import { isForModel, type SkillEntry } from '../../core/skill.ts';
-import { tokenWeight } from '../../core/tokens.ts';
+import { requestCost } from '#agent';
+import { CATALOG_LAYOUTS, isForModel, tokenWeight, type SkillEntry } from '#core';
 import { CatalogQuery, CatalogView } from '../api/skills.ts';
 import type { SkillContext } from '../context.ts';
 import { jsonRoute, type Route } from '../router.ts';

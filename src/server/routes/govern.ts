@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { DEFAULT_BUDGET } from '../../core/budget.ts';
-import { capabilityLine } from '../../policy/capability-text.ts';
-import { isAnswered, listPending, pendingFolder } from '../../policy/approval/pending-approvals.ts';
+import { DEFAULT_BUDGET } from '#core';
+import { capabilityLine, isAnswered, listPending, pendingFolder } from '#policy';
 import type { ApprovalBook } from '../approvals.ts';
-import { examineExecutors } from '../../runtime/execution/executors.ts';
-import { explainDecision, policyWith, shownLayers } from '../../runtime/explain-policy.ts';
-import { runIds } from '../../journal/run-folder.ts';
+import { examineExecutors, explainDecision, policyWith, shownLayers } from '#runtime';
+import { runIds } from '#journal';
 import { VERSION } from '../../version.ts';
 import {
   Answered,

@@ -1,15 +1,21 @@
 /** Installs, updates and uninstalls skills: a plan first, then exactly that plan. */
-import { configProblem } from '../../core/config/loaded-config.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
-import { installSkills, type InstallPlan } from '../../packs/install.ts';
-import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
-import { packSettings, type PackSettings } from '../../packs/pack-settings.ts';
-import { isNotAllowed, isRefusal, type PackRefusal } from '../../packs/problems.ts';
-import { uninstallSkills } from '../../packs/change-root.ts';
-import { trustArriving, trustConfirmed } from '../../packs/trust-confirmed.ts';
-import type { ChangedSkill } from '../../packs/update/update-skill.ts';
-import { updateSkills } from '../../packs/update/update.ts';
-import { sha256 } from '../../platform/hash.ts';
+import { configProblem, stableJson } from '#core';
+import {
+  installSkills,
+  isNotAllowed,
+  isRefusal,
+  packSettings,
+  trustArriving,
+  trustConfirmed,
+  uninstallSkills,
+  updateSkills,
+  type ChangedSkill,
+  type InspectedSkill,
+  type InstallPlan,
+  type PackRefusal,
+  type PackSettings,
+} from '#packs';
+import { sha256 } from '#platform';
 import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';

@@ -3,16 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { z } from 'zod';
-import { resumeAgent } from '../../agent/resume/resume.ts';
-import type { AgentOptions } from '../../agent/agent-options.ts';
-import type { Budget } from '../../core/budget.ts';
-import { defined } from '../../core/defined.ts';
-import type { Model } from '../../core/model.ts';
-import { readRun } from '../../journal/journal-reader.ts';
-import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
-import { readSealKey } from '../../platform/fs/seal-key.ts';
-import { replayRun } from '../../runtime/replay/replay-run.ts';
-import { describeAction } from '../../core/action-text.ts';
+import { resumeAgent, type AgentOptions } from '#agent';
+import { defined, describeAction, startOf, type Budget, type Model } from '#core';
+import { readRun } from '#journal';
+import { isInside, readSealKey, tryRealPath } from '#platform';
+import { replayRun } from '#runtime';
 import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started, Uploaded } from '../api/runs.ts';
 import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
@@ -21,7 +16,6 @@ import { fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 import { agentOf, filesIn } from '../run-starter.ts';
 import { runFolder } from '../records.ts';
 import { openUploads } from '../uploads.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 const UploadQuery = z.strictObject({ name: z.string().min(1).max(200) });
 

@@ -1,9 +1,7 @@
 import type { EventEmitter } from 'node:events';
 
-import { visibleJson } from '../../core/json/visible-json.ts';
-import { toAtif } from '../../journal/export/atif.ts';
-import { serverSentEvents } from '../../journal/export/server-sent-events.ts';
-import { readRun } from '../../journal/journal-reader.ts';
+import { visibleJson } from '#core';
+import { readRun, serverSentEvents, toAtif } from '#journal';
 import { z } from 'zod';
 import {
   ComparisonQuery,

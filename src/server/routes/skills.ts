@@ -1,22 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
-import { isSkillError } from '../../core/errors.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { estimateTokens } from '../../core/tokens.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { parseSkillMd } from '../../skills/format/skill-md.ts';
-import { readSkillFile } from '../../skills/loader/body.ts';
-import { listSkillFiles } from '../../skills/loader/files.ts';
-import { readLock } from '../../packs/lock/lock-file.ts';
-import { isRefusal } from '../../packs/problems.ts';
-import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
-import { inConfined } from '../../platform/fs/confined-directory.ts';
-import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { checkAndFix } from '../../runtime/check.ts';
-import type { SkillIndex } from '../../skills/registry/index-skills.ts';
-import { openSecrets } from '../../runtime/secrets/secrets.ts';
+import { estimateTokens, isSkillError, startOf, toRelativePath, type SkillEntry } from '#core';
+import { listSkillFiles, parseSkillMd, readSkillFile, type SkillIndex } from '#skills';
+import { agentBases, isRefusal, openAgentView, readLock } from '#packs';
+import { inConfined, readTreeDigest, sha256 } from '#platform';
+import { checkAndFix, openSecrets } from '#runtime';
 import {
   RepairRequest,
   Repaired,
@@ -30,7 +19,6 @@ import {
 import type { SkillContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { jsonRoute, type Immutable, type Route } from '../router.ts';
-import { startOf } from '../../core/text/code-point.ts';
 
 const MAX_LEFT_OUT = 500;
 const MAX_BODY_CHARACTERS = 400_000;

@@ -1,9 +1,13 @@
-import { compareText } from '../../core/diagnostic.ts';
-import { isForModel, type Visibility } from '../../core/skill.ts';
-import { cleanText } from '../../core/text/text.ts';
-import { tokenWeight } from '../../core/tokens.ts';
-import { CATALOG_LAYOUTS, type CatalogFormat } from '../../core/catalog-layout.ts';
-import { startOf } from '../../core/text/code-point.ts';
+import {
+  CATALOG_LAYOUTS,
+  cleanText,
+  compareText,
+  isForModel,
+  startOf,
+  tokenWeight,
+  type CatalogFormat,
+  type Visibility,
+} from '#core';
 
 /** The data of a skill that the catalog uses. */
 export interface CatalogItem {

@@ -1,5 +1,18 @@
 /** Validates the fields and builds the head: all rules about names, types and lengths, whichever reader found the fields. */
-import type { Edit } from '../../core/diagnostic.ts';
+import {
+  cleanText,
+  countCharacters,
+  hiddenCharacters,
+  isLongerThan,
+  isTooLong,
+  isValidName,
+  makeHead,
+  quoted,
+  readName,
+  toSlug,
+  type Edit,
+  type SkillHead,
+} from '#core';
 import { readControls, wrongType, type StatedFields } from './controls.ts';
 import {
   fieldOfKey,
@@ -11,14 +24,11 @@ import {
   type RestrictingField,
 } from './fields.ts';
 import { readMetadata } from './metadata.ts';
-import { isTooLong, isValidName, readName, toSlug } from '../../core/skill-name.ts';
 import { isUnsafeKey, locateInValue, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
 import { addDiagnostic, textOf, type Report } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
-import { makeHead, type SkillHead } from '../../core/skill.ts';
-import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../../core/text/text.ts';
 
 const MAX_DESCRIPTION = 1024;
 const MAX_COMPATIBILITY = 500;

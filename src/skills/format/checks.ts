@@ -5,7 +5,7 @@ import type { MapNode, ScalarNode } from './node.ts';
 import { addDiagnostic, type Report } from './report.ts';
 import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
-import { cleanText, isLongerThan, nextHidden, quoted } from '../../core/text/text.ts';
+import { cleanText, isLongerThan, nextHidden, quoted } from '#core';
 
 const MAX_LINES = 200;
 const MAX_LINE = 500;

@@ -6,16 +6,16 @@ import {
   hasSeparatingComma,
   isToolPattern,
   narrowTools,
+  quoted,
   splitToolList,
   withoutTools,
-} from '../../core/allowed-tools.ts';
+  type SkillControls,
+} from '#core';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
 import { addDiagnostic, textOf, type Report } from './report.ts';
 import { requiredEntries } from './requires.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
-import type { SkillControls } from '../../core/skill.ts';
-import { quoted } from '../../core/text/text.ts';
 
 /** All entries of each field, from the top level and from `metadata`. */
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;

@@ -1,5 +1,5 @@
 /** Applies the edits of diagnostics. */
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '#core';
 
 /** Applies every edit that does not overlap an earlier one. Validate the result again to get the edits that were skipped. */
 export function applyEdits(

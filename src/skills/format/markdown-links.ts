@@ -1,5 +1,5 @@
 /** The files of its own that a skill's body points at. */
-import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
+import { closesFence, fenceMark } from '#core';
 
 export interface LocalLink {
   readonly target: string;

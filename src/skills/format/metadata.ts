@@ -12,7 +12,7 @@ import {
 } from './node.ts';
 import { addDiagnostic, textOf, type Report } from './report.ts';
 import { replacing } from './write.ts';
-import { cleanText, quoted } from '../../core/text/text.ts';
+import { cleanText, quoted } from '#core';
 
 /** Reads `metadata` and adds its extension fields to `stated`. The result has no prototype, so that no key can reach one. */
 export function readMetadata(report: Report, stated: Map<FieldName, MapEntry[]>): Readonly<Record<string, string>> {

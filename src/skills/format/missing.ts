@@ -2,7 +2,7 @@
 import { isTooLarge } from './checks.ts';
 import type { FenceReading } from './fences.ts';
 import type { Problem } from './report.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 
 export function missingFrontmatter(text: string, found: Exclude<FenceReading, { type: 'found' }>): Problem {
   return found.type === 'none' ? missing(found.at, text) : unterminated(text, found.open, found.start);

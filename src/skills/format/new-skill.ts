@@ -1,6 +1,4 @@
-import { invalidInput } from '../../core/errors.ts';
-import { isValidName, toSlug } from '../../core/skill-name.ts';
-import { printable } from '../../core/text/text.ts';
+import { invalidInput, isValidName, printable, toSlug } from '#core';
 
 export const SKILL_PARTS = ['scripts', 'references', 'assets', 'evals'] as const;
 export type SkillPart = (typeof SKILL_PARTS)[number];

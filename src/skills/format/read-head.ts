@@ -10,7 +10,7 @@ import { findLineRestrictions } from './restrictions.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
 import { readYaml, type YamlReading } from './yaml.ts';
 import { finishHead, openReport, readSimpleHead, rejectHead } from './simple-head.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 
 const NONE: ReadonlySet<RestrictingField> = new Set();
 

@@ -1,11 +1,9 @@
 /** Repairs the value of one broken piece, reports what was wrong, and adds an edit if it is certain. */
-import type { DiagnosticCode } from '../../core/diagnostic-codes.ts';
-import type { Edit } from '../../core/diagnostic.ts';
+import { quoted, type DiagnosticCode, type Edit } from '#core';
 import type { ScalarNode } from './node.ts';
 import type { Piece } from './pieces.ts';
 import { addDiagnostic, type Report } from './report.ts';
 import { foldYaml, quoteYaml } from './write.ts';
-import { quoted } from '../../core/text/text.ts';
 
 interface RawValue {
   /** Offset of the first character of the value, and just after its last. */

@@ -1,8 +1,14 @@
 /** Collects the diagnostics of one file. Lines and columns are computed only for diagnostics. */
-import { DIAGNOSTIC_RULES, type DiagnosticCode } from '../../core/diagnostic-codes.ts';
-import { compareDiagnostics, type Diagnostic, type Edit, type Mode } from '../../core/diagnostic.ts';
+import {
+  cleanText,
+  compareDiagnostics,
+  DIAGNOSTIC_RULES,
+  type Diagnostic,
+  type DiagnosticCode,
+  type Edit,
+  type Mode,
+} from '#core';
 import type { ScalarNode } from './node.ts';
-import { cleanText } from '../../core/text/text.ts';
 
 export interface Report {
   readonly path: string;

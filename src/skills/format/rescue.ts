@@ -12,7 +12,7 @@ import { addDiagnostic, type Report } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { YamlReading } from './yaml.ts';
 import { quoteYaml } from './write.ts';
-import { quoted } from '../../core/text/text.ts';
+import { quoted } from '#core';
 
 export interface Rescue {
   readonly map: MapNode;

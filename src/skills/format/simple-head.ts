@@ -13,7 +13,7 @@ import { rescueFields } from './rescue.ts';
 import { NESTED_KEY, isPlainStart } from './scalars.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
 import type { YamlReading } from './yaml.ts';
-import { isVisible } from '../../core/text/text.ts';
+import { isVisible } from '#core';
 
 export type { HeadOptions, HeadReading, HeadSource } from './source.ts';
 

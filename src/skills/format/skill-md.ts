@@ -1,13 +1,20 @@
 /** Parses a whole SKILL.md: head and body. Imports `yaml`; a scan needs only heads and uses `simple-head.ts`. */
-import { codePointAt } from '../../core/text/code-point.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { lengthWithoutTrailingSpace, offsetOfLine } from '../../core/text/excerpt.ts';
+import {
+  cleanText,
+  codePointAt,
+  countCharacters,
+  hiddenCharacters,
+  isLongerThan,
+  lengthWithoutTrailingSpace,
+  nextHidden,
+  offsetOfLine,
+  type Diagnostic,
+  type SkillHead,
+} from '#core';
 import { findFences } from './fences.ts';
 import { sortedDiagnostics, positionOf, addDiagnostic, type Report } from './report.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { readHead } from './read-head.ts';
-import type { SkillHead } from '../../core/skill.ts';
-import { cleanText, countCharacters, hiddenCharacters, isLongerThan, nextHidden } from '../../core/text/text.ts';
 
 export interface SkillMd {
   /** Absent if the skill is excluded; `diagnostics` then contains the reason. */

@@ -1,5 +1,4 @@
-import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
-import type { SkillHead } from '../../core/skill.ts';
+import type { Diagnostic, Mode, SkillHead } from '#core';
 
 /** The text of a SKILL.md, as far as it was read, and its location. */
 export interface HeadSource {

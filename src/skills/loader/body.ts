@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-import type { FailureCode } from '../../core/failure-codes.ts';
-import { fileProblemText } from '../../core/file-problem.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { inConfined, type ConfinedDirectory, type ConfinedFile } from '../../platform/fs/confined-directory.ts';
-import type { TextRead } from '../../platform/fs/read-file.ts';
+import { fileProblemText, toRelativePath, type FailureCode } from '#core';
+import { inConfined, type ConfinedDirectory, type ConfinedFile, type TextRead } from '#platform';
 
 /** A model could not read a larger SKILL.md. */
 const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;

@@ -1,12 +1,9 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { diagnose, type Diagnostic, type Finding, type Mode } from '../../core/diagnostic.ts';
+import { diagnose, printable, type Diagnostic, type Finding, type Mode, type SkillHead } from '#core';
 import { localLinks, parseSkillMd } from '../format/skill-md.ts';
-import type { SkillHead } from '../../core/skill.ts';
-import { printable } from '../../core/text/text.ts';
-import { namesIn, withForwardSlashes } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
+import { namesIn, readTextFile, withForwardSlashes } from '#platform';
 import { readSkillFile, type SkillFile } from './body.ts';
 import { listSkillFiles } from './files.ts';
 

@@ -1,7 +1,5 @@
-import type { ListedFile } from '../../core/observation.ts';
-import type { FailureCode } from '../../core/failure-codes.ts';
-import { kindOfFile, toRelativePath } from '../../core/path.ts';
-import { inConfined, type ConfinedDirectory, type ConfinedListing } from '../../platform/fs/confined-directory.ts';
+import { kindOfFile, toRelativePath, type FailureCode, type ListedFile } from '#core';
+import { inConfined, type ConfinedDirectory, type ConfinedListing } from '#platform';
 
 export interface SkillFiles {
   readonly files: readonly ListedFile[];

@@ -1,13 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 
-import { lengthWithoutTrailingSpace, offsetOfLine, startOfText } from '../../core/text/excerpt.ts';
-import { failure } from '../../core/failure-codes.ts';
+import {
+  countCharacters,
+  failure,
+  isLongerThan,
+  lengthWithoutTrailingSpace,
+  offsetOfLine,
+  quoted,
+  startOfText,
+  type LoadReport,
+} from '#core';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
-import type { LoadReport } from '../../core/observation.ts';
-import { countCharacters, isLongerThan, quoted } from '../../core/text/text.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { shownText } from '../../platform/fs/shown-text.ts';
+import { sha256, shownText, type ConfinedDirectory } from '#platform';
 import { readSkillBytes } from './body.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
 

@@ -1,7 +1,6 @@
 /** Finds the headings of a Markdown text and the section under one of them. */
-import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
+import { cleanText, closesFence, fenceMark } from '#core';
 import { findFences } from '../format/fences.ts';
-import { cleanText } from '../../core/text/text.ts';
 
 export interface Section {
   /** Offset of the heading's line. */

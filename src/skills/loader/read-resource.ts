@@ -1,21 +1,27 @@
 import { isUtf8 } from 'node:buffer';
 
-import type { LineRange } from '../../core/action.ts';
-import { codePointAt } from '../../core/text/code-point.ts';
-import { countLines, offsetOfLine, startOfText } from '../../core/text/excerpt.ts';
-import { failure } from '../../core/failure-codes.ts';
+import {
+  codePointAt,
+  countCharacters,
+  countLines,
+  countText,
+  failure,
+  isOfferedPath,
+  mediaTypeOf,
+  nearest,
+  offsetOfLine,
+  quoted,
+  startOfText,
+  toRelativePath,
+  type LineRange,
+  type LoadReport,
+  type RelativePath,
+  type ResourceRead,
+} from '#core';
 import { findSection, headingsOf } from './markdown-sections.ts';
-import { mediaTypeOf } from '../../core/media-type.ts';
-import { nearest } from '../../core/nearest.ts';
-import type { LoadReport, ResourceRead } from '../../core/observation.ts';
-import { isOfferedPath, toRelativePath, type RelativePath } from '../../core/path.ts';
-import { countCharacters, quoted } from '../../core/text/text.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { sha256 } from '../../platform/hash.ts';
-import { shownText } from '../../platform/fs/shown-text.ts';
+import { sha256, shownText, type ConfinedDirectory } from '#platform';
 import { filesOf } from './files.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
-import { countText } from '../../core/text/line-text.ts';
 
 /** The default length of one answer. */
 const MAX_RESOURCE_CHARACTERS = 12_000;

@@ -1,8 +1,5 @@
-import { failure } from '../../core/failure-codes.ts';
-import { nearest } from '../../core/nearest.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text/text.ts';
-import { withForwardSlashes } from '../../platform/fs/paths.ts';
+import { failure, nearest, quoted, toRelativePath } from '#core';
+import { withForwardSlashes } from '#platform';
 import { filesOf } from './files.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
 

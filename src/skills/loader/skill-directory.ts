@@ -1,7 +1,5 @@
-import { failure, type Failure } from '../../core/failure-codes.ts';
-import { fileProblemText, type FileProblem } from '../../core/file-problem.ts';
-import { quoted } from '../../core/text/text.ts';
-import { inConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { failure, fileProblemText, quoted, type Failure, type FileProblem } from '#core';
+import { inConfined, type ConfinedDirectory } from '#platform';
 
 /** The skill to read: its folder, and its name for messages. */
 export interface SkillPlace {

@@ -1,9 +1,14 @@
-import { compareText, diagnose, type Diagnostic, type Mode } from '../../core/diagnostic.ts';
-import { DIAGNOSTIC_RULES } from '../../core/diagnostic-codes.ts';
+import {
+  compareText,
+  diagnose,
+  DIAGNOSTIC_RULES,
+  type Diagnostic,
+  type Mode,
+  type SkillHead,
+  type SkillRoot,
+} from '#core';
 import type { ExplainedDirectory, LeftOutSkill, RootReport, SkillCandidate } from './index-skills.ts';
-import type { SkillHead, SkillRoot } from '../../core/skill.ts';
-import { directoryStatus } from '../../platform/fs/list-directory.ts';
-import { realPath } from '../../platform/fs/paths.ts';
+import { directoryStatus, realPath } from '#platform';
 import type { LocatedRecord } from './known-skills.ts';
 import type { ScanResult, ScannedSkill } from './scan-result.ts';
 

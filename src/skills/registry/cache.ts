@@ -1,10 +1,7 @@
-import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
-import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { makeHead, type ShadowedSkill, type SkillEntry } from '../../core/skill.ts';
-import { checksum } from '../../platform/hash.ts';
+import { makeHead, parseJson, type Diagnostic, type Mode, type ShadowedSkill, type SkillEntry } from '#core';
+import { checksum, readPrivateFile } from '#platform';
 import { sortSkills, type ScanReport, type SkillIndex } from './index-skills.ts';
 import type { KnownFile, KnownSkills } from './known-skills.ts';
-import { parseJson } from '../../core/json/parse-json.ts';
 
 /**
  * Increase it whenever the same frontmatter may produce a different head or diagnostic, or the file layout changes:

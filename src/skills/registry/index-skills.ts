@@ -1,15 +1,17 @@
-import type { TextHash } from '../../platform/hash.ts';
-import { compareDiagnostics, compareText, type Diagnostic } from '../../core/diagnostic.ts';
-import type { DiagnosticCode } from '../../core/diagnostic-codes.ts';
+import type { TextHash } from '#platform';
 import {
+  compareDiagnostics,
+  compareText,
   serverOfSource,
-  type ShadowReason,
+  type Diagnostic,
+  type DiagnosticCode,
   type ShadowedSkill,
+  type ShadowReason,
   type SkillEntry,
   type SkillHead,
   type SkillRoot,
   type Visibility,
-} from '../../core/skill.ts';
+} from '#core';
 
 /** A valid skill, before it is known whether another skill with the same name shadows it. */
 export interface SkillCandidate {

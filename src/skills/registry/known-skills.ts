@@ -1,6 +1,5 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { SkillHead } from '../../core/skill.ts';
-import type { FileStamp } from '../../platform/fs/file-stamp.ts';
+import type { Diagnostic, SkillHead } from '#core';
+import type { FileStamp } from '#platform';
 
 /** A SKILL.md that an earlier scan read: enough to decide without opening it whether it changed. */
 export interface KnownFile extends FileStamp {

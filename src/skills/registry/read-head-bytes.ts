@@ -1,12 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 
-import type { DiagnosticCode } from '../../core/diagnostic-codes.ts';
+import type { DiagnosticCode } from '#core';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
-import type { FileStamp } from '../../platform/fs/file-stamp.ts';
-import { openSha256 } from '../../platform/hash.ts';
-import { isInside, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
-import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
+import { FOREIGN_FILE, isInside, isSystemError, openSha256, realPath, tryRealPath, type FileStamp } from '#platform';
 
 /** The decoded frontmatter of one file, or the reason why it could not be read. */
 export type HeadFile =

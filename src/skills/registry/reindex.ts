@@ -1,5 +1,4 @@
-import { openTextHash } from '../../platform/hash.ts';
-import { monotonicMs } from '../../platform/clock.ts';
+import { monotonicMs, openTextHash } from '#platform';
 import { assemble, toLocated } from './assemble.ts';
 import { lazily, type MeasuredFacts, type ReusableIndex } from './cache.ts';
 import { indexSkills, type CacheReport, type SkillIndex } from './index-skills.ts';

@@ -1,7 +1,6 @@
 /** Resolves a skill reference of a user or a model to its entry. */
 import { nameKey, type SkillIndex } from './index-skills.ts';
-import { nearest } from '../../core/nearest.ts';
-import type { SkillEntry } from '../../core/skill.ts';
+import { nearest, type SkillEntry } from '#core';
 
 /**
  * Finds the entry for a reference: `name`, `source/name`, `group/name` (the whole group, its first or its last

@@ -1,9 +1,7 @@
 import path from 'node:path';
 
-import { diagnose, type Diagnostic } from '../../core/diagnostic.ts';
-import type { SkillRoot } from '../../core/skill.ts';
-import { quoted } from '../../core/text/text.ts';
-import { isDirectory, isPresent, realPath } from '../../platform/fs/paths.ts';
+import { diagnose, quoted, type Diagnostic, type SkillRoot } from '#core';
+import { isDirectory, isPresent, realPath } from '#platform';
 
 /** Conventional skill folders of a project and of the home folder, highest priority first. */
 const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;

@@ -1,9 +1,6 @@
 import path from 'node:path';
 
-import { removeStaleTemporaries, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { checksum } from '../../platform/hash.ts';
+import { checksum, isSystemError, makeFolders, removeStaleTemporaries, writeFileAtomically } from '#platform';
 import {
   CACHE_FORMAT,
   type CacheHeader,

@@ -1,5 +1,5 @@
 import type { CacheReport } from './index-skills.ts';
-import { monotonicMs } from '../../platform/clock.ts';
+import { monotonicMs } from '#platform';
 import { loadCache, type MeasuredFacts } from './cache.ts';
 import { NO_KNOWN_SKILLS } from './known-skills.ts';
 import { Scan } from './scan.ts';

@@ -1,7 +1,6 @@
-import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
+import type { Diagnostic, Mode, SkillHead, SkillRoot } from '#core';
 import type { ExplainedDirectory, LeftOutSkill, RootReport } from './index-skills.ts';
 import type { HeadSource } from '../format/simple-head.ts';
-import type { SkillHead, SkillRoot } from '../../core/skill.ts';
 import type { HeadRecord, KnownSkills } from './known-skills.ts';
 
 export interface ScanOptions {

@@ -1,5 +1,4 @@
-import type { Mode } from '../../core/diagnostic.ts';
-import type { SkillRoot, Visibility } from '../../core/skill.ts';
+import type { Mode, SkillRoot, Visibility } from '#core';
 import type { ReusableIndex } from './cache.ts';
 import type { CacheReport, SkillIndex } from './index-skills.ts';
 import type { KnownSkills } from './known-skills.ts';

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs';
 
-import { compareText, diagnose } from '../../core/diagnostic.ts';
-import { hasOnlyCopies, isNeverSearched } from '../../core/not-searched.ts';
-import type { DiagnosticCode } from '../../core/diagnostic-codes.ts';
+import { compareText, diagnose, hasOnlyCopies, isNeverSearched, type DiagnosticCode, type SkillRoot } from '#core';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
-import type { SkillRoot } from '../../core/skill.ts';
-import { monotonicMs } from '../../platform/clock.ts';
-import { allNames, directoryStatus, listDirectory, type DirectoryIdentity } from '../../platform/fs/list-directory.ts';
-import { findFilesNamed } from '../../platform/fs/find-files.ts';
-import { isInside, realPath, withForwardSlashes } from '../../platform/fs/paths.ts';
+import {
+  allNames,
+  directoryStatus,
+  findFilesNamed,
+  isInside,
+  listDirectory,
+  monotonicMs,
+  realPath,
+  withForwardSlashes,
+  type DirectoryIdentity,
+} from '#platform';
 import { FolderReader } from './skill-folder.ts';
 import type { KnownFile } from './known-skills.ts';
 import type { ScanOptions, ScanResult, UnchangedSkills } from './scan-result.ts';

@@ -1,7 +1,6 @@
-import { diagnose, type Diagnostic, type Mode } from '../../core/diagnostic.ts';
+import { diagnose, type Diagnostic, type Mode } from '#core';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
-import { isSettled, statFile, type FileStamp } from '../../platform/fs/file-stamp.ts';
-import { spellingOf } from '../../platform/fs/list-directory.ts';
+import { isSettled, spellingOf, statFile, type FileStamp } from '#platform';
 import { HeadReader } from './read-head-bytes.ts';
 import { isUnchanged, type HeadRecord, type KnownFile } from './known-skills.ts';
 import type { PendingHead, ScanResult, ScannedSkill, UnchangedSkills } from './scan-result.ts';

@@ -1,6 +1,6 @@
 import type { SkillIndex } from './index-skills.ts';
-import type { SkillEntry } from '../../core/skill.ts';
-import { watchDirectory, type DirectoryWatch } from '../../platform/fs/watch-directory.ts';
+import type { SkillEntry } from '#core';
+import { watchDirectory, type DirectoryWatch } from '#platform';
 
 /** A change of the index. Entries are those of `index.all`, identified by source and folder. */
 export interface RegistryChange {

@@ -1,4 +1,4 @@
-import type { LimitName } from '../../core/execution.ts';
+import type { LimitName } from '#core';
 import type { Fixture } from './fixture.ts';
 
 /** Capabilities and programs that a case requires. */

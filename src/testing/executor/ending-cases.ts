@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { isSkillError } from '../../core/errors.ts';
+import { isSkillError } from '#core';
 import { assertExit, endOf, type Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { isSkillError } from '../../core/errors.ts';
-import { RUN_MARK } from '../../platform/process/process-tree.ts';
+import { isSkillError } from '#core';
+import { RUN_MARK } from '#platform';
 import { assertExit, type Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import {
   DEFAULT_LIMITS,
+  toRelativePath,
   type AttachedWorkspace,
   type Executor,
   type OutputSink,
@@ -12,12 +13,9 @@ import {
   type RunLimits,
   type RunningProgram,
   type StagedSkill,
-} from '../../core/execution.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { programEnvironment } from '../../platform/process/program-environment.ts';
-import { openWorkspaces, type Workspace } from '../../sandbox/workspace/workspace.ts';
+} from '#core';
+import { openConfined, programEnvironment, removeTree } from '#platform';
+import { openWorkspaces, type Workspace } from '#sandbox';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
 

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { readProcFile } from '../../platform/process/proc.ts';
+import { namesIn, readProcFile } from '#platform';
 import type { Fixture } from './fixture.ts';
-import { namesIn } from '../../platform/fs/paths.ts';
 
 /** A living process writes every 50 ms, so it is gone after this much silence. */
 const SILENCE_MS = 400;

@@ -3,12 +3,18 @@ import path from 'node:path';
 import { lstatSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { isPresent } from '../../platform/fs/paths.ts';
-import { attemptScript, fileName, type EscapeAttempt } from '../../sandbox/probe/escape-attempts.ts';
+import { isPresent } from '#platform';
+import {
+  attemptScript,
+  fileName,
+  openHostDecoys,
+  type DecoyListener,
+  type EscapeAttempt,
+  type HostDecoys,
+} from '#sandbox';
 import { endOf, type Fixture } from './fixture.ts';
 import { CaseSkipped } from './case.ts';
 import { conform, type CaseDefinition } from './definition.ts';
-import { openHostDecoys, type DecoyListener, type HostDecoys } from '../../sandbox/probe/host-decoys.ts';
 
 /** A packet may still be in flight when its program has ended. */
 const ARRIVAL_MS = 100;

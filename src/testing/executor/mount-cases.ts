@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { HostMount } from '../../core/execution.ts';
+import type { HostMount } from '#core';
 import { CaseSkipped } from './case.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import type { Fixture } from './fixture.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import type { OutputSink } from '../../core/execution.ts';
+import type { OutputSink } from '#core';
 import { CapturedOutput, assertExit, endOf } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 
-import { isSkillError } from '../../core/errors.ts';
+import { isSkillError } from '#core';
 import { Fixture, CapturedOutput, assertExit } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { makeHeartbeat } from './heartbeat.ts';

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { digestOfEntries, readTreeDigest, type DigestEntry } from '../../platform/fs/tree-digest.ts';
-import { collectOutputs } from '../../sandbox/outputs/collect.ts';
-import { stageInputs } from '../../sandbox/inputs/inputs.ts';
+import { digestOfEntries, readTreeDigest, type DigestEntry } from '#platform';
+import { collectOutputs, stageInputs } from '#sandbox';
 import type { Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';

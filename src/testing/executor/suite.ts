@@ -1,5 +1,4 @@
-import { invalidInput } from '../../core/errors.ts';
-import type { Executor } from '../../core/execution.ts';
+import { invalidInput, type Executor } from '#core';
 import { Fixture } from './fixture.ts';
 import { CaseSkipped, type ConformanceCase } from './case.ts';
 import type { CaseDefinition, Needs } from './definition.ts';
@@ -17,7 +16,7 @@ import { STAGING_CASES } from './staging-cases.ts';
 import { STREAM_CASES } from './stream-cases.ts';
 import { TIME_CASES } from './time-cases.ts';
 import { KERNEL_CASES } from './kernel-cases.ts';
-import { withinTime } from '../../platform/process/child-process.ts';
+import { withinTime } from '#platform';
 
 export interface ConformanceOptions {
   /** Called once; all cases use the same executor. */

@@ -1,7 +1,6 @@
 /** Valid, broken and hostile model answers, one function per kind, as tool calls or as JSON actions depending on the request. */
-import type { ModelTool } from '../../core/model.ts';
+import type { ModelTool, SeededRandom } from '#core';
 import { ESCAPES, UNKNOWN_SKILLS, validValue, withTexts, withWrongType, withoutOne } from './fuzz-values.ts';
-import type { SeededRandom } from '../../core/seeded-random.ts';
 
 export interface FuzzDraft {
   readonly text: string;

@@ -1,6 +1,5 @@
 /** Generates values that a schema accepts, and values that it must reject. */
-import { isObject, type JsonSchema } from '../../core/json/json-schema.ts';
-import type { SeededRandom } from '../../core/seeded-random.ts';
+import { isObject, type JsonSchema, type SeededRandom } from '#core';
 
 type Input = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,7 @@
 /** A model that answers with seeded valid, broken and hostile answers, for testing code that must handle all of them. */
-import { SkillError } from '../../core/errors.ts';
-import type { Model, ModelAnswer, ModelTool } from '../../core/model.ts';
+import { openRandom, partSeed, SkillError, type Model, type ModelAnswer, type ModelTool } from '#core';
 import { FUZZ_KINDS, draftOf, type FuzzDraft, type FuzzKind } from './fuzz-answers.ts';
-import { deltasOf } from '../../model/emit.ts';
-import { offeredTools } from '../../model/rules/rule-tools.ts';
-import { openRandom, partSeed } from '../../core/seeded-random.ts';
+import { deltasOf, offeredTools } from '#model';
 
 export interface FuzzOptions {
   /** Tools to call (default: those of the request). */

@@ -1,4 +1,4 @@
-import { SHARED_FOLDER } from '../../../packs/agents/agent-table.ts';
+import { SHARED_FOLDER } from '#packs';
 import type { SubjectAgent } from '../subject.ts';
 import { numberIn, objectIn, textIn } from '../transcript.ts';
 

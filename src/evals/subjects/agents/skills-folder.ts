@@ -1,4 +1,4 @@
-import { AGENTS, SHARED_FOLDER } from '../../../packs/agents/agent-table.ts';
+import { AGENTS, SHARED_FOLDER } from '#packs';
 
 /** Where an agent reads the skills of a project, by its id in the table that `install --agent` uses. */
 export function projectFolderOf(id: string): string {

@@ -1,6 +1,5 @@
-import { quoted } from '../../../core/text/text.ts';
+import { invalidInput, quoted } from '#core';
 import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
-import { invalidInput } from '../../../core/errors.ts';
 
 export interface BubblewrapArguments {
   readonly entries: readonly SandboxEntry[];

@@ -1,7 +1,7 @@
 import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
 import { sandboxArguments } from './arguments.ts';
 import type { BubblewrapOptions } from './executor.ts';
-import { isPresent } from '../../../platform/fs/paths.ts';
+import { isPresent } from '#platform';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
 import { PERL, gatePlan } from '../namespaces/launcher.ts';
 import { gatedCommand } from './gate.ts';

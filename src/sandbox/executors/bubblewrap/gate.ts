@@ -1,4 +1,4 @@
-import { shellWord } from '../../../core/text/shell-word.ts';
+import { shellWord } from '#core';
 import type { ProcessLimits } from '../linux/launcher.ts';
 
 /** Holds the arguments of a program that are too many for the command line of bubblewrap. */

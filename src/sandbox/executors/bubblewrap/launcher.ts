@@ -1,5 +1,4 @@
-import { keepBytes, type Inherited, type KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
-import { isPresent } from '../../../platform/fs/paths.ts';
+import { isPresent, keepBytes, type Inherited, type KeptBytes } from '#platform';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';

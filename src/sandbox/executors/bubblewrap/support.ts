@@ -1,11 +1,7 @@
-import { DEFAULT_LIMITS, type Identity } from '../../../core/execution.ts';
-import { isSkillError } from '../../../core/errors.ts';
-import { printable } from '../../../core/text/text.ts';
-import { runChild } from '../../../platform/process/child-process.ts';
-import { isPresent } from '../../../platform/fs/paths.ts';
+import { DEFAULT_LIMITS, isSkillError, printable, type Identity } from '#core';
+import { isPresent, runChild, textSink } from '#platform';
 import { unavailable } from '../linux/unavailable.ts';
 import { NEEDED_OPTIONS } from './arguments.ts';
-import { textSink } from '../../../platform/process/output-capture.ts';
 
 const HELP_MS = 10_000;
 const MAX_HELP = 64 * 1024;

@@ -1,16 +1,8 @@
 import type { Duplex } from 'node:stream';
 
-import { SkillError } from '../../../core/errors.ts';
-import { printable } from '../../../core/text/text.ts';
-import {
-  HttpSocket,
-  type HttpAnswer,
-  type HttpCall,
-  type HttpEndpoint,
-  type HttpFailure,
-} from '../../../platform/net/http-socket.ts';
+import { parseJson, printable, SkillError } from '#core';
+import { HttpSocket, type HttpAnswer, type HttpCall, type HttpEndpoint, type HttpFailure } from '#platform';
 import { endpointText } from './endpoint.ts';
-import { parseJson } from '../../../core/json/parse-json.ts';
 import { field, textField } from './json-answer.ts';
 
 /** The part of the Engine API of Docker and Podman that running programs needs. */

@@ -1,7 +1,6 @@
 import { readdirSync, statfsSync } from 'node:fs';
 
-import { isSystemError } from '../../../platform/fs/paths.ts';
-import { tryRead } from '../../../platform/process/proc.ts';
+import { isSystemError, tryRead } from '#platform';
 
 /**
  * Kernel counters of a container: exact and cheap, but only available where the engine runs on this machine. Elsewhere the engine is

@@ -1,5 +1,5 @@
-import { SkillError } from '../../../core/errors.ts';
-import type { HttpEndpoint } from '../../../platform/net/http-socket.ts';
+import { SkillError } from '#core';
+import type { HttpEndpoint } from '#platform';
 
 const DEFAULT_SOCKET = '/var/run/docker.sock';
 const DEFAULT_PORT = 2375;

@@ -1,5 +1,4 @@
-import { SkillError } from '../../../core/errors.ts';
-import type { Identity } from '../../../core/execution.ts';
+import { SkillError, type Identity } from '#core';
 import type { OpenNetworkBridge } from '../linux/executor.ts';
 import { EngineClient } from './client.ts';
 import { engineEndpoint } from './endpoint.ts';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-import type { OutputSink } from '../../../core/execution.ts';
+import type { OutputSink } from '#core';
 import { FrameReader } from './streams.ts';
 
 /** The output of a program in a container on its way to the sinks. */

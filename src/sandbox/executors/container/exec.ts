@@ -1,9 +1,7 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
-import { SkillError } from '../../../core/errors.ts';
-import type { Identity, RunStreams } from '../../../core/execution.ts';
-import { printable, quoted } from '../../../core/text/text.ts';
-import { GRACE_MS, withinTime, type Child, type ChildExit } from '../../../platform/process/child-process.ts';
+import { printable, quoted, SkillError, type Identity, type RunStreams } from '#core';
+import { GRACE_MS, withinTime, type Child, type ChildExit } from '#platform';
 import { engineFailure, type EngineClient } from './client.ts';
 import { takeExecOutput, type ExecOutput } from './exec-output.ts';
 import { field, numberField, textField } from './json-answer.ts';

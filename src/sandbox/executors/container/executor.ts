@@ -2,21 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { invalidInput, isSkillError } from '../../../core/errors.ts';
 import {
   DEFAULT_LIMITS,
+  invalidInput,
+  isSkillError,
   NOBODY,
+  parseJson,
   type AttachedWorkspace,
   type Capabilities,
   type Executor,
   type Identity,
   type WorkspacePlace,
-} from '../../../core/execution.ts';
+} from '#core';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
 import { openEngine, type ContainerOptions, type Engine } from './engine.ts';
-import { parseJson } from '../../../core/json/parse-json.ts';
 import { field, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';

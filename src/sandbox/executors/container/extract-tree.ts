@@ -15,9 +15,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity, RunLimits } from '../../../core/execution.ts';
-import { isWithoutHardLinks } from '../../../platform/fs/link-new.ts';
-import { NEW_FILE } from '../../../platform/fs/open-flags.ts';
+import type { Identity, RunLimits } from '#core';
+import { isWithoutHardLinks, NEW_FILE } from '#platform';
 import { BrokenTar, type TarEntry } from './tar.ts';
 
 /** The tar holds more bytes or entries than the limits allow. */

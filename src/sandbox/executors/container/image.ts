@@ -1,6 +1,5 @@
-import { SkillError } from '../../../core/errors.ts';
-import { quoted } from '../../../core/text/text.ts';
-import { isDirectory } from '../../../platform/fs/paths.ts';
+import { quoted, SkillError } from '#core';
+import { isDirectory } from '#platform';
 import type { EngineClient } from './client.ts';
 import { packTree, treeFingerprint } from './pack-tree.ts';
 import { writeTar, type PackedEntry } from './tar.ts';

@@ -1,5 +1,5 @@
 /** Accessors for responses of an engine, which are untrusted data. */
-import { fieldOf } from '../../../core/json/shape.ts';
+import { fieldOf } from '#core';
 
 /** The value at a path of keys, or `undefined`. */
 export function field(value: unknown, ...names: readonly string[]): unknown {

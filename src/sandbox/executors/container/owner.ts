@@ -1,7 +1,6 @@
 import { readlinkSync } from 'node:fs';
 
-import { isSystemError } from '../../../platform/fs/paths.ts';
-import { readProcess, tryRead } from '../../../platform/process/proc.ts';
+import { isSystemError, readProcess, tryRead } from '#platform';
 import type { EngineClient } from './client.ts';
 import { field, listField, textField } from './json-answer.ts';
 import { removeContainer } from './warm-container.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, lstatSync, openSync, readSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity } from '../../../core/execution.ts';
-import { FOREIGN_FILE } from '../../../platform/fs/open-flags.ts';
+import type { Identity } from '#core';
+import { FOREIGN_FILE } from '#platform';
 import type { PackedEntry } from './tar.ts';
 
 /** Reads folders in which no program writes meanwhile: a configured root file system, a snapshot, a workspace between two programs. */

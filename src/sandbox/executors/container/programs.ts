@@ -1,16 +1,16 @@
-import { isSkillError } from '../../../core/errors.ts';
-import type {
-  EndReason,
-  HostMount,
-  Identity,
-  OutputSink,
-  ProgramEnd,
-  ProgramSpec,
-  RunStreams,
-  RunningProgram,
-  WorkspacePlace,
-} from '../../../core/execution.ts';
-import { supervise, type Child, type Supervision } from '../../../platform/process/child-process.ts';
+import {
+  isSkillError,
+  type EndReason,
+  type HostMount,
+  type Identity,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunningProgram,
+  type RunStreams,
+  type WorkspacePlace,
+} from '#core';
+import { supervise, type Child, type Supervision } from '#platform';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';

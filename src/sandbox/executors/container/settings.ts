@@ -1,4 +1,4 @@
-import type { HostMount, Identity, ProgramSpec } from '../../../core/execution.ts';
+import type { HostMount, Identity, ProgramSpec } from '#core';
 import type { ReadOnlyMount } from './skill-mounts.ts';
 import { writableFolders } from '../../workspace/layout.ts';
 

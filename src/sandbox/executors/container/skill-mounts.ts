@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { StagedSkill, WorkspacePlace } from '../../../core/execution.ts';
+import type { StagedSkill, WorkspacePlace } from '#core';
 import { skillMounts } from '../linux/mounts.ts';
 
 /** A file or folder of the host that is mounted read-only below the workspace. */

@@ -1,4 +1,4 @@
-import type { OutputSink } from '../../../core/execution.ts';
+import type { OutputSink } from '#core';
 
 /**
  * Demultiplexes the output of a program without a terminal: frames of an eight-byte header (stream, three zeros, length) and a payload.

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { isSkillError } from '../../../core/errors.ts';
+import { isSkillError } from '#core';
 import { engineFailure, type EngineClient } from './client.ts';
 import { findCounters, type ContainerCounters } from './counters.ts';
 import { field, listField, numberField, textField, textsField } from './json-answer.ts';

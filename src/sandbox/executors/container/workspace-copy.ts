@@ -1,9 +1,8 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import type { EndReason, Identity, RunLimits, WorkspacePlace } from '../../../core/execution.ts';
-import { removeTree } from '../../../platform/fs/remove-tree.ts';
-import { temporaryName } from '../../../platform/fs/atomic-replace.ts';
+import type { EndReason, Identity, RunLimits, WorkspacePlace } from '#core';
+import { removeTree, temporaryName } from '#platform';
 import { SKILL_LINKS, isRoot } from '../../workspace/layout.ts';
 import { engineFailure, type EngineClient } from './client.ts';
 import { INSIDE } from './settings.ts';

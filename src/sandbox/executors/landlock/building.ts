@@ -1,4 +1,4 @@
-import type { AttachedWorkspace, ProgramSpec } from '../../../core/execution.ts';
+import type { AttachedWorkspace, ProgramSpec } from '#core';
 import type { PortProxy } from '../../network/bridge.ts';
 
 export type OpenPortProxy = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom']) => Promise<PortProxy>;

@@ -2,15 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import {
-  NOBODY,
-  type Capabilities,
-  type Executor,
-  type Identity,
-  type WorkspacePlace,
-} from '../../../core/execution.ts';
-import { RUN_MARK } from '../../../platform/process/process-tree.ts';
-import { isPresent } from '../../../platform/fs/paths.ts';
+import { NOBODY, type Capabilities, type Executor, type Identity, type WorkspacePlace } from '#core';
+import { isPresent, RUN_MARK } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
 import { systemMounts } from '../linux/mounts.ts';

@@ -1,8 +1,7 @@
 import path from 'node:path';
 
-import type { HostMount } from '../../../core/execution.ts';
-import { isInside, namesIn } from '../../../platform/fs/paths.ts';
-import { invalidInput } from '../../../core/errors.ts';
+import { invalidInput, type HostMount } from '#core';
+import { isInside, namesIn } from '#platform';
 
 /** A path and what programs may do below it. */
 export interface MountRule {

@@ -1,4 +1,4 @@
-import { namesIn } from '../../../platform/fs/paths.ts';
+import { namesIn } from '#platform';
 
 /**
  * Files and folders below /etc that programs of every Linux sandbox may read, where they exist: what common programs need to start or to

@@ -1,23 +1,23 @@
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { invalidInput, isSkillError } from '../../../core/errors.ts';
 import {
   DEFAULT_LIMITS,
+  invalidInput,
+  isSkillError,
   NOBODY,
+  shellWord,
   type AttachedWorkspace,
   type Capabilities,
   type Executor,
   type Identity,
   type ProgramEnd,
   type ProgramSpec,
-  type RunStreams,
   type RunningProgram,
+  type RunStreams,
   type WorkspacePlace,
-} from '../../../core/execution.ts';
-import { shellWord } from '../../../core/text/shell-word.ts';
-import { OutputPipes } from '../../../platform/process/output-pipes.ts';
-import { isPresent } from '../../../platform/fs/paths.ts';
+} from '#core';
+import { isPresent, NO_OUTPUT, OutputPipes } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupPlace } from '../cgroup.ts';
 import { findScopes, type SystemdScopes } from '../systemd-scope.ts';
 import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
@@ -31,7 +31,6 @@ import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
 import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
-import { NO_OUTPUT } from '../../../platform/process/output-capture.ts';
 
 /** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
 export type NetworkBridge = Omit<Bridge, 'transferred' | 'refused'> & Partial<Pick<Bridge, 'refused'>>;

@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 
-import { sha256 } from '../../../platform/hash.ts';
+import { quietly, sha256 } from '#platform';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { LaunchRequest } from './launcher.ts';
 import { sandboxEntries } from './profile.ts';
-import { quietly } from '../../../platform/quietly.ts';
 
 /** A program with nothing of this machine in it: what a launcher makes of it changes with the launcher and the profile only. */
 export const EMPTY_REQUEST: LaunchRequest = {

@@ -1,5 +1,5 @@
-import type { ExecutorName, Identity, Isolation } from '../../../core/execution.ts';
-import type { Inherited } from '../../../platform/process/inherited-descriptors.ts';
+import type { ExecutorName, Identity, Isolation } from '#core';
+import type { Inherited } from '#platform';
 import type { SandboxEntry } from './profile.ts';
 
 /** A tool that starts a program in new namespaces of every kind, without capabilities and with a seccomp filter. */

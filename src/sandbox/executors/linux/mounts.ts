@@ -1,11 +1,10 @@
 import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity } from '../../../core/execution.ts';
-import { isDirectory, isInside, tryRealPath } from '../../../platform/fs/paths.ts';
+import type { Identity } from '#core';
+import { isDirectory, isInside, quietly, tryRealPath } from '#platform';
 import { SKILL_LINKS } from '../../workspace/layout.ts';
 import { readableEtcFiles } from './etc-files.ts';
-import { quietly } from '../../../platform/quietly.ts';
 
 /** A file or folder of the host that programs see read-only, or a symbolic link created for them. */
 export type Mount =

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { isSystemError, namesIn } from '../../../platform/fs/paths.ts';
-import { readProcFile, readProcess, readProcesses, type ProcessRow } from '../../../platform/process/proc.ts';
+import { isSystemError, namesIn, readProcess, readProcesses, readProcFile, type ProcessRow } from '#platform';
 
 /** How long the kernel may take to end the last processes of a namespace. */
 const GONE_MS = 10_000;

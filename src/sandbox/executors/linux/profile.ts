@@ -1,4 +1,4 @@
-import type { HostMount } from '../../../core/execution.ts';
+import type { HostMount } from '#core';
 import type { Mount } from './mounts.ts';
 
 /**

@@ -1,23 +1,20 @@
 import { statfsSync } from 'node:fs';
 
-import type {
-  EndReason,
-  ExecutorName,
-  Identity,
-  ProgramEnd,
-  RunLimits,
-  RunStreams,
-  RunningProgram,
-} from '../../../core/execution.ts';
-import { isSystemError } from '../../../platform/fs/paths.ts';
-import { startChild, supervise, type Child, type Supervision } from '../../../platform/process/child-process.ts';
-import type { OutputPipes } from '../../../platform/process/output-pipes.ts';
-import { memoryOf } from '../../../platform/process/process-memory.ts';
+import type { EndReason, ExecutorName, Identity, ProgramEnd, RunLimits, RunningProgram, RunStreams } from '#core';
+import {
+  isSystemError,
+  memoryOf,
+  readProcess,
+  startChild,
+  supervise,
+  type Child,
+  type OutputPipes,
+  type Supervision,
+} from '#platform';
 import { makeRunGroup, type ControlGroupPlace, type RunGroup } from '../cgroup.ts';
 import { makeScope, type SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
-import { readProcess } from '../../../platform/process/proc.ts';
 import { namespaceSockets } from '../socket-memory.ts';
 import type { LaunchCommand } from './launcher.ts';
 import { killNamespace, namespaceGone, processesInside, sandboxProcesses, type SandboxProcesses } from './namespace.ts';

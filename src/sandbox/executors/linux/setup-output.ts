@@ -1,4 +1,4 @@
-import type { OutputSink } from '../../../core/execution.ts';
+import type { OutputSink } from '#core';
 
 /** Written to stderr when the sandbox is set up: the launcher wrote everything before it, the program everything after it. */
 export const READY = 0x06;

@@ -1,6 +1,5 @@
-import { SkillError } from '../../../core/errors.ts';
-import type { ExecutorName } from '../../../core/execution.ts';
-import { tryRead } from '../../../platform/process/proc.ts';
+import { SkillError, type ExecutorName } from '#core';
+import { tryRead } from '#platform';
 
 /** Why a sandbox cannot be built on this machine. */
 

@@ -1,9 +1,14 @@
 import path from 'node:path';
 
-import { SkillError } from '../../../core/errors.ts';
-import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, RunStreams } from '../../../core/execution.ts';
-import { runChild } from '../../../platform/process/child-process.ts';
-import { isPresent, realPath } from '../../../platform/fs/paths.ts';
+import {
+  SkillError,
+  type AttachedWorkspace,
+  type Executor,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunStreams,
+} from '#core';
+import { isPresent, realPath, runChild } from '#platform';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
 import { writableFolders } from '../../workspace/layout.ts';

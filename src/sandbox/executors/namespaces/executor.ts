@@ -1,4 +1,4 @@
-import type { Executor } from '../../../core/execution.ts';
+import type { Executor } from '#core';
 import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
 import { namespacesLauncher } from './launcher.ts';
 

@@ -1,5 +1,4 @@
-import { keepBytes, type KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
-import { isPresent } from '../../../platform/fs/paths.ts';
+import { isPresent, keepBytes, type KeptBytes } from '#platform';
 import type { LaunchRequest, Launcher } from '../linux/launcher.ts';
 import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';

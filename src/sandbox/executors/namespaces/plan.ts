@@ -1,9 +1,8 @@
-import { quoted } from '../../../core/text/text.ts';
+import { invalidInput, quoted } from '#core';
 import type { ProcessLimits } from '../linux/launcher.ts';
 import { FILE_RIGHTS, READ, USE_DEVICES, WALL_VERSIONS, WRITE } from '../landlock/confinement.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
 import { SYSTEM_CALLS, type SeccompArchitecture } from '../seccomp/system-calls.ts';
-import { invalidInput } from '../../../core/errors.ts';
 
 /** One instruction of a plan: a kind and its words. The launcher script knows how many words each kind has. */
 export type PlanStep = readonly [kind: string, ...words: readonly string[]];
