@@ -178,3 +178,30 @@ const PATH_HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
   'path/parent': 'remove .. from the path',
   'path/empty': 'add the path of a file or folder',
 };
+
+export interface Source {
+  readonly scheme: 'artifact' | 'host' | 'workspace' | 'skill';
+  /** The part after the scheme. */
+  readonly rest: string;
+  /** Last component of the path. */
+  readonly base: string;
+  readonly version?: number;
+}
+
+const SCHEME = /^(artifact|host|workspace|skill):\/\/(.*)$/su;
+
+export function parseSource(from: string): Source {
+  const [, scheme, rest = ''] = SCHEME.exec(from) ?? [];
+  const isKnown = scheme === 'artifact' || scheme === 'host' || scheme === 'workspace' || scheme === 'skill';
+  if (!isKnown)
+    throw refuseInput(from, 'input/invalid', `${quoted(from)} has an unknown scheme`, {
+      hint: 'use artifact://name, host:///path, workspace://path or skill://name/path',
+      nearest: nearest(from.split(':')[0] ?? '', ['artifact', 'host', 'workspace', 'skill']),
+    });
+  const [, name = '', version] =
+    scheme === 'artifact' ? (/^(.*?)(?:@(\d{1,9}))?$/su.exec(rest) ?? []) : [undefined, rest];
+  const base = path.posix.basename(name.replace(/\/+$/, '')).replace(/^user:/, '');
+  if (base === '')
+    throw refuseInput(from, 'path/empty', `${quoted(from)} has no path`, { hint: 'add the path of a file or folder' });
+  return { scheme, rest: name, base, version: version === undefined ? undefined : Number(version) };
+}

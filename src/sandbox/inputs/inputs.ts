@@ -31,9 +31,11 @@ import {
   openHostInput,
   openInput,
   parsePath,
+  parseSource,
   refuseInput,
   type InputFailure,
   type OpenedSource,
+  type Source,
 } from './input-sources.ts';
 import { ioFailed, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
@@ -152,33 +154,6 @@ async function prepareInput(staging: Staging, input: InputRequest, prepared: str
 }
 
 type ResolvedInput = Pick<InputRecord, 'resolved' | 'mode' | 'version'>;
-
-interface Source {
-  readonly scheme: 'artifact' | 'host' | 'workspace' | 'skill';
-  /** The part after the scheme. */
-  readonly rest: string;
-  /** Last component of the path. */
-  readonly base: string;
-  readonly version?: number;
-}
-
-const SCHEME = /^(artifact|host|workspace|skill):\/\/(.*)$/su;
-
-function parseSource(from: string): Source {
-  const [, scheme, rest = ''] = SCHEME.exec(from) ?? [];
-  const isKnown = scheme === 'artifact' || scheme === 'host' || scheme === 'workspace' || scheme === 'skill';
-  if (!isKnown)
-    throw refuseInput(from, 'input/invalid', `${quoted(from)} has an unknown scheme`, {
-      hint: 'use artifact://name, host:///path, workspace://path or skill://name/path',
-      nearest: nearest(from.split(':')[0] ?? '', ['artifact', 'host', 'workspace', 'skill']),
-    });
-  const [, name = '', version] =
-    scheme === 'artifact' ? (/^(.*?)(?:@(\d{1,9}))?$/su.exec(rest) ?? []) : [undefined, rest];
-  const base = path.posix.basename(name.replace(/\/+$/, '')).replace(/^user:/, '');
-  if (base === '')
-    throw refuseInput(from, 'path/empty', `${quoted(from)} has no path`, { hint: 'add the path of a file or folder' });
-  return { scheme, rest: name, base, version: version === undefined ? undefined : Number(version) };
-}
 
 async function fetchArtifact(
   staging: Staging,

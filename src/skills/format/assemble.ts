@@ -305,10 +305,8 @@ function readDescription({ report, options, start }: AssembleInput, entry: MapEn
     addDiagnostic(report, { code: 'description/too-long', at: value.start, message });
   }
   if (value.type === 'scalar') reportEscapes(report, value);
-  return hasAngleBrackets(report, options, value.type === 'scalar' ? value : undefined, text) &&
-    options.blockAngleBrackets === true
-    ? undefined
-    : text;
+  const hasBrackets = hasAngleBrackets(report, options, value.type === 'scalar' ? value : undefined, text);
+  return hasBrackets && options.blockAngleBrackets === true ? undefined : text;
 }
 
 /** `description: # Chemistry`: YAML sees a comment, the author wrote a heading. */

@@ -13,8 +13,8 @@ import {
   withForwardSlashes,
   type DirectoryIdentity,
 } from '#platform';
-import { FolderReader } from './skill-folder.ts';
 import type { KnownFile } from './known-skills.ts';
+import { FolderReader } from './skill-folder.ts';
 import type { ScanOptions, ScanResult, UnchangedSkills } from './scan-result.ts';
 
 /** A directory that may contain skill folders. */
@@ -381,9 +381,8 @@ function rootPath(path: string): string {
   return withForwardSlashes(path).replace(/\/+$/, '');
 }
 
-/** Folders that `list --explain` looks into to name what is left out. */
+/** Folders that `list --explain` looks into to name what is left out, and entries of a hidden folder that it looks at. */
 const MAX_EXPLAINED = 2_000;
-/** Entries of a hidden folder that are looked at. */
 const MAX_PEEKED = 200;
 
 /** Whether a folder is a skill, or has some directly or in a `skills` folder. */

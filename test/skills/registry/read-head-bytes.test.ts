@@ -204,7 +204,7 @@ describe('what is not a plain file', () => {
     const directory = scratch();
     execFileSync('chmod', ['755', directory]);
     writeFileSync(path.join(directory, 'SKILL.md'), '---\nname: a\ndescription: b\n---\n', { mode: 0o600 });
-    const text = `import { HeadReader } from './registry/read-head-bytes.ts'; console.log(JSON.stringify(new HeadReader().read(process.argv[2] + '/SKILL.md', process.argv[2])));`;
+    const text = `import { HeadReader } from './skills/registry/read-head-bytes.ts'; console.log(JSON.stringify(new HeadReader().read(process.argv[2] + '/SKILL.md', process.argv[2])));`;
     const output = await runAsOrdinaryUser(text, [directory]);
     expect(JSON.parse(output)).toEqual({
       type: 'failed',
