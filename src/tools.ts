@@ -5,7 +5,7 @@
  */
 export { failure } from './core/failure-codes.ts';
 export type { Action } from './core/action.ts';
-export type { Failure, FailureCode } from './core/failure-codes.ts';
+export type { ActionProblem as Failure, FailureCode } from './core/failure-codes.ts';
 export type { Ledger, LedgerRow } from './core/ledger.ts';
 export type { Observation } from './core/observation.ts';
 export type { Lifetime, SessionEvent, SessionSettings, SessionState } from './core/session.ts';

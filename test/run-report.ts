@@ -6,7 +6,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { PROJECT } from './files-below.ts';
 import { missingFor } from './skipped-tests.ts';
 
-interface Failure {
+interface ActionProblem {
   readonly name: string;
   readonly file: string;
   readonly error: string;
@@ -38,7 +38,7 @@ export function runReport(folder: string): Reporter {
 
 const fileOf = (module: TestModule): string => path.relative(PROJECT, module.moduleId);
 
-function failuresOf(module: TestModule): readonly Failure[] {
+function failuresOf(module: TestModule): readonly ActionProblem[] {
   const file = fileOf(module);
   // Errors of a file are those of its imports; errors of a suite are those of its hooks.
   const containers = [{ name: 'the file', errors: module.errors() }].concat(

@@ -15,7 +15,7 @@ import {
   schemaText,
   section,
   text,
-  type Failure,
+  type ActionProblem,
   type JsonSchema,
   type ModelTool,
   type ObjectSchema,
@@ -34,7 +34,7 @@ export type DecisionReading =
       /** The parts of the answer that were ignored, and why. */
       readonly notes: readonly string[];
     }
-  | { readonly type: 'refused'; readonly problem: Failure };
+  | { readonly type: 'refused'; readonly problem: ActionProblem };
 
 /** The input is not validated yet; the tool does that. */
 export interface DecidedCall {

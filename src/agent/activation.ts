@@ -10,7 +10,7 @@ import {
   isForModel,
   printable,
   type ActivationReason,
-  type Failure,
+  type ActionProblem,
   type SkillEntry,
   type SkillLoaded,
 } from '#core';
@@ -35,7 +35,7 @@ export async function activateSkills(
   run: Run,
   required: readonly string[],
   files: readonly string[],
-): Promise<Activated | Failure> {
+): Promise<Activated | ActionProblem> {
   const { session } = run;
   const loaded = await session.declare(required.map((skill) => ({ skill })));
   if ('type' in loaded) return loaded;

@@ -7,7 +7,7 @@ import {
   partOf,
   quoted,
   startOf,
-  type Failure,
+  type ActionProblem,
   type ModelTool,
   type ModelToolCall,
   type Observation,
@@ -195,7 +195,7 @@ async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<Cal
 }
 
 /** The message and the expected parameters. */
-function inputProblem({ message, hint }: Failure): string {
+function inputProblem({ message, hint }: ActionProblem): string {
   return `${message}; ${hint}`;
 }
 

@@ -1,6 +1,6 @@
 /** Prepares the first turn: copies the given files, loads the required skills, proposes skills, and composes the first message. */
 import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
-import { printable, type Failure, type SkillEntry } from '#core';
+import { printable, type ActionProblem, type SkillEntry } from '#core';
 import { stageRequestFiles, type Run } from '#runtime';
 import type { SkillIndex } from '#skills';
 import type { AgentOptions } from './agent-options.ts';
@@ -65,7 +65,11 @@ interface GivenFiles {
 }
 
 /** The caller named exactly these files, so the policy is not consulted. */
-async function bringFiles(run: Run, files: readonly string[], signal: AbortSignal): Promise<GivenFiles | Failure> {
+async function bringFiles(
+  run: Run,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<GivenFiles | ActionProblem> {
   if (files.length === 0) return { type: 'given', references: [] };
   const brought = await stageRequestFiles(run.session, files, signal);
   if (brought === undefined) return { type: 'given', references: files };

@@ -1,7 +1,15 @@
 /** Decides which skills a turn loads, and in which order (AGT-5). */
-import type { Action, ModelToolCall, Offer, SkillEntry, ToolRow, Vocabulary } from '#core';
+import {
+  isProblem,
+  type Action,
+  type ModelToolCall,
+  type Offer,
+  type SkillEntry,
+  type ToolRow,
+  type Vocabulary,
+} from '#core';
 import { resolveSkill, type SkillIndex } from '#skills';
-import { isFailure, readInput } from '#tools';
+import { readInput } from '#tools';
 
 /** The most skills that one turn may load. */
 export const BODIES_A_TURN = 2;
@@ -23,7 +31,7 @@ export function workflowFirst(vocabulary: Vocabulary, index: SkillIndex): Vocabu
     ...row,
     toActions(input, offer) {
       const actions = row.toActions(input, offer);
-      if (isFailure(actions) || actions.length < 2 || !actions.every(({ type }) => type === 'load_skill'))
+      if (isProblem(actions) || actions.length < 2 || !actions.every(({ type }) => type === 'load_skill'))
         return actions;
       return actions.toSorted((a, b) => rank(a) - rank(b));
     },
@@ -38,7 +46,7 @@ export function plannedActions(call: ModelToolCall, vocabulary: Vocabulary, offe
   const reading = readInput(row.schema(offer), call.input);
   if (reading.type === 'refused') return [];
   const actions = row.toActions(reading.input, offer);
-  return isFailure(actions) ? [] : actions;
+  return isProblem(actions) ? [] : actions;
 }
 
 /** Returns the calls of one answer in the order of execution: as given, but adjacent loads start with workflow skills. */

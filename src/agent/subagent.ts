@@ -8,7 +8,7 @@ import {
   quoted,
   type ActionFailed,
   type Budget,
-  type Failure,
+  type ActionProblem,
   type Outcome,
   type SkillEntry,
 } from '#core';
@@ -93,7 +93,7 @@ export async function delegate(
   return { type: 'delegated', result };
 }
 
-function refusal({ name }: SkillEntry, { depth, takePlace }: Ancestry): Failure | undefined {
+function refusal({ name }: SkillEntry, { depth, takePlace }: Ancestry): ActionProblem | undefined {
   const hint = 'continue without it and say what is missing';
   if (depth >= DEEPEST)
     return failure(

@@ -1,4 +1,5 @@
 import { DIAGNOSTIC_RULES, type DiagnosticCode, type Severity } from './diagnostic-codes.ts';
+import type { Problem } from './problem.ts';
 
 /** `strict` is for publishing and CI: every violation is an error. `lenient` is for loading: whatever can be understood is used. */
 export type Mode = 'strict' | 'lenient';
@@ -10,18 +11,14 @@ export interface Edit {
   readonly text: string;
 }
 
-/** A problem with a skill, a root or a configuration file. Diagnostics are returned beside the value, never thrown. */
-export interface Diagnostic {
-  readonly code: DiagnosticCode;
+/** A problem with a place in a skill, a root or a configuration file. Its message is safe to print. Diagnostics are returned beside the value, never thrown. */
+export interface Diagnostic extends Problem<DiagnosticCode> {
   readonly severity: Severity;
   readonly path: string;
   /** 1-based; 1 if the whole file is meant. */
   readonly line: number;
   /** 1-based, in UTF-16 units. */
   readonly column: number;
-  /** Names the problem and the thing that has it. Safe to print: control characters are escaped. */
-  readonly message: string;
-  readonly hint: string;
   /** A mechanical fix that `check --fix` can apply. */
   readonly edit?: Edit;
 }

@@ -1,3 +1,5 @@
+import type { Problem } from './problem.ts';
+
 /** All failure codes of actions with their default hints. Codes never change their meaning. */
 export const FAILURES = {
   'input/invalid': 'pass the parameters that the tool describes',
@@ -76,21 +78,16 @@ export const REFUSALS: ReadonlySet<FailureCode> = new Set([
 export const UNANSWERED: ReadonlySet<FailureCode> = new Set(['approval/needed', 'approval/pending']);
 
 /** Why an action failed, what to do, and what was probably meant. */
-export interface Failure {
-  readonly code: FailureCode;
-  /** Lower case; names the subject and what was expected. */
-  readonly message: string;
-  /** What to do; the default of the code if nothing more specific is known. */
-  readonly hint: string;
+export interface ActionProblem extends Problem<FailureCode> {
   /** Existing names that are most similar to the requested one. */
   readonly nearest: readonly string[];
 }
 
-/** Returns a failure with the default hint of its code. */
+/** Returns the problem with the default hint of its code. */
 export function failure(
   code: FailureCode,
   message: string,
   more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
-): Failure {
+): ActionProblem {
   return { code, message, hint: more.hint ?? FAILURES[code], nearest: more.nearest ?? [] };
 }

@@ -3,7 +3,7 @@
  * path for every pattern.
  */
 import { codePointAt } from './text/code-point.ts';
-import { failure, type Failure, type FailureCode } from './failure-codes.ts';
+import { failure, type ActionProblem, type FailureCode } from './failure-codes.ts';
 import { hiddenCharacters, quoted } from './text/text.ts';
 
 export interface Glob {
@@ -304,7 +304,7 @@ export interface GlobPlaces {
 
 export type GlobReading =
   | { readonly type: 'glob'; readonly glob: string }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 const MAX_CHARACTERS = 1024;
 const VARIABLE = /^\$(?:\{([A-Z_]+)\}|([A-Z_]+)(?=\/|$))/;

@@ -123,7 +123,8 @@ export {
   type Mode,
 } from './diagnostic.ts';
 export { docsPage } from './docs-page.ts';
-export { SkillError, invalidInput, isSkillError, type SkillErrorCode } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, orProblem, raise, toProblem, type SkillErrorCode } from './errors.ts';
+export { isProblem, type Problem } from './problem.ts';
 export { TEXT_LEVELS, eventText, type CallSoFar, type TextLevel, type TextLine } from './event-text.ts';
 export {
   DEFAULT_LIMITS,
@@ -148,7 +149,7 @@ export {
   type StagedSkill,
   type WorkspacePlace,
 } from './execution.ts';
-export { FAILURES, REFUSALS, UNANSWERED, failure, type Failure, type FailureCode } from './failure-codes.ts';
+export { FAILURES, REFUSALS, UNANSWERED, failure, type ActionProblem, type FailureCode } from './failure-codes.ts';
 export { fileProblemText, type FileProblem } from './file-problem.ts';
 export { compileGlob, normaliseGlob, type Glob } from './glob.ts';
 export { ignoredBy, parseIgnore, type IgnoreRule } from './ignore.ts';

@@ -1,6 +1,6 @@
 import type { ModelImage } from './model.ts';
 import type { ActionType, DocumentSelection, LineRange, SelectMode } from './action.ts';
-import type { Failure } from './failure-codes.ts';
+import type { ActionProblem } from './failure-codes.ts';
 import type { PackageLayer } from './packages.ts';
 import type { LimitReport } from './execution.ts';
 import type { RunResult } from './outputs.ts';
@@ -336,14 +336,14 @@ export interface Answered {
   readonly answer: string;
 }
 
-export interface ActionFailed extends Failure {
+export interface ActionFailed extends ActionProblem {
   readonly type: 'failed';
   readonly action: ActionType;
   /** The same failure occurred too often; the run is over. */
   readonly isTerminal: boolean;
 }
 
-export function actionFailed(action: ActionType, cause: Failure): ActionFailed {
+export function actionFailed(action: ActionType, cause: ActionProblem): ActionFailed {
   return { type: 'failed', action, ...cause, isTerminal: cause.code === 'run/ended' };
 }
 

@@ -1,7 +1,7 @@
 /** Output files of a run and its result. Fields that go to models and into JSON are in snake case (EXEC-3). */
 import { compareText } from './diagnostic.ts';
 import type { EndReason, ExecutorName, Isolation, ProgramEnd } from './execution.ts';
-import type { Failure } from './failure-codes.ts';
+import type { ActionProblem } from './failure-codes.ts';
 import { normaliseGlob, type GlobPlaces } from './glob.ts';
 import type { Ecosystem, PackageLayer } from './packages.ts';
 import { refusedText, type RefusedConnection } from './network/refused-connection.ts';
@@ -44,7 +44,7 @@ export interface OutputRequest {
 
 export type OutputReading =
   | { readonly type: 'request'; readonly request: OutputRequest }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 export const DEFAULT_OUTPUT_LIMITS = {
   maxFiles: 100,

@@ -1,5 +1,5 @@
 import type { RunScript } from './action.ts';
-import { failure, type Failure, type FailureCode } from './failure-codes.ts';
+import { failure, type ActionProblem, type FailureCode } from './failure-codes.ts';
 import type { FileKind } from './observation.ts';
 import { hiddenCharacters, quoted } from './text/text.ts';
 
@@ -10,7 +10,7 @@ export type RelativePath = string & { readonly [relative]: true };
 
 export type PathReading =
   | { readonly type: 'path'; readonly path: RelativePath }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 const MAX_CHARACTERS = 1024;
 /** The longest file name that common file systems support. */

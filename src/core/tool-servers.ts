@@ -1,6 +1,6 @@
 /** MCP servers as a session sees them. `mcp/` implements this; sessions are below it in the import table. */
 import type { CallMcpTool } from './action.ts';
-import type { Failure } from './failure-codes.ts';
+import type { ActionProblem } from './failure-codes.ts';
 import type { ToolCalled } from './observation.ts';
 
 /** Server names contain no `__`, so two servers cannot have a tool with the same name, and are names of folders. */
@@ -38,7 +38,7 @@ export interface ServerServices {
     owner: string,
     sources: Readonly<Record<string, ValueSource>>,
     signal?: AbortSignal,
-  ) => Promise<{ readonly values: Readonly<Record<string, string>> } | { readonly failure: Failure }>;
+  ) => Promise<{ readonly values: Readonly<Record<string, string>> } | { readonly failure: ActionProblem }>;
 }
 
 export interface ToolServers {
@@ -47,7 +47,10 @@ export interface ToolServers {
     services: ServerServices,
   ): Promise<{ readonly tools: readonly ServerTool[]; readonly problems: readonly string[] }>;
   /** Calls a tool that `open` returned; connects its server first if needed. */
-  call(action: CallMcpTool, options: ServerServices & { readonly signal?: AbortSignal }): Promise<ToolCalled | Failure>;
+  call(
+    action: CallMcpTool,
+    options: ServerServices & { readonly signal?: AbortSignal },
+  ): Promise<ToolCalled | ActionProblem>;
   /** Ends all connections and the programs of local servers. Idempotent. */
   close(): Promise<void>;
 }

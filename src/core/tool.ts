@@ -1,6 +1,6 @@
 import type { Action, ActionType } from './action.ts';
 import type { CatalogFormat } from './catalog-layout.ts';
-import type { Failure } from './failure-codes.ts';
+import type { ActionProblem } from './failure-codes.ts';
 import type { ObjectSchema } from './json/json-schema.ts';
 import type { ForeignSchema } from './tool-servers.ts';
 import type { ActionFailed, Observation } from './observation.ts';
@@ -65,7 +65,7 @@ export interface ToolRow {
   readonly foreignSchema?: ForeignSchema;
   isOffered(offer: Offer): boolean;
   /** Maps valid input to actions, performed in order (`select_skills` gives several), or refuses it. */
-  toActions(input: ToolInput, offer: Offer): readonly Action[] | Failure;
+  toActions(input: ToolInput, offer: Offer): readonly Action[] | ActionProblem;
   /** The documented result of that system, as text or JSON. Called only if all actions succeeded. */
   toResult(observations: readonly Observation[], offer: Offer): unknown;
 }

@@ -17,7 +17,7 @@ import {
   failure,
   quoted,
   type Config,
-  type Failure,
+  type ActionProblem,
   type ServerServices,
   type Surroundings,
   type ValueSource,
@@ -41,7 +41,7 @@ export interface ServerConnection {
   readonly close: () => Promise<void>;
 }
 
-export type ToolResult = { readonly result: CallToolResult } | { readonly failure: Failure };
+export type ToolResult = { readonly result: CallToolResult } | { readonly failure: ActionProblem };
 
 const MAX_PAGES = 20;
 
@@ -53,7 +53,7 @@ export interface ConnectOptions {
 }
 
 /** Connects to a server, in the protocol version of 2025 that nearly all speak, or the newest one. */
-export async function connectServer(options: ConnectOptions): Promise<ServerConnection | Failure> {
+export async function connectServer(options: ConnectOptions): Promise<ServerConnection | ActionProblem> {
   const { name, config } = options;
   const prepared = await prepare(options);
   if ('code' in prepared) return prepared;
@@ -187,7 +187,7 @@ export async function fetchValues({
   };
 }
 
-async function prepare({ surroundings, ...given }: ConnectOptions): Promise<Prepared | Failure> {
+async function prepare({ surroundings, ...given }: ConnectOptions): Promise<Prepared | ActionProblem> {
   const { name, config } = given;
   const { command, args = [], url } = config;
   if ((command === undefined) === (url === undefined)) return unusable(name, 'it needs either a command or a url');
@@ -222,7 +222,7 @@ async function prepare({ surroundings, ...given }: ConnectOptions): Promise<Prep
   };
 }
 
-function unusable(name: string, problem: string): Failure {
+function unusable(name: string, problem: string): ActionProblem {
   return failure('server/unavailable', `the MCP server ${quoted(name)} is not configured correctly: ${problem}`, {
     hint: `correct mcp_servers in ~/.agent/config.json; see ${docsPage('mcp')}`,
   });

@@ -9,7 +9,7 @@ import {
   parseJson,
   quoted,
   stableJson,
-  type Failure,
+  type ActionProblem,
   type ServerServices,
   type ServerTool,
   type ToolServers,
@@ -120,11 +120,11 @@ function openServer(
   /** What sessions were offered; it does not change, whatever the server says later. */
   let offered: KnownTools | undefined;
   let current: KnownTools | undefined;
-  let opening: Promise<ServerConnection | Failure> | undefined;
+  let opening: Promise<ServerConnection | ActionProblem> | undefined;
   let starts = 0;
   let failed: ServerState | undefined;
 
-  const start = async (services: ServerServices): Promise<ServerConnection | Failure> => {
+  const start = async (services: ServerServices): Promise<ServerConnection | ActionProblem> => {
     if (!isServerName(name))
       return failure('server/unavailable', `${quoted(name)} cannot be the name of an MCP server`, {
         hint: 'use up to 32 letters, digits, - and single _ in mcp_servers',
@@ -139,7 +139,10 @@ function openServer(
     connection.client.setNotificationHandler('notifications/tools/list_changed', () => void (current = undefined));
     return connection;
   };
-  const reopen = async (before: typeof opening, services: ServerServices): Promise<ServerConnection | Failure> => {
+  const reopen = async (
+    before: typeof opening,
+    services: ServerServices,
+  ): Promise<ServerConnection | ActionProblem> => {
     const known = await before;
     if (known !== undefined && !('code' in known)) {
       if (known.ended() === '') return known;
@@ -148,9 +151,9 @@ function openServer(
     current = undefined;
     return start(services);
   };
-  const connect = (services: ServerServices): Promise<ServerConnection | Failure> =>
+  const connect = (services: ServerServices): Promise<ServerConnection | ActionProblem> =>
     (opening = reopen(opening, services));
-  const list = async (connection: ServerConnection): Promise<KnownTools | Failure> => {
+  const list = async (connection: ServerConnection): Promise<KnownTools | ActionProblem> => {
     try {
       current ??= readTools(name, config, await connection.listTools());
       if (file !== undefined) writeCacheEntry(file, Buffer.from(rememberedText(current)));
@@ -170,7 +173,7 @@ function openServer(
     }
   };
   const ask = async (services: ServerServices): Promise<ServerState> => {
-    const unusable = ({ message }: Failure): ServerState =>
+    const unusable = ({ message }: ActionProblem): ServerState =>
       (failed = { name, tools: [], skills: [], problems: [message], isConnected: false });
     const connection = await connect(services);
     if ('code' in connection) return unusable(connection);
@@ -215,7 +218,7 @@ function openServer(
   };
 }
 
-function changed(server: string, tool: string, isGone: boolean): Failure {
+function changed(server: string, tool: string, isGone: boolean): ActionProblem {
   const how = isGone ? 'no longer offers' : 'changed';
   return failure(
     'server/unavailable',

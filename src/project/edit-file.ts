@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { countText, fileProblemText, quoted, type EditFile, type Failure, type WriteFile } from '#core';
+import { countText, fileProblemText, quoted, type EditFile, type ActionProblem, type WriteFile } from '#core';
 import { sha256 } from '#platform';
 import { hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
@@ -17,7 +17,7 @@ export interface PlannedEdit {
 }
 
 /** Computes an edit without writing anything. A file with CRLF line ends keeps them, because `read_file` shows it with LF. */
-export function planEdit(action: EditFile, placed: ResolvedPath): PlannedEdit | Failure {
+export function planEdit(action: EditFile, placed: ResolvedPath): PlannedEdit | ActionProblem {
   const { shown } = placed;
   const file = quoted(shown, 200);
   const read = readResolved(placed, MAX_BYTES);

@@ -6,7 +6,7 @@ import {
   printable,
   quoted,
   type ActionFailed,
-  type Failure,
+  type ActionProblem,
   type Grep,
   type LinesFound,
 } from '#core';
@@ -95,7 +95,7 @@ function flagsOf({ pattern, ignoreCase = false }: Grep): string {
 }
 
 /** Compiles the expression to report syntax errors early; only the worker runs it. */
-function patternProblem({ pattern, glob = '', maxMatches = 1 }: Grep, flags: string): Failure | undefined {
+function patternProblem({ pattern, glob = '', maxMatches = 1 }: Grep, flags: string): ActionProblem | undefined {
   if (!Number.isInteger(maxMatches) || maxMatches < 1)
     return hostFailure('input/invalid', `${String(maxMatches)} is not a valid number of matches`);
   if (pattern === '') return hostFailure('pattern/invalid', 'the pattern is empty');

@@ -5,7 +5,7 @@ import {
   quoted,
   type ActionFailed,
   type ActionType,
-  type Failure,
+  type ActionProblem,
   type FailureCode,
   type FileProblem,
 } from '#core';
@@ -25,7 +25,7 @@ const HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
 };
 
 /** A failure with a hint for project and workspace files. */
-export function hostFailure(code: FailureCode, message: string, hint = HINTS[code]): Failure {
+export function hostFailure(code: FailureCode, message: string, hint = HINTS[code]): ActionProblem {
   return failure(code, message, hint === undefined ? {} : { hint });
 }
 

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { fileProblemText, quoted, toRelativePath, type Failure, type RelativePath } from '#core';
+import { fileProblemText, quoted, toRelativePath, type ActionProblem, type RelativePath } from '#core';
 import { isInside, realPath, resolveBeneath, tryRealPath, withForwardSlashes } from '#platform';
 import { hostFailure } from './host-failure.ts';
 
@@ -28,7 +28,7 @@ export interface ResolvedPath {
   readonly absolute: string;
 }
 
-export type PathResolution = ResolvedPath | { readonly type: 'refused'; readonly failure: Failure };
+export type PathResolution = ResolvedPath | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 export type Purpose = 'read' | 'write';
 
@@ -71,7 +71,7 @@ interface PlaceRoot {
 
 type ParsedPath =
   | { readonly type: 'parsed'; readonly root: PlaceRoot; readonly rest: RelativePath | '' }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 const WORKSPACE = 'workspace://';
 const SKILL = 'skill://';
@@ -110,7 +110,9 @@ function readRest(text: string, root: PlaceRoot, rest: string): ParsedPath {
 function readPart(
   part: string,
   text = part,
-): { readonly type: 'path'; readonly path: RelativePath } | { readonly type: 'refused'; readonly failure: Failure } {
+):
+  | { readonly type: 'path'; readonly path: RelativePath }
+  | { readonly type: 'refused'; readonly failure: ActionProblem } {
   const reading = toRelativePath(part);
   if (reading.type === 'path') return reading;
   const { code, message } = reading.failure;
@@ -152,7 +154,7 @@ function rootsOf({ project, workspace, skills }: FileRoots): readonly PlaceRoot[
 /** The workspace folders for programs and models; others hold copies of skills and run records. */
 const WRITABLE = /^(?:work|out)\/./;
 
-function writeProblem(placed: ResolvedPath, { skills }: FileRoots): Failure | undefined {
+function writeProblem(placed: ResolvedPath, { skills }: FileRoots): ActionProblem | undefined {
   const shown = quoted(placed.shown, 200);
   if (placed.relative === '') return hostFailure('file/directory', `${shown} is a folder`);
   // Checked by real path: a loaded skill must not change, because it may be trusted at its digest.
@@ -182,10 +184,10 @@ function nameOf({ place, name }: PlaceRoot): string {
   return name === undefined ? place : `skill ${quoted(name)}`;
 }
 
-function outside(text: string): Failure {
+function outside(text: string): ActionProblem {
   return hostFailure('path/outside', `${quoted(text, 200)} is outside of the project, the workspace and loaded skills`);
 }
 
-function refused(failure: Failure): { readonly type: 'refused'; readonly failure: Failure } {
+function refused(failure: ActionProblem): { readonly type: 'refused'; readonly failure: ActionProblem } {
   return { type: 'refused', failure };
 }

@@ -8,7 +8,7 @@ import {
   toRelativePath,
   type ActionFailed,
   type DeleteFile,
-  type Failure,
+  type ActionProblem,
   type FileDeleted,
   type RelativePath,
 } from '#core';
@@ -70,7 +70,7 @@ export function deleteFile(
 }
 
 /** Keeps a copy of content that is about to be replaced, at the same kind of place. Returns its path relative to the project. */
-export function keepReplaced(placed: ResolvedPath, bytes: Uint8Array): RelativePath | Failure {
+export function keepReplaced(placed: ResolvedPath, bytes: Uint8Array): RelativePath | ActionProblem {
   const target = trashPlace(placed, new Date());
   if ('code' in target) return target;
   const written = writeBeneath(placed.root, target.path, bytes, { mode: 0o600 });
@@ -80,7 +80,10 @@ export function keepReplaced(placed: ResolvedPath, bytes: Uint8Array): RelativeP
 }
 
 /** A new place in the trash for a file, and the folder that it is in. */
-function trashPlace(placed: ResolvedPath, at: Date): { readonly base: string; readonly path: RelativePath } | Failure {
+function trashPlace(
+  placed: ResolvedPath,
+  at: Date,
+): { readonly base: string; readonly path: RelativePath } | ActionProblem {
   const { root, relative, shown, place } = placed;
   const trash = trashOf(placed);
   // Written first: a deleted file may be a secret that must never be committed.

@@ -4,7 +4,7 @@ import type {
   Approve,
   AskedBy,
   CallMcpTool,
-  Failure,
+  ActionProblem,
   Observation,
   RunEvent,
   SandboxedUse,
@@ -30,7 +30,10 @@ export interface HostAccess {
 }
 
 /** The servers of a session, with what they need from it. */
-export type SessionServers = (action: CallMcpTool, signal: AbortSignal | undefined) => Promise<ToolCalled | Failure>;
+export type SessionServers = (
+  action: CallMcpTool,
+  signal: AbortSignal | undefined,
+) => Promise<ToolCalled | ActionProblem>;
 
 /** Everything that actions of one session have in common. */
 export interface ActionSettings {

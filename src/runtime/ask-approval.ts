@@ -14,7 +14,7 @@ import {
   type ApprovedSkill,
   type CommandLine,
   type Decision,
-  type Failure,
+  type ActionProblem,
 } from '#core';
 import { sha256 } from '#platform';
 import { askCallback, capabilityLine, isTransparent } from '#policy';
@@ -45,7 +45,7 @@ export async function askApproval(
   { skill, path, digest, packages, preview: planned }: ApprovalTarget,
   decided: ActionDecision,
   context: ActionContext,
-): Promise<Approval | Failure> {
+): Promise<Approval | ActionProblem> {
   const { journal } = context;
   const approved: ApprovedSkill | undefined =
     skill === undefined || digest === undefined ? undefined : { id: skill.id, name: skill.name, digest };

@@ -1,7 +1,7 @@
 /** Folders of the project that file tools do not show to a model: skills that are not loaded, and the records of runs. */
 import path from 'node:path';
 
-import { failure, isForModel, quoted, type Failure, type SkillEntry } from '#core';
+import { failure, isForModel, quoted, type ActionProblem, type SkillEntry } from '#core';
 import { isInside, realPath } from '#platform';
 import type { SkillIndex } from '#skills';
 
@@ -10,7 +10,7 @@ export interface ClosedFolders {
   refusal(
     place: { readonly absolute: string; readonly shown: string },
     active: readonly SkillEntry[],
-  ): Failure | undefined;
+  ): ActionProblem | undefined;
 }
 
 export interface ClosedFoldersOptions {

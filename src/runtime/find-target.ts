@@ -8,7 +8,7 @@ import {
   quoted,
   type Action,
   type ActionOfKind,
-  type Failure,
+  type ActionProblem,
   type SkillEntry,
 } from '#core';
 import { isDirectory } from '#platform';
@@ -28,7 +28,7 @@ export interface ActionTarget {
 }
 
 /** Resolves the skill and the path of an action. Nothing is opened, and nothing has been decided yet. */
-export async function findTarget(action: Action, context: ActionContext): Promise<ActionTarget | Failure> {
+export async function findTarget(action: Action, context: ActionContext): Promise<ActionTarget | ActionProblem> {
   const { execution, host } = context;
   if (isOfKind(action, 'program') && execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session (pass `execution: {}`)');
@@ -51,7 +51,7 @@ async function findPath(
   action: ActionOfKind<'host'>,
   { project, closed }: HostAccess,
   context: ActionContext,
-): Promise<ActionTarget | Failure> {
+): Promise<ActionTarget | ActionProblem> {
   if (action.type === 'network_request') return {};
   const { execution } = context;
   const isInWorkspace = action.path.startsWith('workspace://') && execution !== undefined;
@@ -82,7 +82,7 @@ export async function isIgnoredFile(placed: ResolvedPath): Promise<boolean> {
   return openIgnoredFiles(placed)(relative, isDirectory(absolute));
 }
 
-async function workspaceRoot(execution: Execution): Promise<string | Failure> {
+async function workspaceRoot(execution: Execution): Promise<string | ActionProblem> {
   try {
     return (await execution.openWorkspace()).place.root;
   } catch (error) {
@@ -96,7 +96,7 @@ async function findSkill(
   name: string,
   source: string | undefined,
   context: ActionContext,
-): Promise<ActionTarget | Failure> {
+): Promise<ActionTarget | ActionProblem> {
   const { index, askedBy, state, trust } = context;
   const skill = resolveSkill(index, name, source);
   if (skill === undefined || skill.state === 'disabled') return unknownSkill(name, source, context);
@@ -113,7 +113,7 @@ async function findSkill(
   return failure('skill/not-offered', `the skill ${quoted(skill.name)} cannot be invoked by ${caller}`, { hint });
 }
 
-function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): Failure {
+function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): ActionProblem {
   const bare = name.slice(name.lastIndexOf('/') + 1);
   const broken = index.report.leftOut.find(({ path }) => folderOf(path) === bare.trim().toLowerCase());
   if (broken !== undefined)

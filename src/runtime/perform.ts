@@ -9,7 +9,7 @@ import {
   type Action,
   type ActionFailed,
   type EditFile,
-  type Failure,
+  type ActionProblem,
   type FailureCode,
   type Observation,
   type SearchSkills,
@@ -131,7 +131,7 @@ async function planEdit(
   action: EditFile,
   { path }: ActionTarget,
   { policy, accesses }: ActionDecision,
-): Promise<PlannedEdit | Failure> {
+): Promise<PlannedEdit | ActionProblem> {
   if (path === undefined) throw new TypeError('edit_file needs a path');
   const reads = accesses.filter(({ tool }) => tool === 'read_file');
   if (decide(policy, reads).effect !== 'allow')
@@ -147,7 +147,12 @@ async function planEdit(
 }
 
 /** A skill that is untrusted or not offered was refused before any rule was asked; the record says so (POL-7). */
-function recordRefusal(action: Action, call: number, { code, message }: Failure, { journal }: ActionContext): void {
+function recordRefusal(
+  action: Action,
+  call: number,
+  { code, message }: ActionProblem,
+  { journal }: ActionContext,
+): void {
   if (code !== 'skill/untrusted' && code !== 'skill/not-offered') return;
   const origin = code === 'skill/untrusted' ? ({ layer: 'trust', where: '' } as const) : OFFERED;
   const decision = { effect: 'deny', tool: action.type, risk: 'low', rule: code, origin, reason: message } as const;

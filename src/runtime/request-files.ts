@@ -1,7 +1,7 @@
 /** Copies files that a person attached to a request into the workspace. */
 import path from 'node:path';
 
-import type { Failure } from '#core';
+import type { ActionProblem } from '#core';
 import { isLeftOut } from '#policy';
 import { stageInputs } from '#sandbox';
 import type { Session } from './session.ts';
@@ -18,7 +18,7 @@ export async function stageRequestFiles(
   { execution }: Session,
   files: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<StagedRequestFiles | Failure | undefined> {
+): Promise<StagedRequestFiles | ActionProblem | undefined> {
   if (execution === undefined) return undefined;
   const workspace = await execution.openWorkspace();
   const requests = files.map((file) => ({ from: `host://${path.resolve(file)}` }));

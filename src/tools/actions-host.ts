@@ -8,7 +8,7 @@ import {
   type ResourcesListed,
   type ToolRow,
 } from '#core';
-import { inputOf, isSet, linesOf, located, isFailure, numberOf, optionalTextOf, textOf } from './parameters.ts';
+import { inputOf, isSet, linesOf, located, numberOf, optionalTextOf, textOf } from './parameters.ts';
 import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder } from './wording.ts';
 import { hashOf, showRead } from './actions-read.ts';
@@ -46,7 +46,7 @@ const readFile: ToolRow = {
     const lines = linesOf(input, 'from', 'to');
     if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, ...lines }];
     const found = located(path, offer);
-    return isFailure(found) ? found : [{ type: 'read_resource', ...found, ...lines }];
+    return isProblem(found) ? found : [{ type: 'read_resource', ...found, ...lines }];
   },
   toResult([observation]) {
     return observation?.type === 'file-read' ? showFile(observation) : showRead(observed(observation, 'read_resource'));
@@ -86,7 +86,7 @@ const listDirectory: ToolRow = {
     const path = textOf(input, 'path');
     if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'list_dir', path }];
     const found = located(path, offer);
-    if (isFailure(found)) return found;
+    if (isProblem(found)) return found;
     const folder = found.path.replace(/\/+$/, '');
     return [{ type: 'list_resources', skill: found.skill, ...(folder === '' ? {} : { folder }) }];
   },

@@ -2,7 +2,7 @@
  * The public names of tools.
  */
 
-export { inputOf, isFailure, textsOf } from './parameters.ts';
+export { inputOf, textsOf } from './parameters.ts';
 export { readInput } from './read-input.ts';
 export { withServerTools } from './server-tools.ts';
 export {

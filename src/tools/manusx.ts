@@ -5,13 +5,13 @@ import {
   quoted,
   text,
   toRelativePath,
-  type Failure,
+  type ActionProblem,
   type LocatedPath,
   type Offer,
   type ToolRow,
   type Vocabulary,
 } from '#core';
-import { inputOf, isFailure, located, named, offsetOf, offsetParameter, skillChoice, textOf } from './parameters.ts';
+import { inputOf, located, named, offsetOf, offsetParameter, skillChoice, textOf } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -66,7 +66,7 @@ const fileRead: ToolRow = singleAction({
     ),
   toAction(input, offer) {
     const found = locatedInLoaded(textOf(input, 'file'), offer);
-    return isFailure(found) ? found : { type: 'read_resource', ...found, ...offsetOf(input) };
+    return isProblem(found) ? found : { type: 'read_resource', ...found, ...offsetOf(input) };
   },
   toResult: (read) =>
     succeeded({
@@ -75,7 +75,7 @@ const fileRead: ToolRow = singleAction({
 });
 
 /** A path that names no skill is relative to the loaded skills, as in the example of ManusX. */
-function locatedInLoaded(file: string, offer: Offer): LocatedPath | Failure {
+function locatedInLoaded(file: string, offer: Offer): LocatedPath | ActionProblem {
   const reading = offer.locate(file) === undefined ? toRelativePath(file) : undefined;
   if (reading?.type !== 'path') return located(file, offer);
   const owners = offer.loaded().filter(({ files }) => files.includes(reading.path));

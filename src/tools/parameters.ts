@@ -5,7 +5,7 @@ import {
   nearest,
   quoted,
   text,
-  type Failure,
+  type ActionProblem,
   type JsonSchema,
   type LineRange,
   type LocatedPath,
@@ -136,7 +136,7 @@ export function skillOf(value: unknown): { readonly skill: string; readonly sour
 }
 
 /** Resolves a path to a skill and a file, or explains why it does not resolve. */
-export function located(path: string, offer: Offer): LocatedPath | Failure {
+export function located(path: string, offer: Offer): LocatedPath | ActionProblem {
   const found = offer.locate(path);
   if (found !== undefined) return found;
   const [first = ''] = path.replace(/^[./\\]+/, '').split(/[/\\]/);
@@ -152,8 +152,4 @@ export const offsetParameter = named(count('Where to continue a file that was cu
 export function offsetOf(input: ToolInput): { readonly offset?: number } {
   const offset = numberOf(input, 'offset');
   return offset === undefined ? {} : { offset };
-}
-
-export function isFailure(value: object): value is Failure {
-  return 'code' in value;
 }

@@ -6,7 +6,7 @@ import {
   nearest,
   quoted,
   schemaText,
-  type Failure,
+  type ActionProblem,
   type JsonPath,
   type JsonSchema,
   type ObjectSchema,
@@ -17,7 +17,7 @@ import {
 export type InputReading =
   /** `ignored`: unknown parameters that were dropped. */
   | { readonly type: 'input'; readonly input: ToolInput; readonly ignored: readonly string[] }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 /** Longer inputs, and longer strings in them, are rejected. */
 const LONGEST_TEXT = 1_000_000;

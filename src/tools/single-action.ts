@@ -1,15 +1,15 @@
-import type {
-  Action,
-  ActionFailed,
-  ActionType,
-  Failure,
-  ObjectSchema,
-  Observation,
-  Offer,
-  ToolInput,
-  ToolRow,
+import {
+  isProblem,
+  type Action,
+  type ActionFailed,
+  type ActionType,
+  type ActionProblem,
+  type ObjectSchema,
+  type Observation,
+  type Offer,
+  type ToolInput,
+  type ToolRow,
 } from '#core';
-import { isFailure } from './parameters.ts';
 
 /** The successful observation of an action. */
 export type ObservationOf<A extends ActionType> = Extract<Exclude<Observation, ActionFailed>, { readonly action: A }>;
@@ -19,7 +19,7 @@ export interface SingleAction<A extends ActionType> {
   readonly description: string;
   readonly action: A;
   schema(offer: Offer): ObjectSchema;
-  toAction(input: ToolInput, offer: Offer): Extract<Action, { readonly type: A }> | Failure;
+  toAction(input: ToolInput, offer: Offer): Extract<Action, { readonly type: A }> | ActionProblem;
   toResult(observation: ObservationOf<A>, offer: Offer): unknown;
   /** Default: if there is a skill. */
   readonly isOffered?: (offer: Offer) => boolean;
@@ -35,7 +35,7 @@ export function singleAction<A extends ActionType>(row: SingleAction<A>): ToolRo
     isOffered: row.isOffered ?? hasSkills,
     toActions(input, offer) {
       const action = row.toAction(input, offer);
-      return isFailure(action) ? action : [action];
+      return isProblem(action) ? action : [action];
     },
     toResult(observations, offer) {
       return row.toResult(observed(observations[0], row.action), offer);

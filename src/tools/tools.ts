@@ -8,7 +8,7 @@ import {
   quoted,
   type Action,
   type ActionFailed,
-  type Failure,
+  type ActionProblem,
   type ForeignSchema,
   type ObjectSchema,
   type Observation,
@@ -16,7 +16,6 @@ import {
   type ToolRow,
   type Vocabulary,
 } from '#core';
-import { isFailure } from './parameters.ts';
 import { readInput, readObject } from './read-input.ts';
 import { inWordsOf, withNotes } from './wording.ts';
 
@@ -119,14 +118,14 @@ async function run(
   { offer, perform, fail }: ToolsOptions,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
-  const refuse = (cause: Failure): Outcome => {
+  const refuse = (cause: ActionProblem): Outcome => {
     const failed = actionFailed(row.action, cause);
     return { done: [], failed: fail?.(failed) ?? failed };
   };
   const reading = row.foreignSchema === undefined ? readInput(schema, input) : readObject(input);
   if (reading.type === 'refused') return refuse(reading.failure);
   const actions = row.toActions(reading.input, offer);
-  if (isFailure(actions)) return refuse(actions);
+  if (isProblem(actions)) return refuse(actions);
   const done: Observation[] = [];
   for (const action of actions) {
     signal?.throwIfAborted();

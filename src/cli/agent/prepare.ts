@@ -8,7 +8,7 @@ import {
   SkillError,
   typedWord,
   type Ecosystem,
-  type Failure,
+  type ActionProblem,
   type LockedPackage,
   type SkillEntry,
 } from '#core';
@@ -150,7 +150,7 @@ async function installed(
   };
 }
 
-function failed({ message, hint }: Pick<Failure, 'message' | 'hint'>): SkillError {
+function failed({ message, hint }: Pick<ActionProblem, 'message' | 'hint'>): SkillError {
   return new SkillError({ code: 'executor/failed', message, hint, data: { executor: 'packages', cause: message } });
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { failure, quoted, type ExecutorName, type Failure } from '#core';
+import { failure, quoted, type ExecutorName, type ActionProblem } from '#core';
 
 export interface EnvironmentRequest {
   /** The path of the workspace as the program sees it. */
@@ -25,7 +25,7 @@ export interface EnvironmentRequest {
 
 export type ProgramEnvironment =
   | { readonly type: 'environment'; readonly env: Readonly<Record<string, string>> }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
 

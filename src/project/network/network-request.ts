@@ -18,7 +18,7 @@ import {
   startOf,
   writeAuthority,
   type ActionFailed,
-  type Failure,
+  type ActionProblem,
   type HostPattern,
   type NetworkRequest,
   type ResponseReceived,
@@ -86,7 +86,7 @@ interface RequestContext extends NetworkRequestOptions {
 
 interface Failed {
   readonly type: 'failed';
-  readonly failure: Failure;
+  readonly failure: ActionProblem;
 }
 
 async function follow(context: RequestContext, first: HttpTarget, asked: Message): Promise<ResponseReceived | Failed> {

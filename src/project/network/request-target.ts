@@ -5,7 +5,7 @@ import {
   readAuthority,
   readHost,
   writeAuthority,
-  type Failure,
+  type ActionProblem,
   type FailureCode,
   type NetworkRequest,
 } from '#core';
@@ -14,7 +14,7 @@ import { hostFailure } from '../host-failure.ts';
 
 export interface Refusal {
   readonly type: 'refused';
-  readonly failure: Failure;
+  readonly failure: ActionProblem;
 }
 
 const MAX_URL = 8192;

@@ -6,7 +6,7 @@ import {
   type ActionOfKind,
   type AskedBy,
   type Executor,
-  type Failure,
+  type ActionProblem,
   type OnSpan,
   type RunCommand,
   type RunLimits,
@@ -97,7 +97,7 @@ export interface GivenSecrets {
 export type GiveSecrets = (
   skill: SkillEntry,
   signal: AbortSignal | undefined,
-) => Promise<GivenSecrets | { readonly failure: Failure }>;
+) => Promise<GivenSecrets | { readonly failure: ActionProblem }>;
 
 /** A missing requirement. */
 export interface MissingRequirement {
@@ -107,7 +107,7 @@ export interface MissingRequirement {
 }
 
 /** The failure of an action whose program could not be started. Bugs are thrown on. */
-export function executionFailure(error: unknown): Failure {
+export function executionFailure(error: unknown): ActionProblem {
   if (!isSkillError(error)) throw error;
   if (error.code === 'input/invalid') return failure(error.code, error.message, { hint: error.hint });
   const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';

@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-import { failure, quoted, type Failure, type InputRequest, type Isolation } from '#core';
+import { failure, quoted, type ActionProblem, type InputRequest, type Isolation } from '#core';
 import { isDirectory } from '#platform';
 import { openPrivateArea, otherAuthors, type PrivateArea, type RunFolder, type Workspace } from '#sandbox';
 
 export type AreaForSecrets =
   | { readonly type: 'shared'; readonly warnings: readonly string[] }
   | { readonly type: 'private'; readonly area: PrivateArea; readonly warnings: readonly string[] }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 /** Only these can mount one folder over another. */
 const COVERING: ReadonlySet<Isolation> = new Set(['bubblewrap', 'namespaces', 'container']);
@@ -58,7 +58,7 @@ const RUN_BY_NAME =
   /(?:^|\/)(?:\.[^/]*|(?:site|user)customize\.py|conftest\.py|setup\.(?:py|cfg)|pyproject\.toml|tox\.ini|pytest\.ini|[^/]*\.pth|__init__\.py|__main__\.py|__pycache__|package(?:-lock)?\.json|node_modules|[^/]*\.config\.(?:[cm]?[jt]s|json)|(?:GNU)?[Mm]akefile|CMakeLists\.txt|Rakefile|Gemfile|[^/]*\.(?:so|pyc|node|jar|dylib|dll))(?:\/|$)/i;
 
 /** A file of another skill may be data for a program with secrets, but no file that something runs by its name, and no folder. */
-export function refusedForeignInput(inputs: readonly InputRequest[], { place }: Workspace): Failure | undefined {
+export function refusedForeignInput(inputs: readonly InputRequest[], { place }: Workspace): ActionProblem | undefined {
   for (const { from, to = '' } of inputs) {
     if (!from.startsWith('workspace://')) continue;
     const file = from.slice('workspace://'.length);

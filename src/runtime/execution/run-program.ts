@@ -12,7 +12,7 @@ import {
   spanned,
   toRelativePath,
   type Collected,
-  type Failure,
+  type ActionProblem,
   type InputRequest,
   type OutputSink,
   type ProgramEnd,
@@ -53,7 +53,7 @@ import { areaForSecrets, givenByUser, refusedForeignInput } from './private-area
 
 interface Refused {
   readonly type: 'refused';
-  readonly failure: Failure;
+  readonly failure: ActionProblem;
 }
 
 /** Scripts are short; commands may be builds. */
@@ -395,6 +395,6 @@ function sizeOf(root: string, relative: string): number {
   return found?.type === 'found' ? found.bytes : 0;
 }
 
-function refused(cause: Failure): Refused {
+function refused(cause: ActionProblem): Refused {
   return { type: 'refused', failure: cause };
 }

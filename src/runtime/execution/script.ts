@@ -5,7 +5,7 @@ import {
   quoted,
   scriptPath,
   toRelativePath,
-  type Failure,
+  type ActionProblem,
   type RunScript,
   type StagedSkill,
 } from '#core';
@@ -14,7 +14,7 @@ import { inConfined, type ConfinedDirectory } from '#platform';
 
 export type ScriptWords =
   | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 const HEAD_BYTES = 4096;
 /** As much of a script as is searched for what it does. */

@@ -1,11 +1,11 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { failure, quoted, toRelativePath, type Failure, type WorkspacePlace } from '#core';
+import { failure, quoted, toRelativePath, type ActionProblem, type WorkspacePlace } from '#core';
 
 export type WorkingDirectory =
   /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */
-  { readonly type: 'directory'; readonly path: string } | { readonly type: 'refused'; readonly failure: Failure };
+  { readonly type: 'directory'; readonly path: string } | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 interface Place {
   /** Where the program sees the workspace. */
@@ -89,7 +89,7 @@ function fromRoot(text: string, root: string): string | undefined {
 const LINKED_FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'inputs']);
 
 /** A failure if the folder does not exist; sandboxes would report it as a problem of their own. */
-export function missingFolder(folder: string, { root, skills }: WorkspacePlace): Failure | undefined {
+export function missingFolder(folder: string, { root, skills }: WorkspacePlace): ActionProblem | undefined {
   const [first, name, ...rest] = folder.split('/');
   const staged = first === 'skills' ? skills.find((skill) => skill.name === name) : undefined;
   if (path.isAbsolute(folder) || (staged !== undefined && LINKED_FOLDERS.has(rest[0] ?? ''))) return undefined;

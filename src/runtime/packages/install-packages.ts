@@ -6,7 +6,7 @@ import {
   packageArgument,
   readPackage,
   type Decision,
-  type Failure,
+  type ActionProblem,
   type InstallPackages,
   type Observation,
   type RequestedPackage,
@@ -56,7 +56,7 @@ export async function performInstall(
   };
 }
 
-function needsOf({ packages, isDeclared }: InstallPackages): PackageNeeds | Failure {
+function needsOf({ packages, isDeclared }: InstallPackages): PackageNeeds | ActionProblem {
   const read = packages.map(readPackage);
   const problem = read.find((one) => !isPackage(one));
   const specs = read.filter(isPackage);
@@ -79,7 +79,7 @@ export async function packagesFor(
   call: number,
   { skill, digest }: { readonly skill: SkillEntry | undefined; readonly digest: string | undefined },
   context: ActionContext & { readonly execution: Execution },
-): Promise<PreparedPackages | Failure> {
+): Promise<PreparedPackages | ActionProblem> {
   const { packages } = context.execution;
   const layers: StoredLayer[] = [];
   const warnings: string[] = [];
@@ -131,12 +131,12 @@ async function install(
   needs: PackageNeeds,
   { call, skill, digest }: InstallTarget & { readonly call: number },
   context: ActionContext,
-): Promise<Installed | Failure> {
+): Promise<Installed | ActionProblem> {
   const { execution, journal, signal } = context;
   if (execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session');
   const first = await decideAction(action, { skill }, context);
-  const denied = ({ decision }: typeof first): Failure => {
+  const denied = ({ decision }: typeof first): ActionProblem => {
     journal.record({ type: 'decision', call, decision });
     return failure('policy/denied', decision.reason);
   };

@@ -15,7 +15,7 @@ import {
   type AskedBy,
   type Ecosystem,
   type Executor,
-  type Failure,
+  type ActionProblem,
   type PackageSource,
   type RequestedPackage,
   type SkillEntry,
@@ -77,7 +77,7 @@ export interface FoundPackages {
   readonly packages: StoredLayer['packages'];
   readonly lockDigest: string;
   readonly index: string;
-  build(): Promise<StoredLayer | Failure>;
+  build(): Promise<StoredLayer | ActionProblem>;
   close(): Promise<void>;
 }
 
@@ -94,8 +94,8 @@ export interface Packages {
   /** Answers of this session: exactly these packages for exactly this skill. */
   readonly approved: ApprovedPackages;
   /** The checked environment of `--venv`. */
-  venv(signal: AbortSignal | undefined): Promise<Venv | Failure | undefined>;
-  find(needs: PackageNeeds, skill: string, signal: AbortSignal | undefined): Promise<FoundPackages | Failure>;
+  venv(signal: AbortSignal | undefined): Promise<Venv | ActionProblem | undefined>;
+  find(needs: PackageNeeds, skill: string, signal: AbortSignal | undefined): Promise<FoundPackages | ActionProblem>;
   readonly layers: Layers;
 }
 
@@ -125,7 +125,7 @@ export function openPackages(parts: PackagesParts): Packages {
       'install them in the environment, or leave out --venv',
     );
   if (options.environment !== undefined) environmentPackages(options.environment, options);
-  let venv: Promise<Venv | Failure> | undefined;
+  let venv: Promise<Venv | ActionProblem> | undefined;
   const remembered = new Map<string, readonly RequestedPackage[]>();
   const approved = new Set<string>();
   const approval = ({ id, digest }: ApprovedSkill, lockDigest: string): string => stableJson([id, digest, lockDigest]);
@@ -249,7 +249,7 @@ async function checkVenv(
   folder: string,
   signal: AbortSignal | undefined,
   parts: PackagesParts,
-): Promise<Venv | Failure> {
+): Promise<Venv | ActionProblem> {
   const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
   try {
     return await openVenv(folder, openBuildSandbox(workspace, { programFolders: parts.programFolders, signal }));
@@ -310,7 +310,7 @@ interface Resolution {
   readonly parts: PackagesParts;
 }
 
-async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<FoundPackages | Failure> {
+async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<FoundPackages | ActionProblem> {
   const { key, skill, signal, layers, parts } = resolution;
   const { options, programFolders, user } = parts;
   const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
@@ -323,7 +323,7 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
       isOwnPath: usesOwnPaths(parts.executor),
     });
     const request = { sandbox, packages: needs.packages, user, wheels: options.wheels, hosts: options.hosts ?? [] };
-    const resolved: ResolvedPackages | Failure =
+    const resolved: ResolvedPackages | ActionProblem =
       needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
     if ('code' in resolved) {
       await close();
@@ -369,7 +369,7 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
 }
 
 /** Programs of this machine are not in an image. */
-function forImage(failed: Failure, image: string | undefined): Failure {
+function forImage(failed: ActionProblem, image: string | undefined): ActionProblem {
   if (image === undefined || !failed.hint.startsWith('run: apt')) return failed;
   return { ...failed, hint: `the image ${image} lacks it; choose one with --image or execution.image` };
 }
@@ -377,9 +377,9 @@ function forImage(failed: Failure, image: string | undefined): Failure {
 /** Leaves `Layers.build`, which removes the incomplete layer. */
 class InstallFailed extends Error {
   override readonly name = 'InstallFailed';
-  readonly failure: Failure;
+  readonly failure: ActionProblem;
 
-  constructor(failure: Failure) {
+  constructor(failure: ActionProblem) {
     super(failure.message);
     this.failure = failure;
   }

@@ -1,5 +1,5 @@
 import { createRedactor, redactionProblem, type NamedSecret, type Redactor } from '#journal';
-import { failure, quoted, type Failure, type ServerServices, type Surroundings } from '#core';
+import { failure, quoted, type ActionProblem, type ServerServices, type Surroundings } from '#core';
 import { declaredSecrets, isProviderKey } from '#policy';
 import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';
 import { checkSecretsConfig, environmentProblem, sourcesFor, type SecretsConfig } from './secrets-config.ts';
@@ -28,7 +28,7 @@ export interface SkillSecrets {
 
 export interface Secrets {
   /** The configured values of the variables that a skill declares. Throws the reason of the signal. */
-  forSkill(skill: SkillWithSecrets, signal?: AbortSignal): Promise<SkillSecrets | { readonly failure: Failure }>;
+  forSkill(skill: SkillWithSecrets, signal?: AbortSignal): Promise<SkillSecrets | { readonly failure: ActionProblem }>;
   /** Fetches values for an MCP server, which the user's configuration names with their sources. */
   readonly values: ServerServices['secrets'];
   /** Names of the variables that a skill would get. */
@@ -124,7 +124,7 @@ function valueProblem(variable: string, value: string): string | undefined {
   return environmentProblem(variable, value);
 }
 
-function forbiddenFailure({ name }: SkillWithSecrets, variables: readonly string[]): Failure {
+function forbiddenFailure({ name }: SkillWithSecrets, variables: readonly string[]): ActionProblem {
   const keys = variables.map((variable) => quoted(variable)).join(', ');
   return failure('secret/missing', `${quoted(name)} requires ${keys}: no skill can get a key of a model provider`, {
     hint: 'tell the user: a skill that needs its own key must declare it under another name',
@@ -135,7 +135,7 @@ function missingFailure(
   { name }: Pick<SkillWithSecrets, 'name'>,
   missing: readonly SecretResult[],
   sources: ReadonlyMap<string, SecretSource>,
-): Failure {
+): ActionProblem {
   const reasons = missing.map(({ variable, problem = '' }) => {
     const source = sources.get(variable) ?? {};
     return `${quoted(variable)} from ${sourceName(source)}: ${problem}`;

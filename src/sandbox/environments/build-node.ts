@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { parseJson, quoted, type Failure, type LockedPackage, type PackageSpec } from '#core';
+import { parseJson, quoted, type ActionProblem, type LockedPackage, type PackageSpec } from '#core';
 import { inConfined } from '#platform';
 import {
   connectionFailure,
@@ -34,7 +34,7 @@ const FLAGS = [
 ];
 const NO_NPM = 'run: apt install npm, or: dnf install nodejs-npm, or: brew install node';
 
-export async function resolveNode(request: BuildRequest): Promise<ResolvedPackages | Failure> {
+export async function resolveNode(request: BuildRequest): Promise<ResolvedPackages | ActionProblem> {
   const { sandbox, packages, user, wheels } = request;
   if (wheels !== undefined)
     return packagesFailed(
@@ -136,7 +136,7 @@ function lockedPackages(text: string, registry: string): readonly LockedPackage[
   return found.toSorted((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
 }
 
-function npmFailure(outcome: BuildOutcome, registry: string): Failure {
+function npmFailure(outcome: BuildOutcome, registry: string): ActionProblem {
   const text = `${outcome.stdout}\n${outcome.stderr}`;
   const index = withoutCredentials(registry);
   const [, name] =

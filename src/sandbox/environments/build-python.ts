@@ -5,7 +5,7 @@
 import { closeSync } from 'node:fs';
 import path from 'node:path';
 
-import { normalName, parseJson, quoted, type Failure, type HostMount, type LockedPackage } from '#core';
+import { normalName, parseJson, quoted, type ActionProblem, type HostMount, type LockedPackage } from '#core';
 import { hashOpened, SMALL_FILE, TreeRefused, walkOpened } from '#platform';
 import {
   MOVE_SCRIPTS,
@@ -46,7 +46,7 @@ const DOWNLOAD = [
 ].flat();
 const NO_PIP = 'run: apt install python3-pip, or: dnf install python3-pip, or: brew install python; or install uv';
 
-export async function resolvePython(request: BuildRequest): Promise<ResolvedPackages | Failure> {
+export async function resolvePython(request: BuildRequest): Promise<ResolvedPackages | ActionProblem> {
   const { sandbox, packages, user, wheels } = request;
   const probe = await sandbox.run({ argv: ['python3', '-I', '-c', PROBE] });
   const python = probeResult(probe.stdout);
@@ -207,7 +207,7 @@ function wheelsIn(folder: string): readonly LockedPackage[] | string {
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function downloadFailure(outcome: BuildOutcome, index: string): Failure {
+function downloadFailure(outcome: BuildOutcome, index: string): ActionProblem {
   if (outcome.end.startsWith('denied'))
     return packagesFailed(
       `the sandbox cannot reach ${index} (${outcome.end})`,

@@ -9,7 +9,7 @@ import {
   isSkillError,
   normalName,
   quoted,
-  type Failure,
+  type ActionProblem,
   type HostMount,
   type LockedPackage,
   type PackageSpec,
@@ -88,7 +88,7 @@ export async function resolveWithUv(
   packages: readonly PackageSpec[],
   sandbox: BuildSandbox,
   source: UvSource,
-): Promise<ResolvedPackages | Failure> {
+): Promise<ResolvedPackages | ActionProblem> {
   const { settings, trust, index, from, network, target } = source;
   const env = {
     UV_NO_CONFIG: '1',
@@ -183,7 +183,7 @@ function hashOf(hashes: readonly string[]): string {
   return hashes.length === 1 ? only : `sha256-set:${sha256(hashes.join('\n'))}`;
 }
 
-function uvFailure(outcome: BuildOutcome, index: string): Failure {
+function uvFailure(outcome: BuildOutcome, index: string): ActionProblem {
   // uv wraps its messages.
   const text = `${outcome.stdout}\n${outcome.stderr}`.replaceAll(/\s+/g, ' ');
   const [, missing] = /Because (\S{1,100}) was not found in/.exec(text) ?? [];

@@ -3,7 +3,7 @@ import {
   shownText,
   stableJson,
   type Ecosystem,
-  type Failure,
+  type ActionProblem,
   type LockedPackage,
   type PackageSpec,
 } from '#core';
@@ -34,7 +34,7 @@ export interface ResolvedPackages {
    * Installs exactly these packages into an empty folder of the host, which is mounted at the final path of the layer. Without mounts the
    * folder is moved to `final` afterwards, which console scripts have to name.
    */
-  install(tree: string, final: string): Promise<Failure | undefined>;
+  install(tree: string, final: string): Promise<ActionProblem | undefined>;
 }
 
 /** Console scripts name the interpreter by the path at which they were installed; a layer that is moved names its later one. */
@@ -53,12 +53,12 @@ export function lockDigestOf(ecosystem: Ecosystem, packages: readonly LockedPack
   return `sha256:${sha256(stableJson({ ecosystem, packages }))}`;
 }
 
-export function packagesFailed(message: string, hint?: string): Failure {
+export function packagesFailed(message: string, hint?: string): ActionProblem {
   return failure('packages/unavailable', message, hint === undefined ? {} : { hint });
 }
 
 /** What prevented the connection to an index, if something did. Package managers report all of these as network errors. */
-export function connectionFailure({ stdout, stderr, refused }: BuildOutcome, index: string): Failure | undefined {
+export function connectionFailure({ stdout, stderr, refused }: BuildOutcome, index: string): ActionProblem | undefined {
   const text = `${stdout}\n${stderr}`;
   const [, problem] = TLS_PROBLEM.exec(text) ?? [];
   if (problem !== undefined)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, type Failure } from '#core';
+import { quoted, type ActionProblem } from '#core';
 import { readTextFile } from '#platform';
 import { packagesFailed } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
@@ -16,7 +16,7 @@ export function copyCertificates(
   files: readonly CertificateFile[],
   name: string,
   { root, work }: Pick<BuildSandbox, 'root' | 'work'>,
-): string | undefined | Failure {
+): string | undefined | ActionProblem {
   const found: string[] = [];
   for (const { setting, file } of files) {
     const read = readTextFile(file, MAX_BYTES);

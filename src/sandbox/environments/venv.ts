@@ -1,7 +1,7 @@
 /** A virtual environment of the user, mounted read-only at its own path, because its console scripts contain that path. */
 import path from 'node:path';
 
-import { isSkillError, quoted, type Failure, type HostMount } from '#core';
+import { isSkillError, quoted, type ActionProblem, type HostMount } from '#core';
 import { readTextFile, tryRealPath } from '#platform';
 import { packagesFailed } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
@@ -15,7 +15,7 @@ export interface Venv {
 const MAX_BYTES = 64 * 1024;
 
 /** Checks that the sandbox can run the interpreter. `-S` keeps the environment from running its own start-up files. */
-export async function openVenv(folder: string, sandbox: BuildSandbox): Promise<Venv | Failure> {
+export async function openVenv(folder: string, sandbox: BuildSandbox): Promise<Venv | ActionProblem> {
   const root = tryRealPath(folder);
   const config = root === undefined ? undefined : readTextFile(path.join(root, 'pyvenv.cfg'), MAX_BYTES);
   if (root === undefined || config?.type !== 'read')

@@ -8,7 +8,7 @@ import {
   nearest,
   quoted,
   toRelativePath,
-  type Failure,
+  type ActionProblem,
   type FailureCode,
   type RelativePath,
 } from '#core';
@@ -26,7 +26,7 @@ import {
 } from '#platform';
 
 /** Why an input, and with it the whole request, was not staged. */
-export interface InputFailure extends Failure {
+export interface InputFailure extends ActionProblem {
   /** As requested. */
   readonly from: string;
 }

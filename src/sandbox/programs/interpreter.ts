@@ -1,4 +1,4 @@
-import { failure, quoted, type Failure } from '#core';
+import { failure, quoted, type ActionProblem } from '#core';
 
 /** A script to run. */
 export interface Script {
@@ -21,7 +21,7 @@ export interface ScriptEnvironment {
 
 export type ScriptCommand =
   | { readonly type: 'command'; readonly argv: readonly string[] }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 /** The longest single argument on Linux, including its NUL. */
 const MAX_ARGUMENT_BYTES = 128 * 1024;

@@ -1,4 +1,4 @@
-import { failure, fileProblemText, quoted, type Failure, type FileProblem } from '#core';
+import { failure, fileProblemText, quoted, type ActionProblem, type FileProblem } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
 
 /** The skill to read: its folder, and its name for messages. */
@@ -9,10 +9,10 @@ export interface SkillPlace {
 
 export interface Failed {
   readonly type: 'failed';
-  readonly failure: Failure;
+  readonly failure: ActionProblem;
 }
 
-export function failed(failure: Failure): Failed {
+export function failed(failure: ActionProblem): Failed {
   return { type: 'failed', failure };
 }
 
