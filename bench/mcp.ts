@@ -9,7 +9,7 @@ import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { createRuntime } from '../src/runtime/runtime.ts';
-import { skillToolsOf } from '../src/runtime/skill-tools.ts';
+import { buildSkillTools } from '../src/runtime/skill-tools.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
@@ -63,7 +63,7 @@ export async function benchMcp({
   // Interleaved, so that noise affects all alike.
   const runtime = await createRuntime({ cwd: path.join(large, 'project'), home: large, env: { HOME: large } });
   const run = await runtime.startRun({ request: 'bench' });
-  const tools = skillToolsOf(run.session, runtime, (action) =>
+  const tools = buildSkillTools(run.session, runtime, (action) =>
     action.type === 'load_skill' ? { ...action, again: true } : action,
   );
   const { client } = await connect(large);

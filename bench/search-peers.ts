@@ -1,5 +1,5 @@
 import { STOP_CHARACTERS, STOP_PHRASES, STOP_WORDS } from '../src/skills/search/stop-words.ts';
-import { pairsOf, scanRuns, termOf, wordsOf } from '../src/skills/search/tokenize.ts';
+import { pairCharacters, scanRuns, toTerm, splitWords } from '../src/skills/search/tokenize.ts';
 import { importPeer } from './peers.ts';
 import type { BenchSkill } from './search-data.ts';
 import type { Searcher } from './search-figures.ts';
@@ -19,11 +19,11 @@ function ownTerms(text: string, isQuery: boolean): string[] {
   return scanRuns(text).flatMap((run) => {
     if (run.type === 'break') return [];
     if (run.type === 'word')
-      return wordsOf(run.text)
+      return splitWords(run.text)
         .filter((word) => !STOP_WORDS.has(word))
-        .map(termOf);
+        .map(toTerm);
     const pieces = isQuery ? run.text.split(STOP_PHRASE_PATTERN).filter((piece) => piece !== '') : [run.text];
-    const pairs = pieces.flatMap((piece) => pairsOf(piece));
+    const pairs = pieces.flatMap((piece) => pairCharacters(piece));
     return isQuery
       ? pairs.filter((pair) => !Array.from(pair).some((character) => STOP_CHARACTERS.has(character)))
       : pairs;

@@ -57,10 +57,10 @@ async function call<T>(target: string, init: RequestInit): Promise<T> {
     const value: T = JSON.parse(text);
     return value;
   }
-  throw errorOf(response.status, text);
+  throw toApiError(response.status, text);
 }
 
-function errorOf(status: number, text: string): ApiError {
+function toApiError(status: number, text: string): ApiError {
   try {
     const { error, hint }: { readonly error?: string; readonly hint?: string } = JSON.parse(text);
     return new ApiError(status, error ?? `status ${String(status)}`, hint);

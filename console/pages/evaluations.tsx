@@ -34,14 +34,14 @@ export function EvaluationsPage({ segments, against }: EvaluationsProps): JSX.El
   return <EvaluationList evaluations={data.evaluations} />;
 }
 
-function suiteOf({ skills }: EvaluationRow): string {
+function toSuiteName({ skills }: EvaluationRow): string {
   return skills.join(', ');
 }
 
 function EvaluationList({ evaluations }: { readonly evaluations: readonly EvaluationRow[] }): JSX.Element {
   const [query, setQuery] = useState('');
-  const shown = evaluations.filter((row) => suiteOf(row).toLowerCase().includes(query.trim().toLowerCase()));
-  const suites = [...new Set(shown.map(suiteOf))];
+  const shown = evaluations.filter((row) => toSuiteName(row).toLowerCase().includes(query.trim().toLowerCase()));
+  const suites = [...new Set(shown.map(toSuiteName))];
   if (evaluations.length === 0)
     return (
       <div class="page">
@@ -65,7 +65,7 @@ function EvaluationList({ evaluations }: { readonly evaluations: readonly Evalua
         </Empty>
       ) : null}
       {suites.slice(0, MOST_SUITES).map((suite) => (
-        <Suite key={suite} suite={suite} rows={shown.filter((row) => suiteOf(row) === suite)} />
+        <Suite key={suite} suite={suite} rows={shown.filter((row) => toSuiteName(row) === suite)} />
       ))}
       {suites.length > MOST_SUITES ? (
         <p class="faint">
@@ -201,7 +201,7 @@ function Report({ id, view, against, evaluations }: ReportProps): JSX.Element {
                 .filter((row) => row.id !== id)
                 .map((row) => (
                   <option key={row.id} value={row.id}>
-                    {`${date(row.startedAt)} ${line(suiteOf(row)).slice(0, 60)}`}
+                    {`${date(row.startedAt)} ${line(toSuiteName(row)).slice(0, 60)}`}
                   </option>
                 ))}
             </select>

@@ -12,10 +12,10 @@ export type Block =
 const MAX_DEPTH = 6;
 
 export function readBlocks(text: string): readonly Block[] {
-  return blocksOf(text.split('\n'), 0);
+  return parseBlocks(text.split('\n'), 0);
 }
 
-function blocksOf(lines: readonly string[], depth: number): readonly Block[] {
+function parseBlocks(lines: readonly string[], depth: number): readonly Block[] {
   const blocks: Block[] = [];
   let at = 0;
   while (at < lines.length) {
@@ -43,7 +43,7 @@ function readBlock(lines: readonly string[], at: number, depth: number): readonl
     ];
   if (isRule(trimmed)) return [{ type: 'rule' }, at + 1];
   if (depth < MAX_DEPTH && trimmed.startsWith('>')) return readQuote(lines, at, depth);
-  if (depth < MAX_DEPTH && markerOf(line) !== undefined) return readList(lines, at, depth);
+  if (depth < MAX_DEPTH && readMarker(line) !== undefined) return readList(lines, at, depth);
   if (line.includes('|') && isTableRule(lines[at + 1] ?? '')) return readTable(lines, at);
   return readParagraph(lines, at);
 }
@@ -67,7 +67,7 @@ function readQuote(lines: readonly string[], at: number, depth: number): readonl
     inside.push((lines[end] ?? '').trimStart().slice(1).replace(/^ /, ''));
     end += 1;
   }
-  return [{ type: 'quote', blocks: blocksOf(inside, depth + 1) }, end];
+  return [{ type: 'quote', blocks: parseBlocks(inside, depth + 1) }, end];
 }
 
 interface Marker {
@@ -76,7 +76,7 @@ interface Marker {
   readonly width: number;
 }
 
-function markerOf(line: string): Marker | undefined {
+function readMarker(line: string): Marker | undefined {
   const found = /^(\s{0,24})([-*+]|\d{1,9}[.)])(\s+|$)/.exec(line);
   if (found === null) return undefined;
   const [whole, indent = '', sign = ''] = found;
@@ -84,18 +84,18 @@ function markerOf(line: string): Marker | undefined {
 }
 
 function readList(lines: readonly string[], at: number, depth: number): readonly [Block, number] {
-  const first = markerOf(lines[at] ?? '');
+  const first = readMarker(lines[at] ?? '');
   const items: (readonly Block[])[] = [];
   let item: string[] = [];
   let width = first?.width ?? 2;
   let end = at;
   const finish = (): void => {
-    if (item.length > 0) items.push(blocksOf(item, depth + 1));
+    if (item.length > 0) items.push(parseBlocks(item, depth + 1));
     item = [];
   };
   for (; end < lines.length; end += 1) {
     const line = lines[end] ?? '';
-    const marker = markerOf(line);
+    const marker = readMarker(line);
     if (marker !== undefined && marker.indent <= (first?.indent ?? 0)) {
       if (marker.isOrdered !== first?.isOrdered || marker.indent < first.indent) break;
       finish();
@@ -103,16 +103,16 @@ function readList(lines: readonly string[], at: number, depth: number): readonly
       item.push(line.slice(marker.width));
     } else if (line.trim() === '') {
       const next = lines[end + 1] ?? '';
-      if (next.trim() !== '' && markerOf(next) === undefined && !next.startsWith('  ')) break;
+      if (next.trim() !== '' && readMarker(next) === undefined && !next.startsWith('  ')) break;
       item.push('');
-    } else if (line.startsWith(' ') || item.at(-1) !== '') item.push(line.slice(indentOf(line, width)));
+    } else if (line.startsWith(' ') || item.at(-1) !== '') item.push(line.slice(countIndent(line, width)));
     else break;
   }
   finish();
   return [{ type: 'list', isOrdered: first?.isOrdered ?? false, items }, end];
 }
 
-function indentOf(line: string, most: number): number {
+function countIndent(line: string, most: number): number {
   let indent = 0;
   while (indent < most && line[indent] === ' ') indent += 1;
   return indent;
@@ -126,13 +126,13 @@ function readTable(lines: readonly string[], at: number): readonly [Block, numbe
   const rows: (readonly string[])[] = [];
   let end = at + 2;
   while (end < lines.length && (lines[end] ?? '').includes('|')) {
-    rows.push(cellsOf(lines[end] ?? ''));
+    rows.push(splitCells(lines[end] ?? ''));
     end += 1;
   }
-  return [{ type: 'table', head: cellsOf(lines[at] ?? ''), rows }, end];
+  return [{ type: 'table', head: splitCells(lines[at] ?? ''), rows }, end];
 }
 
-function cellsOf(line: string): readonly string[] {
+function splitCells(line: string): readonly string[] {
   return line
     .trim()
     .replace(/^\|/, '')
@@ -146,7 +146,7 @@ function readParagraph(lines: readonly string[], at: number): readonly [Block, n
   while (end < lines.length) {
     const line = lines[end] ?? '';
     const trimmed = line.trimStart();
-    if (trimmed === '' || /^(?:#{1,6}\s|```|~~~|>)/.test(trimmed) || markerOf(line) !== undefined) break;
+    if (trimmed === '' || /^(?:#{1,6}\s|```|~~~|>)/.test(trimmed) || readMarker(line) !== undefined) break;
     end += 1;
   }
   return [{ type: 'paragraph', text: lines.slice(at, end).join('\n') }, end];

@@ -100,7 +100,7 @@ function inline(text: string): readonly ComponentChild[] {
   return parts;
 }
 
-interface Found {
+interface MarkedElement {
   readonly element: ComponentChild;
   readonly end: number;
 }
@@ -108,7 +108,7 @@ interface Found {
 /** Longer runs are not searched, so that a text full of marks stays linear. */
 const MAX_RUN = 2_000;
 
-function markedAt(text: string, at: number, mark: string): Found | undefined {
+function markedAt(text: string, at: number, mark: string): MarkedElement | undefined {
   const start = at + mark.length;
   const end = text.slice(start, start + MAX_RUN).indexOf(mark);
   if (end <= 0 || (mark.startsWith('_') && /\w/.test(text[at - 1] ?? ''))) return undefined;
@@ -125,7 +125,7 @@ function markedAt(text: string, at: number, mark: string): Found | undefined {
   return { element, end: start + end + mark.length };
 }
 
-function linkAt(text: string, at: number): Found | undefined {
+function linkAt(text: string, at: number): MarkedElement | undefined {
   const rest = text.slice(at, at + MAX_RUN);
   const close = rest.indexOf('](');
   const end = close < 0 ? -1 : rest.indexOf(')', close);

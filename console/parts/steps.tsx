@@ -91,45 +91,45 @@ export function EventView({ id, seq }: { readonly id: string; readonly seq: numb
   if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="event-view">
-      <EventContent event={objectOf(data.event)} />
+      <EventContent event={toObject(data.event)} />
       {data.isCut ? <p class="faint">{t('Long texts are cut; export the run for the whole record.')}</p> : null}
     </div>
   );
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+function toObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 function EventContent({ event }: { readonly event: Readonly<Record<string, unknown>> }): JSX.Element {
   const { type: _, call: __, ...rest } = event;
-  const action = objectOf(event['action']);
-  const result = objectOf(objectOf(event['observation'])['result']);
-  const detail = objectOf(objectOf(event['request'])['detail']);
+  const action = toObject(event['action']);
+  const result = toObject(toObject(event['observation'])['result']);
+  const detail = toObject(toObject(event['request'])['detail']);
   if (detail['kind'] === 'write')
-    return <Diff before={textOf(detail['before'])} after={textOf(detail['after'])} label={textOf(detail['path'])} />;
+    return <Diff before={toText(detail['before'])} after={toText(detail['after'])} label={toText(detail['path'])} />;
   if (action['type'] === 'edit_file')
     return (
       <>
-        <code>{line(textOf(action['path']))}</code>
-        <Diff before={textOf(action['oldText'])} after={textOf(action['newText'])} label={textOf(action['path'])} />
+        <code>{line(toText(action['path']))}</code>
+        <Diff before={toText(action['oldText'])} after={toText(action['newText'])} label={toText(action['path'])} />
       </>
     );
   if (typeof result['stdout'] === 'string') {
     const { stdout, stderr, ...others } = result;
     return (
       <>
-        {textOf(stdout) === '' ? null : <LongText text={textOf(stdout)} label={t('Output')} />}
-        {textOf(stderr) === '' ? null : <LongText text={textOf(stderr)} label={t('Errors')} />}
+        {toText(stdout) === '' ? null : <LongText text={toText(stdout)} label={t('Output')} />}
+        {toText(stderr) === '' ? null : <LongText text={toText(stderr)} label={t('Errors')} />}
         <JsonView value={others} />
       </>
     );
   }
   if (event['action'] !== undefined) return <JsonView value={action} />;
-  return <JsonView value={event['observation'] === undefined ? rest : objectOf(event['observation'])} />;
+  return <JsonView value={event['observation'] === undefined ? rest : toObject(event['observation'])} />;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import {
   CASE_STATUSES,
-  costOf,
+  sumCosts,
   failuresFirst,
   incompleteText,
   invalidLines,
@@ -11,8 +11,8 @@ import {
   modelsText,
   ownArm,
   percentText,
-  sumOf,
-  tokensOf,
+  sumCounts,
+  countTokens,
   type CaseResult,
   type CaseStatus,
   type EvalReport,
@@ -84,7 +84,7 @@ function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
         <Banner tone="warning" title={t('Incomplete')}>
           {t('{skipped} of {all} results were skipped.', {
             skipped: number(totals.skipped),
-            all: number(sumOf(totals)),
+            all: number(sumCounts(totals)),
           })}
         </Banner>
       )}
@@ -96,7 +96,7 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
   const { results, models, sequential } = report;
   const own = ownArm(report);
   const { passRate } = own;
-  const cost = costOf(results);
+  const cost = sumCosts(results);
   const cached = results.filter(({ isCached }) => isCached).length;
   const hasRate = !isInvalid(report) && passRate.of > 0;
   const [first] = models;
@@ -124,7 +124,7 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
       />
       <Card
         label={report.arms.length > 1 ? t('Tokens, all arms') : t('Tokens')}
-        value={number(tokensOf(cost))}
+        value={number(countTokens(cost))}
         notes={[
           `${t('in')} ${number(cost.inputTokens)}, ${t('out')} ${number(cost.outputTokens)}`,
           cost.tokensAreEstimated ? t('estimated') : t('reported by the model'),
@@ -182,12 +182,12 @@ function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
             {CASE_STATUSES.map((status) => (
               <td key={status}>{number(arm.totals[status])}</td>
             ))}
-            <td>{number(sumOf(arm.harness))}</td>
-            <td>{number(sumOf(arm.totals) + sumOf(arm.harness))}</td>
+            <td>{number(sumCounts(arm.harness))}</td>
+            <td>{number(sumCounts(arm.totals) + sumCounts(arm.harness))}</td>
             <td>
               {isRated(arm, report) ? <RateCell rate={arm.passRate} /> : <span class="faint">{t('no score')}</span>}
             </td>
-            <td>{number(tokensOf(arm.cost))}</td>
+            <td>{number(countTokens(arm.cost))}</td>
             <td>{duration(arm.cost.wallMs)}</td>
           </tr>
         ))}

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { CASE_STATUSES, modelsText, tokensOf, type CaseResult, type CaseStatus, type PageData } from '#evals/report';
+import { CASE_STATUSES, modelsText, countTokens, type CaseResult, type CaseStatus, type PageData } from '#evals/report';
 import { isTyping } from '../keys.ts';
 import { counted, t } from '../language.ts';
 import { go } from '../route.ts';
@@ -11,7 +11,7 @@ import { CaseView } from './case.tsx';
 import { ChangesView } from './changes.tsx';
 import { ReportLinkContext, armName, useReportLink, type ReportLink } from './marks.tsx';
 import { Overview } from './overview.tsx';
-import { COLUMNS, EVERYTHING, rowsOf, selected, type Column, type Row, type Selection } from './select.ts';
+import { COLUMNS, EVERYTHING, toRows, selected, type Column, type Row, type Selection } from './select.ts';
 import { TriggerView } from './trigger.tsx';
 import { useMedia } from '../hooks.ts';
 import { Empty, State } from '../parts/parts.tsx';
@@ -34,7 +34,7 @@ export function ReportView({ data, segments, link, actions, history }: ReportPro
   const [view = 'overview', argument = ''] = segments;
   const [selection, select] = useState(EVERYTHING);
   const last = useRef<number>(undefined);
-  const rows = useMemo(() => rowsOf(report.results), [report]);
+  const rows = useMemo(() => toRows(report.results), [report]);
   const shown = useMemo(() => selected(rows, selection), [rows, selection]);
   const place =
     view === 'case'
@@ -288,7 +288,7 @@ function CaseLine({ row }: { readonly row: Row | undefined }): JSX.Element | nul
         {result.isHarnessCheck === true ? `, ${t('harness')}` : ''}
       </span>
       <span class="cell checks">{checks.length === 0 ? '' : `${String(passed)}/${String(checks.length)}`}</span>
-      <span class="cell tokens">{number(tokensOf(cost))}</span>
+      <span class="cell tokens">{number(countTokens(cost))}</span>
       <span class="cell time">{duration(cost.wallMs)}</span>
     </a>
   );

@@ -1,5 +1,5 @@
 /** Filters and sorts the results of the table. Pure, so that tests need no browser. */
-import { tokensOf, type CaseResult, type CaseStatus } from '#evals/report';
+import { countTokens, type CaseResult, type CaseStatus } from '#evals/report';
 
 export const COLUMNS = ['status', 'case', 'tags', 'arm', 'checks', 'tokens', 'time'] as const;
 export type Column = (typeof COLUMNS)[number];
@@ -23,7 +23,7 @@ export interface Row {
   readonly words: string;
 }
 
-export function rowsOf(results: readonly CaseResult[]): readonly Row[] {
+export function toRows(results: readonly CaseResult[]): readonly Row[] {
   return results.map((result, place) => ({
     result,
     place,
@@ -72,7 +72,7 @@ function compared(a: CaseResult, b: CaseResult, column: Column): number {
     case 'checks':
       return passedPart(a) - passedPart(b);
     case 'tokens':
-      return tokensOf(a.cost) - tokensOf(b.cost);
+      return countTokens(a.cost) - countTokens(b.cost);
     case 'time':
       return a.cost.wallMs - b.cost.wallMs;
   }

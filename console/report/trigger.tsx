@@ -122,7 +122,7 @@ function Matrix({ trigger: { confusion } }: { readonly trigger: TriggerReport })
               <td />
               {labels.map((label) => (
                 <th scope="col" key={label}>
-                  <span>{nameOf(label)}</span>
+                  <span>{showLabel(label)}</span>
                 </th>
               ))}
             </tr>
@@ -130,7 +130,7 @@ function Matrix({ trigger: { confusion } }: { readonly trigger: TriggerReport })
           <tbody>
             {labels.map((wanted) => (
               <tr key={wanted}>
-                <th scope="row">{nameOf(wanted)}</th>
+                <th scope="row">{showLabel(wanted)}</th>
                 {labels.map((took) => cell(wanted, took))}
               </tr>
             ))}
@@ -141,7 +141,7 @@ function Matrix({ trigger: { confusion } }: { readonly trigger: TriggerReport })
   );
 }
 
-function nameOf(label: string): string {
+function showLabel(label: string): string {
   return label === '-' ? t('none') : line(label);
 }
 
@@ -165,9 +165,9 @@ function Sweep({ trigger: { sweep } }: { readonly trigger: TriggerReport }): JSX
     return (
       <g class={name} key={name}>
         <polygon points={area.join(' ')} />
-        <polyline points={rates.map((rate, at) => point(valueOf(rate), at)).join(' ')} />
+        <polyline points={rates.map((rate, at) => point(toFraction(rate), at)).join(' ')} />
         {rates.map((rate, at) => (
-          <circle key={at} cx={x(at)} cy={y(valueOf(rate))} r="3.5">
+          <circle key={at} cx={x(at)} cy={y(toFraction(rate))} r="3.5">
             <title>{`${t(name)} ${rateText(rate)}`}</title>
           </circle>
         ))}
@@ -210,6 +210,6 @@ function Sweep({ trigger: { sweep } }: { readonly trigger: TriggerReport }): JSX
   );
 }
 
-function valueOf({ count, of }: Rate): number {
+function toFraction({ count, of }: Rate): number {
   return of === 0 ? 0 : count / of;
 }

@@ -80,7 +80,7 @@ export function actionTable(tools: readonly ModelTool[]): string {
 }
 
 /** An answer with this action, with the types of its payload in place of values. */
-function shapeOf({ name, inputSchema }: ModelTool): string {
+function describeActionShape({ name, inputSchema }: ModelTool): string {
   return `{"action": {"type": "${name}", "payload": ${schemaText(inputSchema)}}}`;
 }
 
@@ -120,7 +120,7 @@ export function readDecision(value: unknown, tools: readonly ModelTool[]): Decis
     type: 'decision',
     call: { name: type, input: input.payload },
     planUpdate: plan?.update === undefined ? undefined : plan.update,
-    diagnostics: remarksOf(value['diagnostics']),
+    diagnostics: readRemarks(value['diagnostics']),
     notes: [
       ...unusedKeys(value, KEYS, 'the answer'),
       ...unusedKeys(action, ['type', 'payload'], 'action'),
@@ -160,10 +160,10 @@ function namesText(tools: readonly ModelTool[]): string {
 /** Checks only that a payload is present; the tool validates its contents. */
 function readPayload(action: Fields, tool: ModelTool): { readonly payload: Fields } | Refused {
   const payload = action['payload'] ?? {};
-  const hint = `answer with ${shapeOf(tool)}`;
+  const hint = `answer with ${describeActionShape(tool)}`;
   if (!isObject(payload)) return refused(`action.payload must be an object, not ${describeValue(payload)}`, { hint });
   if (tool.name === FINAL_ANSWER) return isSomeAnswer(payload) ? { payload } : emptyAnswer();
-  const needed = requiredOf(tool.inputSchema);
+  const needed = listRequired(tool.inputSchema);
   if (isGiven(action['payload']) || needed.length === 0) return { payload };
   const beside = needed.filter((key) => Object.hasOwn(action, key));
   const reason = beside.length === 0 ? `required: ${needed.join(', ')}` : `put ${beside.join(', ')} inside of it`;
@@ -187,7 +187,7 @@ function emptyAnswer(): Refused {
   });
 }
 
-function requiredOf(schema: JsonSchema): readonly string[] {
+function listRequired(schema: JsonSchema): readonly string[] {
   return 'properties' in schema ? (schema.required ?? []) : [];
 }
 
@@ -201,7 +201,7 @@ function unusedKeys(fields: Fields, known: readonly string[], where: string): re
 }
 
 /** Models write diagnostics as a string, a list, or an object of short values. */
-function remarksOf(value: unknown): readonly string[] {
+function readRemarks(value: unknown): readonly string[] {
   const remarks: readonly unknown[] = Array.isArray(value) ? value : isGiven(value) ? [value] : [];
   return remarks
     .slice(0, MAX_REMARKS)

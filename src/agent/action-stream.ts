@@ -73,7 +73,7 @@ async function showValues(
       }
       const field = decisionFieldAt(path);
       if (field === undefined) return;
-      const text = field === 'step' ? stepText(value) : typeof value === 'string' ? lineOf(value) : '';
+      const text = field === 'step' ? stepText(value) : typeof value === 'string' ? toShortLine(value) : '';
       if (text !== '') pending.push(() => onField?.(field, text));
       if (field !== 'action') return;
       type ??= value;
@@ -186,16 +186,16 @@ function decisionFieldAt(path: JsonPath): DecisionField | undefined {
 
 /** Describes a step by its title, and a change of a step by its id and new status. */
 function stepText(step: unknown): string {
-  if (typeof step === 'string') return lineOf(step);
+  if (typeof step === 'string') return toShortLine(step);
   if (!isObject(step)) return '';
   const { id, title, status } = step;
-  if (typeof title === 'string') return lineOf(title);
+  if (typeof title === 'string') return toShortLine(title);
   return typeof id === 'string' && typeof status === 'string' ? `${shownText(id)}: ${shownText(status)}` : '';
 }
 
 const LONGEST_LINE = 200;
 
-function lineOf(text: string): string {
+function toShortLine(text: string): string {
   const line = cleanText(text.slice(0, LONGEST_LINE)).replaceAll(/\s+/g, ' ').trim();
   return text.length > LONGEST_LINE ? `${line}…` : line;
 }

@@ -6,7 +6,7 @@ import {
   nearest,
   partOf,
   quoted,
-  startOf,
+  sliceStart,
   type ActionProblem,
   type ModelTool,
   type ModelToolCall,
@@ -15,14 +15,14 @@ import {
 import {
   deniedTool,
   readInput,
-  toolsOf,
+  buildTools,
   whyNotOffered,
   type SkillTool,
   type ToolAnswer,
   type ToolsOptions,
 } from '#tools';
 import type { Session } from '#runtime';
-import { resultOf, type ExchangeResult } from './conversation.ts';
+import { toExchangeResult, type ExchangeResult } from './conversation.ts';
 import type { Gate } from './gate.ts';
 import type { KeptOutputs } from './outputs.ts';
 import {
@@ -81,7 +81,7 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
     },
     fail: (failed) => session.fail(failed),
   };
-  const tools = toolsOf(toolsOptions);
+  const tools = buildTools(toolsOptions);
   const own = ownTools(tools, protocol);
   const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
   const all = withOwn(tools, own);
@@ -105,7 +105,7 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
       if (tool === undefined) return invalidCall(unknownTool(call, all, session));
       const before = performed;
       const answer = await tool.call(call.input, { signal });
-      const outcome = outcomeOf(call, answer);
+      const outcome = toCallOutcome(call, answer);
       const [failed] = answer.observations;
       if (!answer.isError || performed > before || failed?.type !== 'failed') return outcome;
       return { ...outcome, invalid: failed.message };
@@ -126,7 +126,7 @@ export function agentToolList({
   const perform = (): never => {
     throw new TypeError('these tools are only listed');
   };
-  const tools = toolsOf({ vocabulary: workflowFirst(vocabulary, index), offer, perform });
+  const tools = buildTools({ vocabulary: workflowFirst(vocabulary, index), offer, perform });
   return without(withOwn(tools, ownTools(tools, 'tools')), [updatePlanTool, recallTool]);
 }
 
@@ -153,12 +153,12 @@ function invalidCall(result: ExchangeResult): CallOutcome {
   return { result, invalid: result.text };
 }
 
-function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
+function toCallOutcome(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
   const { text, value, isError, observations } = answer;
   const last = observations.at(-1);
   const images = observations.flatMap((one) => (one.type === 'tool-called' ? (one.images ?? []) : []));
   return {
-    result: resultOf({
+    result: toExchangeResult({
       ...(images.length === 0 ? {} : { images }),
       callId: call.id,
       tool: call.name,
@@ -166,14 +166,14 @@ function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
       // JSON delimits itself, and a loaded skill has the marks of its vocabulary.
       isData: typeof value === 'string' && !isError && !observations.some(({ type }) => type === 'skill-loaded'),
       isError,
-      line: summaryOf(call.name, observations),
+      line: summarizeCall(call.name, observations),
     }),
     touched: observations.flatMap((one) => (one.type === 'file-read' || one.type === 'file-written' ? [one.path] : [])),
     ...(last?.type === 'answered' ? { answer: last.answer } : {}),
   };
 }
 
-function summaryOf(tool: string, observations: readonly Observation[]): string {
+function summarizeCall(tool: string, observations: readonly Observation[]): string {
   if (observations.length === 0) return tool;
   return `${tool}: ${observations.map((observation) => describeOutcome(observation, false)).join('; ')}`;
 }
@@ -211,7 +211,7 @@ function recall(call: ModelToolCall, outputs: KeptOutputs): CallOutcome {
   const end = from + part.length;
   const note = end < whole.length ? `\n[characters ${String(from)} to ${String(end)} of ${String(whole.length)}]` : '';
   const line = `${call.name}: ${String(part.length)} characters`;
-  return { result: resultOf({ ...ownResult(call, `${part}${note}`, false), isData: true, line }) };
+  return { result: toExchangeResult({ ...ownResult(call, `${part}${note}`, false), isData: true, line }) };
 }
 
 function unknownTool(call: ModelToolCall, offered: readonly ModelTool[], session: Session): ExchangeResult {
@@ -225,13 +225,13 @@ function unknownTool(call: ModelToolCall, offered: readonly ModelTool[], session
 
 export function ownResult({ id, name }: ModelToolCall, text: string, isError: boolean): ExchangeResult {
   const tool = quoted(name).slice(1, -1);
-  return resultOf({
+  return toExchangeResult({
     callId: id,
     tool: name,
     text,
     isData: false,
     isError,
-    line: `${tool}: ${isError ? 'failed, ' : ''}${startOf(text, 120)}`,
+    line: `${tool}: ${isError ? 'failed, ' : ''}${sliceStart(text, 120)}`,
   });
 }
 

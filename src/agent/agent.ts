@@ -105,7 +105,7 @@ export function startRecorded(
   return runtime.startRun({
     ...run,
     ...defined({ recall: replay?.recall }),
-    ...claimOf(replay),
+    ...openReplayClaim(replay),
     request,
     vocabulary,
     agent: agentStart(options, vocabulary, replay?.past),
@@ -116,7 +116,7 @@ export function startRecorded(
 }
 
 /** Another course of a run (`keepAnswers`) leaves the run to those who continue it. */
-function claimOf(replay: Replay | undefined): Pick<RunOptions, 'claim'> {
+function openReplayClaim(replay: Replay | undefined): Pick<RunOptions, 'claim'> {
   if (replay === undefined || replay.past.isFork) return {};
   const { run, source } = replay.past;
   const folder = path.join(source.directory, run);

@@ -24,7 +24,7 @@ const QUOTED_BEFORE = 40;
 export function readAnswer(text: string): AnswerReading {
   const reading = readJsonObject(text);
   if (reading.type === 'broken') return { type: 'unreadable', problem: withPosition(reading.problem, text) };
-  return { type: 'object', value: reading.value, notes: notesOf(text, reading.from, reading.to) };
+  return { type: 'object', value: reading.value, notes: describeIgnoredText(text, reading.from, reading.to) };
 }
 
 function withPosition(problem: JsonProblem, text: string): AnswerProblem {
@@ -35,7 +35,7 @@ function withPosition(problem: JsonProblem, text: string): AnswerProblem {
 }
 
 /** White space and the marks of a code fence around the object need no note. */
-function notesOf(text: string, from: number, to: number): readonly string[] {
+function describeIgnoredText(text: string, from: number, to: number): readonly string[] {
   const rest = text.slice(to);
   const before = text
     .slice(0, from)

@@ -191,7 +191,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       const changes = fileChanges(observed);
       steps = [...steps, { before, actions, changes }];
       tell(here, { type: 'answer', text: answer });
-      return resultOf(here, {
+      return toAgentResult(here, {
         ...end,
         answer,
         plan: state.plan ?? startPlan(message),
@@ -230,7 +230,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
         if (!isRecordFailure(error) || run === undefined) throw error;
         // Without a record no further action is possible.
         const { message: reason } = error;
-        return resultOf(run, {
+        return toAgentResult(run, {
           outcome: 'failed',
           reason,
           answer: reason,
@@ -331,7 +331,7 @@ function since(before: Budget, used: Budget): Budget {
   };
 }
 
-function resultOf({ id, path }: Run, result: Omit<AgentResult, 'run' | 'path'>): AgentResult {
+function toAgentResult({ id, path }: Run, result: Omit<AgentResult, 'run' | 'path'>): AgentResult {
   const { outcome, answer, reason, plan, used } = result;
   return { outcome, answer, reason, plan, used, run: id, path };
 }

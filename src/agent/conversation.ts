@@ -67,7 +67,7 @@ const LONGEST_RESULT = 24_000;
 /** Longer messages are truncated, except the request. */
 const LONGEST_MESSAGE = 200_000;
 
-export function resultOf(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
+export function toExchangeResult(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
   const { tool, text, isData } = parts;
   return { ...parts, shown: isData ? markedData(tool, text) : text };
 }
@@ -81,10 +81,10 @@ function markedData(tool: string, text: string): string {
 }
 
 export function startConversation(request: string, skills = ''): Conversation {
-  return conversationOf({ request, skills, earlier: [] }, []);
+  return buildConversation({ request, skills, earlier: [] }, []);
 }
 
-export function conversationOf(start: ConversationStart, exchanges: readonly Exchange[]): Conversation {
+export function buildConversation(start: ConversationStart, exchanges: readonly Exchange[]): Conversation {
   const { request, skills, earlier } = start;
   const messages = [
     user(request),
@@ -122,7 +122,7 @@ export function withRemark(
   const { exchanges, request } = conversation;
   const at = exchanges.length - (isBeforeLast ? 2 : 1);
   const last = exchanges[at];
-  if (last === undefined) return conversationOf({ ...conversation, request: `${request}\n\n${remark}` }, exchanges);
+  if (last === undefined) return buildConversation({ ...conversation, request: `${request}\n\n${remark}` }, exchanges);
   const said = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
   return withExchanges(conversation, exchanges.with(at, withMeasure({ ...last, remark: said })));
 }
@@ -174,7 +174,7 @@ function shortResult(result: ExchangeResult, limit: number, outputs: KeptOutputs
   const note = `[cut: the whole is ${reference}]`;
   const start = startOfText(text, Math.max(0, limit - note.length));
   // A truncated JSON text no longer delimits itself.
-  return resultOf({ ...result, reference, isData: true, text: `${start}\n${note}` });
+  return toExchangeResult({ ...result, reference, isData: true, text: `${start}\n${note}` });
 }
 
 function exchangeMessages({ text, toolCalls, results, remark, message }: ExchangeParts): readonly ModelMessage[] {

@@ -1,7 +1,7 @@
 /** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
 import { SHAPE, readDecision } from './action-protocol.ts';
 import { readAnswer, repairRequest } from './answer-json.ts';
-import { isObject, startOf, type ModelAnswer, type ModelTool, type ModelToolCall, type PlanUpdate } from '#core';
+import { isObject, sliceStart, type ModelAnswer, type ModelTool, type ModelToolCall, type PlanUpdate } from '#core';
 import type { ProtocolName } from './system-prompt.ts';
 
 export type AgentDecision =
@@ -76,7 +76,7 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
 function namedAction(value: unknown): { readonly tool?: string } {
   const action = isObject(value) ? value['action'] : undefined;
   const type = isObject(action) ? action['type'] : undefined;
-  return typeof type === 'string' ? { tool: startOf(type, LONGEST_NAME) } : {};
+  return typeof type === 'string' ? { tool: sliceStart(type, LONGEST_NAME) } : {};
 }
 
 function unreadable(problem: Parameters<typeof repairRequest>[0]): Extract<AgentDecision, { type: 'unreadable' }> {

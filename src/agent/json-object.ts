@@ -106,7 +106,8 @@ function scanObject(
       if (open.length === 0) return at;
       expected = 'comma';
     } else if (expected === 'comma' || expected === 'colon') {
-      if (sign !== (expected === 'comma' ? ',' : ':')) return invalid(mismatch(wanted(expected, keys), text, at), at);
+      if (sign !== (expected === 'comma' ? ',' : ':'))
+        return invalid(mismatch(describeExpected(expected, keys), text, at), at);
       expected = expected === 'comma' && keys !== undefined ? 'key' : 'value';
       at += 1;
     } else if (sign === '"') {
@@ -122,7 +123,7 @@ function scanObject(
       }
       at = end;
     } else if (expected === 'key' || expected === 'first key') {
-      return invalid(mismatch(wanted(expected, keys), text, at), at);
+      return invalid(mismatch(describeExpected(expected, keys), text, at), at);
     } else if (sign === '{' || sign === '[') {
       if (open.length >= maxDepth)
         return { kind: 'too-large', message: `nested more than ${String(maxDepth)} levels deep`, offset: at };
@@ -138,7 +139,7 @@ function scanObject(
   }
 }
 
-function wanted(expected: Expected, keys: Set<string> | undefined): string {
+function describeExpected(expected: Expected, keys: Set<string> | undefined): string {
   if (expected === 'comma') return keys === undefined ? 'a comma or ]' : 'a comma or }';
   if (expected === 'colon') return 'a colon after the key';
   return expected === 'key' ? 'another key in double quotes after the comma' : 'a key in double quotes or }';

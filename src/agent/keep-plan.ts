@@ -3,7 +3,7 @@ import { checkConstraints } from './plan-limits.ts';
 import type { Run } from '#runtime';
 import type { AgentState } from './state.ts';
 
-export interface PlanPlace {
+export interface PlanContext {
   readonly run: Run;
   readonly state: Pick<AgentState, 'plan' | 'turn'>;
   /** The budget that the caller set; a plan can only tighten it. */
@@ -18,7 +18,7 @@ export interface PlanPlace {
  */
 export function keepPlan(
   update: PlanUpdate | undefined,
-  { run, state, allowed, request }: PlanPlace,
+  { run, state, allowed, request }: PlanContext,
 ): readonly string[] {
   const { turn, plan: before } = state;
   const plan = before ?? startPlan(request);

@@ -25,7 +25,7 @@ export async function openRequest(options: AgentOptions, parts: AgentParts): Pro
           (query, n) =>
             replay?.proposed === undefined
               ? runtime.searchSkills(query, n, { forModel: true, signal: stop })
-              : Promise.resolve(entriesOf(run.session.index, replay.proposed)),
+              : Promise.resolve(findEntries(run.session.index, replay.proposed)),
           request,
           activation,
         );
@@ -42,7 +42,7 @@ export async function openRequest(options: AgentOptions, parts: AgentParts): Pro
   };
 }
 
-function entriesOf({ skills }: SkillIndex, ids: readonly string[]): readonly SkillEntry[] {
+function findEntries({ skills }: SkillIndex, ids: readonly string[]): readonly SkillEntry[] {
   return ids.flatMap((id) => skills.find((skill) => skill.id === id) ?? []);
 }
 
@@ -58,7 +58,7 @@ async function callByName(request: string, { run }: AgentParts): Promise<string 
   return [request, invocation.text].join('\n\n');
 }
 
-interface GivenFiles {
+interface RequestFiles {
   readonly type: 'given';
   /** The paths as the model sees them. */
   readonly references: readonly string[];
@@ -69,7 +69,7 @@ async function bringFiles(
   run: Run,
   files: readonly string[],
   signal: AbortSignal,
-): Promise<GivenFiles | ActionProblem> {
+): Promise<RequestFiles | ActionProblem> {
   if (files.length === 0) return { type: 'given', references: [] };
   const brought = await stageRequestFiles(run.session, files, signal);
   if (brought === undefined) return { type: 'given', references: files };

@@ -1,6 +1,6 @@
 /** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
 import { briefSchema, text, type JsonSchema, type ModelTool, type ObjectSchema } from '#core';
-import { inputOf } from '#tools';
+import { buildInputSchema } from '#tools';
 
 export const UPDATE_PLAN = 'update_plan';
 export const RECALL = 'recall_output';
@@ -17,7 +17,7 @@ export const updatePlanTool: ModelTool = {
   },
 };
 
-export const RECALL_SCHEMA: ObjectSchema = inputOf(
+export const RECALL_SCHEMA: ObjectSchema = buildInputSchema(
   'Which output.',
   {
     reference: text('The reference as it was given: run://observations/….'),
@@ -32,7 +32,7 @@ export const recallTool: ModelTool = {
   inputSchema: briefSchema(RECALL_SCHEMA),
 };
 
-export const FINAL_SCHEMA: ObjectSchema = inputOf('The answer.', { answer: text('The text for the user.') }, [
+export const FINAL_SCHEMA: ObjectSchema = buildInputSchema('The answer.', { answer: text('The text for the user.') }, [
   'answer',
 ]);
 
@@ -49,7 +49,7 @@ export function chooseSchema(names: readonly string[]): ObjectSchema {
     items: name,
     maxItems: names.length,
   });
-  return inputOf(
+  return buildInputSchema(
     'Every skill of the shortlist, in one of the two lists.',
     {
       accepted: list('Skills that the request needs.'),

@@ -11,14 +11,14 @@ const CONSTRAINTS = {
 
 const NAMES = Object.keys(CONSTRAINTS).join(', ');
 
-function budgetOf(constraint: string): BudgetName | undefined {
+function findBudgetName(constraint: string): BudgetName | undefined {
   return Object.entries(CONSTRAINTS).find(([name]) => name === constraint)?.[1];
 }
 
 /** Returns the limits under a plan. `before` is the usage of earlier messages of a chat, which a plan does not count. */
 export function planLimits(limits: Budget, plan: Plan | undefined, before: Budget = NOTHING_USED): Budget {
   const entries = Object.entries(plan?.constraints ?? {}).flatMap(([constraint, value]) => {
-    const name = budgetOf(constraint);
+    const name = findBudgetName(constraint);
     return name === undefined || typeof value !== 'number'
       ? []
       : [[name, Math.min(limits[name], before[name] + value)] as const];
@@ -33,7 +33,7 @@ export function checkConstraints(
 ): { readonly plan: Plan; readonly problems: readonly string[] } {
   const problems: string[] = [];
   const kept = Object.entries(plan.constraints).flatMap(([constraint, value]): [string, number | string][] => {
-    const name = budgetOf(constraint);
+    const name = findBudgetName(constraint);
     const isNew = before?.constraints[constraint] !== value;
     if (name === undefined) {
       if (isNew) problems.push(`the constraint ${quoted(constraint)} is noted, not enforced; enforced are ${NAMES}`);
@@ -55,6 +55,6 @@ export function checkConstraints(
 /** Whether a limit comes from the plan and not from the caller. */
 export function isPlanLimit(name: BudgetName, plan: Plan | undefined, allowed: Budget): boolean {
   return Object.entries(plan?.constraints ?? {}).some(
-    ([constraint, value]) => budgetOf(constraint) === name && typeof value === 'number' && value < allowed[name],
+    ([constraint, value]) => findBudgetName(constraint) === name && typeof value === 'number' && value < allowed[name],
   );
 }

@@ -4,7 +4,7 @@ import { sha256 } from '#platform';
 import { measureMessages, user } from './measured-messages.ts';
 import { rulesText, type ProtocolName } from './system-prompt.ts';
 import {
-  conversationOf,
+  buildConversation,
   shortExchange,
   shortMessage,
   withExchanges,
@@ -246,14 +246,14 @@ function shortened(exchange: Exchange, limit: number, outputs: KeptOutputs): Exc
 /** Messages of the user are truncated last. */
 function withShortRequests(conversation: Conversation, outputs: KeptOutputs): Conversation {
   const limits = { answer: SMALL_REQUEST, result: SMALL_REQUEST, message: SMALL_REQUEST };
-  return conversationOf(
+  return buildConversation(
     { ...conversation, request: shortMessage(conversation.request, SMALL_REQUEST, outputs, 'request') },
     conversation.exchanges.map((exchange) => shortExchange(exchange, limits, outputs)),
   );
 }
 
 function withEarlier(conversation: Conversation, earlier: readonly string[]): Conversation {
-  return conversationOf({ ...conversation, earlier }, conversation.exchanges);
+  return buildConversation({ ...conversation, earlier }, conversation.exchanges);
 }
 
 /**
@@ -269,10 +269,13 @@ function withoutOld(conversation: Conversation, recent: number, room: Room, shar
   for (const exchange of old) {
     lines.push(...resultLines(exchange, room));
     if (exchange.message === undefined) continue;
-    lines.push(`the person said: ${saidLine(request, room)}`, `you answered: ${saidLine(exchange.text, room)}`);
+    lines.push(
+      `the person said: ${toMessageLine(request, room)}`,
+      `you answered: ${toMessageLine(exchange.text, room)}`,
+    );
     request = exchange.message;
   }
-  return conversationOf(
+  return buildConversation(
     {
       request,
       skills: room.carrySkills(Math.floor(room.tokens * share)),
@@ -289,6 +292,6 @@ function resultLines({ turn, results }: Exchange, { outputs }: Room): readonly s
   });
 }
 
-function saidLine(text: string, { outputs }: Room): string {
+function toMessageLine(text: string, { outputs }: Room): string {
   return shortMessage(text, SAID_LINE, outputs).replaceAll(/\s+/g, ' ');
 }

@@ -2,7 +2,7 @@
 import {
   describeAction,
   describeOutcome,
-  phaseOf,
+  toPhase,
   REFUSALS,
   stableJson,
   UNANSWERED,
@@ -75,7 +75,7 @@ export const FIRST_STATE: AgentState = {
 
 /** Returns the state after an event that was recorded `elapsedMs` after the start of the run. Pure. */
 export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: number): AgentState {
-  const phase = phaseOf(event) ?? before.phase;
+  const phase = toPhase(event) ?? before.phase;
   const state = { ...before, phase, used: countEvent(before.used, event, elapsedMs) };
   switch (event.type) {
     case 'turn': {
@@ -97,8 +97,8 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
         ...state,
         done: [...state.done.slice(1 - KEPT_LINES), line],
         open: state.open.filter((one) => one !== started),
-        ...refusalOf(state, event.observation),
-        repeated: repeatedOf(state, started?.action, event.observation),
+        ...updateRefusals(state, event.observation),
+        repeated: updateRepeated(state, started?.action, event.observation),
       };
     }
     case 'session':
@@ -113,7 +113,7 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
   }
 }
 
-function refusalOf(
+function updateRefusals(
   { refused, unapproved }: AgentState,
   observation: Observation,
 ): Pick<AgentState, 'refused' | 'unapproved'> {
@@ -129,7 +129,7 @@ const TIMES = /duration|_ms$|Ms$|(?:_at|At)$/;
 const TIMES_IN_JSON = /duration|_ms"|Ms"|_at"|At"/;
 
 /** Failures are counted by the session. Polling a program is meant to be repeated. */
-function repeatedOf({ repeated }: AgentState, action: Action | undefined, observation: Observation): RepeatedTurns {
+function updateRepeated({ repeated }: AgentState, action: Action | undefined, observation: Observation): RepeatedTurns {
   if (action === undefined || observation.type === 'failed' || action.type === 'poll_command')
     return { ...repeated, key: 'failed' };
   if (repeated.key === 'failed') return repeated;

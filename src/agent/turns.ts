@@ -7,15 +7,21 @@ import { quoted, REFUSALS, type ModelAnswer, type ModelToolCall, type SkillEntry
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { loadedText, pathRemarks } from './activation.ts';
 import { askModel, overBudget } from './ask-model.ts';
-import { resultOf, withExchange, type Conversation, type Exchange, type ExchangeResult } from './conversation.ts';
+import {
+  toExchangeResult,
+  withExchange,
+  type Conversation,
+  type Exchange,
+  type ExchangeResult,
+} from './conversation.ts';
 import { readModelAnswer, type AgentDecision } from './decision.ts';
-import { keepPlan, type PlanPlace } from './keep-plan.ts';
+import { keepPlan, type PlanContext } from './keep-plan.ts';
 import { CHOOSE_SKILLS, chooseSchema, chooseTool } from './own-tools.ts';
 import { repeatedTurns } from './state.ts';
 import { ownResult, type CallOutcome } from './agent-tools.ts';
 import { loadedBy, orderCalls, plannedActions } from './selection.ts';
 import { delegate } from './subagent.ts';
-import { readInput, textsOf } from '#tools';
+import { readInput, readTexts } from '#tools';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 
 /** The state between two turns. */
@@ -44,7 +50,7 @@ export async function takeTurns(
     const next = await takeTurn({ ...before, conversation }, parts);
     if ('outcome' in next) return next;
     before = next;
-    const end = endOf(parts);
+    const end = findTurnsEnd(parts);
     if (end === undefined) continue;
     follow(before.conversation);
     return end;
@@ -62,7 +68,7 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
   if (asked.type === 'end') return asked.end;
   const { answer, conversation } = asked;
   const decision = readModelAnswer(answer, { protocol: parts.protocol, tools: choice ?? tools.all, turn });
-  const planProblems = keepPlan(decision.type === 'calls' ? decision.planUpdate : undefined, planPlace(parts));
+  const planProblems = keepPlan(decision.type === 'calls' ? decision.planUpdate : undefined, toPlanContext(parts));
   const here = { ...before, conversation };
   const withdraw = (by: 'action' | 'error', reason: string): void => {
     if (asked.isStreamed) run.record({ type: 'answer-withdraw', by, reason });
@@ -167,7 +173,7 @@ function withAnswer(
   return withExchange(conversation, { turn: state().turn, text, toolCalls: calls, ...came }, outputs);
 }
 
-function planPlace({ run, state, allowed, subagents: { request } }: AgentParts): PlanPlace {
+function toPlanContext({ run, state, allowed, subagents: { request } }: AgentParts): PlanContext {
   return { run, state: state(), allowed, request };
 }
 
@@ -177,7 +183,7 @@ const SAME_TURNS = 5;
 const NOTICED_TURNS = 3;
 
 /** AGT-4 and AGT-7: ends the run if a call budget is exhausted or the same action keeps failing. */
-function endOf(parts: AgentParts): TurnsEnd | undefined {
+function findTurnsEnd(parts: AgentParts): TurnsEnd | undefined {
   const { gate, run, limits, state } = parts;
   if (gate.ended !== undefined) return overBudget(gate.ended, state().used[gate.ended], limits[gate.ended], parts);
   // Actions stay within the budget; calls that became no action may have exceeded it.
@@ -253,7 +259,14 @@ async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutc
   const text = `${child.name} ran as a subagent; outcome: ${outcome}. Its summary:\n${answer}`;
   const line = `${call.name} ${child.name}: a subagent, ${outcome}`;
   return {
-    result: resultOf({ callId: call.id, tool: call.name, text, isData: true, isError: outcome !== 'done', line }),
+    result: toExchangeResult({
+      callId: call.id,
+      tool: call.name,
+      text,
+      isData: true,
+      isError: outcome !== 'done',
+      line,
+    }),
   };
 }
 
@@ -302,7 +315,7 @@ async function actOnChoice(
   }
   const text = texts.length === 0 ? 'no skill was accepted: continue without one' : texts.join('\n\n');
   const line = `${call.name}: ${String(accepted.length)} accepted, ${String(rejected.length)} rejected`;
-  return resultOf({ callId: call.id, tool: call.name, text, isData: false, isError: false, line });
+  return toExchangeResult({ callId: call.id, tool: call.name, text, isData: false, isError: false, line });
 }
 
 type Choice =
@@ -321,8 +334,8 @@ function readChoice(decision: AgentDecision, skills: readonly SkillEntry[]): Cho
   const names = skills.map(({ name }) => name);
   const reading = readInput(chooseSchema(names), call.input);
   if (reading.type === 'refused') return { type: 'unclear', reason: reading.failure.message };
-  const accepted = textsOf(reading.input, 'accepted');
-  const rejected = textsOf(reading.input, 'rejected');
+  const accepted = readTexts(reading.input, 'accepted');
+  const rejected = readTexts(reading.input, 'rejected');
   const missing = names.filter((name) => accepted.includes(name) === rejected.includes(name));
   if (missing.length > 0) {
     const list = missing.map((name) => quoted(name)).join(', ');

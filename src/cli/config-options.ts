@@ -15,12 +15,12 @@ import {
   type Setting,
 } from '#core';
 
-export type OptionsRead =
+export type ParsedOptions =
   | { readonly type: 'read'; readonly config: Config }
   | { readonly type: 'wrong'; readonly message: string; readonly hint: string };
 
 /** Settings written as `key=value`; of two for one key the later counts. Text is written plainly, lists and objects as JSON. */
-export function readOptions(options: readonly string[]): OptionsRead {
+export function readOptions(options: readonly string[]): ParsedOptions {
   let config: Config = {};
   for (const option of options) {
     const read = readOption(option, config);
@@ -30,7 +30,7 @@ export function readOptions(options: readonly string[]): OptionsRead {
   return { type: 'read', config };
 }
 
-function readOption(option: string, before: Config): OptionsRead {
+function readOption(option: string, before: Config): ParsedOptions {
   const equals = option.indexOf('=');
   if (equals < 1) return wrong(`${quoted(option)} is not KEY=VALUE`, 'write it like --set catalog.budget_tokens=2000');
   const key = option.slice(0, equals);
@@ -79,7 +79,7 @@ function joined(before: Config, { setting, path }: Target, value: unknown): Conf
   return withValue(before, path, isWholeMap ? { ...known, ...value } : value);
 }
 
-function unknownKey(key: string): OptionsRead {
+function unknownKey(key: string): ParsedOptions {
   const below = SETTINGS.filter((setting) => setting.key.startsWith(`${key}.`)).map((setting) => setting.key);
   if (below.length > 0) return wrong(`${quoted(key)} is a group of settings`, `set one of ${below.join(', ')}`);
   const [guess] = nearest(
@@ -93,6 +93,6 @@ function unknownKey(key: string): OptionsRead {
   );
 }
 
-function wrong(message: string, hint: string): OptionsRead {
+function wrong(message: string, hint: string): ParsedOptions {
   return { type: 'wrong', message, hint };
 }

@@ -32,7 +32,7 @@ export async function main({ words, streams, env, signal }: Program): Promise<nu
   const terminal = openTerminal({
     streams,
     env,
-    color: colorOf(own),
+    color: parseColor(own),
     quiet: own.includes('--quiet') || own.includes('-q'),
     json: own.includes('--json'),
   });
@@ -49,7 +49,7 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
   const [first, ...others] = at === -1 ? [undefined] : [words[at], ...words.slice(0, at), ...words.slice(at + 1)];
   if (first === undefined || first === 'help') return help(first === undefined ? words : others, terminal);
 
-  const entry = commandNamed(first);
+  const entry = requireCommand(first);
   const { command } = await entry.load();
   const parsed = parseArguments(others, command.flags, entry.name);
   const scope = scopeWords(parsed.flags.source, entry.name, command);
@@ -115,7 +115,7 @@ function commandIndex(words: readonly string[]): number {
   return words.findIndex((word, place) => !word.startsWith('-') && !takesValue(words[place - 1] ?? ''));
 }
 
-function commandNamed(name: string): CommandEntry {
+function requireCommand(name: string): CommandEntry {
   const entry = findCommand(name);
   if (entry !== undefined) return entry;
   const names = COMMANDS.flatMap((command) => [command.name, ...command.aliases]);
@@ -137,7 +137,7 @@ async function help(words: readonly string[], terminal: Terminal): Promise<numbe
     terminal.out(programHelp(terminal, { isWhole: flags.all === true }));
     return EXIT.done;
   }
-  const entry = commandNamed(name);
+  const entry = requireCommand(name);
   const { command } = await entry.load();
   terminal.out(commandHelp(entry, command, terminal));
   return EXIT.done;
@@ -149,7 +149,7 @@ function printVersion(terminal: Terminal): number {
 }
 
 /** Reads `--color` before the other flags are parsed, because parse errors are colored too. */
-function colorOf(words: readonly string[]): 'auto' | 'always' | 'never' {
+function parseColor(words: readonly string[]): 'auto' | 'always' | 'never' {
   const at = words.findIndex((word) => word === '--color' || word.startsWith('--color='));
   const value = words[at]?.includes('=') === true ? words[at].slice('--color='.length) : words[at + 1];
   return at !== -1 && (value === 'always' || value === 'never') ? value : 'auto';

@@ -1,5 +1,5 @@
 import { configProblem, type LoadedConfig, type Surroundings } from '#core';
-import { loadConfig, surroundingsOf } from '#runtime';
+import { loadConfig, readSurroundings } from '#runtime';
 import { parseSettings } from './arguments.ts';
 import type { GlobalInvocation } from './command.ts';
 
@@ -7,7 +7,7 @@ type GlobalFlags = GlobalInvocation['flags'];
 
 /** The working folder, home folder and environment of a command. */
 export function surroundingsFor({ cwd }: Pick<GlobalFlags, 'cwd'>): Surroundings {
-  return surroundingsOf(cwd === undefined ? {} : { cwd });
+  return readSurroundings(cwd === undefined ? {} : { cwd });
 }
 
 /** The configuration of a command: files, environment and --set. */

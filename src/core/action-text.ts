@@ -10,10 +10,10 @@ const MOST_REASON = 300;
 
 /** Describes an action on one short line. Contents are counted, not shown. */
 export function describeAction(action: Action): string {
-  return [action.type, ...subjectOf(action)].join(' ');
+  return [action.type, ...describeSubject(action)].join(' ');
 }
 
-function subjectOf(action: Action): readonly string[] {
+function describeSubject(action: Action): readonly string[] {
   switch (action.type) {
     case 'search_skills':
       return [shownText(action.query)];

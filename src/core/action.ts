@@ -165,7 +165,7 @@ export interface InputRequest {
 }
 
 /** The host paths that an action brings into the workspace. */
-export function hostInputsOf(action: Action): readonly string[] {
+export function listHostInputs(action: Action): readonly string[] {
   const inputs = 'inputs' in action ? (action.inputs ?? []) : [];
   return inputs.flatMap(({ from }) => (from.startsWith('host://') ? [from.slice('host://'.length)] : []));
 }

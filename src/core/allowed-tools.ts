@@ -76,10 +76,10 @@ export function withoutTools(allowed: readonly string[], forbidden: readonly str
 }
 
 function covers(list: readonly string[], entry: string): boolean {
-  return list.includes(entry) || list.includes(toolOf(entry)) || list.includes('*');
+  return list.includes(entry) || list.includes(readToolName(entry)) || list.includes('*');
 }
 
-function toolOf(entry: string): string {
+function readToolName(entry: string): string {
   const open = entry.indexOf('(');
   return open === -1 ? entry : entry.slice(0, open);
 }

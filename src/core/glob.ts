@@ -90,15 +90,15 @@ function readSet(
   if (end === -1) return undefined;
   const ranges: (readonly [number, number])[] = [];
   for (let at = first; at < end; at += 1) {
-    const from = codeOf(text[at]);
+    const from = toCodePoint(text[at]);
     const isRange = text[at + 1] === '-' && at + 2 < end;
-    ranges.push([from, isRange ? codeOf(text[at + 2]) : from]);
+    ranges.push([from, isRange ? toCodePoint(text[at + 2]) : from]);
     if (isRange) at += 2;
   }
   return { token: { type: 'set', isNegated, ranges }, end };
 }
 
-function codeOf(character: string | undefined): number {
+function toCodePoint(character: string | undefined): number {
   return character === undefined ? 0 : codePointAt(character, 0);
 }
 
@@ -175,7 +175,7 @@ function assemble(tokens: readonly Token[]): Pick<Program, 'states' | 'start'> {
   for (const token of tokens.toReversed()) {
     switch (token.type) {
       case 'character': {
-        next = add({ type: 'character', code: codeOf(token.text), next });
+        next = add({ type: 'character', code: toCodePoint(token.text), next });
         break;
       }
       case 'set': {
@@ -294,7 +294,7 @@ function afterCharacter(state: State | undefined, place: number, code: number, i
 }
 
 /** Paths of the workspace as the program sees them, for patterns that use its variables. */
-export interface GlobPlaces {
+export interface GlobVariables {
   /** Where the program sees the workspace. */
   readonly root?: string;
   /** Relative to the workspace. */
@@ -317,7 +317,10 @@ const SKILL_LINK = /^skills\/[^/*?[\]{}]+\/(out|work|inputs)(?=\/|$)/;
  * Normalizes a pattern to be relative to the workspace: `$OUTPUT_DIR/**`, `${WORK_DIR}/x`, `./out/x`, `/workspace/out/x`,
  * `workspace://out/x`. Patterns that leave the workspace are refused.
  */
-export function normaliseGlob(text: string, { root = '/workspace', runDir, skillDir }: GlobPlaces = {}): GlobReading {
+export function normaliseGlob(
+  text: string,
+  { root = '/workspace', runDir, skillDir }: GlobVariables = {},
+): GlobReading {
   if (text.trim() === '') return refused('path/empty', 'the pattern is empty', 'name files, such as out/*.txt');
   if (text.length > MAX_CHARACTERS)
     return refused(

@@ -101,7 +101,7 @@ function toGlob(pattern: string): string {
     const set = sign === '[' ? /^\[([!^]?)(\]?(?:\\.|\[:\w+:\]|[^\]\\])*)\]/.exec(pattern.slice(at)) : undefined;
     if (set !== null && set !== undefined) {
       const [whole, negation = '', members = ''] = set;
-      glob += setOf(negation, members);
+      glob += toCharacterClass(negation, members);
       at += whole.length - 1;
     } else if (sign === '\\') {
       at += 1;
@@ -112,7 +112,7 @@ function toGlob(pattern: string): string {
 }
 
 /** A closing bracket must come first in a set. */
-function setOf(negation: string, members: string): string {
+function toCharacterClass(negation: string, members: string): string {
   const plain = members
     .replaceAll(/\[:(\w+):\]/g, (_whole, name: string) => CLASSES.get(name) ?? '')
     .replaceAll(/\\(.)/g, '$1');

@@ -24,7 +24,7 @@ export {
 export {
   ACTION_KINDS,
   SELECT_MODES,
-  hostInputsOf,
+  listHostInputs,
   isOfKind,
   type Action,
   type ActionOfKind,
@@ -110,7 +110,7 @@ export {
   type WrittenPolicy,
   type WrittenRule,
 } from './config/policy-config.ts';
-export { isSteering, overrideRuleOf, userOnlyPaths } from './config/project-override-rules.ts';
+export { isSteering, findOverrideRule, userOnlyPaths } from './config/project-override-rules.ts';
 export { defined } from './defined.ts';
 export { DIAGNOSTIC_RULES, type DiagnosticCode, type DiagnosticRule, type Severity } from './diagnostic-codes.ts';
 export {
@@ -168,11 +168,11 @@ export {
 export { parseJson } from './json/parse-json.ts';
 export { choice, count, flag, list, map, section, text } from './json/schema-of.ts';
 export { schemaText } from './json/schema-text.ts';
-export { fieldOf, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
+export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
 export { stableJson } from './json/stable-json.ts';
 export { visibleJson } from './json/visible-json.ts';
-export { ledgerOf, type Ledger } from './ledger.ts';
-export { mediaTypeOf } from './media-type.ts';
+export { buildLedger, type Ledger } from './ledger.ts';
+export { detectMediaType } from './media-type.ts';
 export {
   FINISHES,
   type Finish,
@@ -206,7 +206,7 @@ export { refusedText, type RefusedConnection } from './network/refused-connectio
 export { hasOnlyCopies, isNeverSearched } from './not-searched.ts';
 export {
   actionFailed,
-  identityOf,
+  toSkillIdentity,
   isFailed,
   type ActionFailed,
   type CommandSeen,
@@ -267,8 +267,8 @@ export {
 } from './packages.ts';
 export {
   collisionKey,
-  folderOf,
-  foldersOf,
+  parentFolder,
+  listParentFolders,
   isBelowScripts,
   isOfferedPath,
   kindOfFile,
@@ -276,7 +276,7 @@ export {
   toRelativePath,
   type RelativePath,
 } from './path.ts';
-export { phaseOf, type Phase } from './phase.ts';
+export { toPhase, type Phase } from './phase.ts';
 export {
   STEP_STATES,
   applyPlanUpdate,
@@ -341,7 +341,7 @@ export {
 } from './skill.ts';
 export { spanned, type OnSpan, type Span } from './span.ts';
 export { closesFence, fenceMark } from './text/code-fences.ts';
-export { codePointAt, endOf, isHigh, partOf, startOf } from './text/code-point.ts';
+export { codePointAt, sliceEnd, isHigh, partOf, sliceStart } from './text/code-point.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { countLines, lengthWithoutTrailingSpace, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { FRAME, frameText } from './text/framed-text.ts';

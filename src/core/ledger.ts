@@ -19,7 +19,7 @@ export interface Ledger {
   readonly totalTokens: number;
 }
 
-export function ledgerOf(events: readonly SessionEvent[]): Ledger {
+export function buildLedger(events: readonly SessionEvent[]): Ledger {
   const rows = new Map<string, LedgerRow>();
   for (const shown of events.flatMap(shownIn)) {
     const key = JSON.stringify([shown.skill, shown.path, shown.digest, shown.reason, shown.characters]);

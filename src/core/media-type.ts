@@ -7,8 +7,8 @@ export interface MediaType {
 }
 
 /** The name never turns binary content into text, or the reverse. */
-export function mediaTypeOf(path: string, bytes: Uint8Array): MediaType {
-  const extension = extensionOf(path);
+export function detectMediaType(path: string, bytes: Uint8Array): MediaType {
+  const extension = readExtension(path);
   const found = binaryType(bytes, extension);
   if (found !== undefined) return { mediaType: found, isBinary: true };
   return { mediaType: TEXT_TYPES.get(extension) ?? 'text/plain', isBinary: false };
@@ -173,7 +173,7 @@ function isTextControl(byte: number): boolean {
 }
 
 /** Lower case without the dot; empty for `Makefile` and `.gitignore`. */
-function extensionOf(path: string): string {
+function readExtension(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
   const dot = name.lastIndexOf('.');
   return dot < 1 ? '' : name.slice(dot + 1).toLowerCase();

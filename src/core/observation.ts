@@ -347,7 +347,7 @@ export function actionFailed(action: ActionType, cause: ActionProblem): ActionFa
   return { type: 'failed', action, ...cause, isTerminal: cause.code === 'run/ended' };
 }
 
-export function identityOf({ id, name, source, dir }: SkillIdentity): SkillIdentity {
+export function toSkillIdentity({ id, name, source, dir }: SkillIdentity): SkillIdentity {
   return { id, name, source, dir };
 }
 

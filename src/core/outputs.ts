@@ -2,7 +2,7 @@
 import { compareText } from './diagnostic.ts';
 import type { EndReason, ExecutorName, Isolation, ProgramEnd } from './execution.ts';
 import type { ActionProblem } from './failure-codes.ts';
-import { normaliseGlob, type GlobPlaces } from './glob.ts';
+import { normaliseGlob, type GlobVariables } from './glob.ts';
 import type { Ecosystem, PackageLayer } from './packages.ts';
 import { refusedText, type RefusedConnection } from './network/refused-connection.ts';
 
@@ -70,7 +70,7 @@ const AUTOMATIC: OutputRequest = {
  * Merges both forms: patterns are concatenated, `outputs` decides names and limits, and either form can enable inlining or saving. Without
  * any request, `out/**` and what is new or changed beside the inputs is listed.
  */
-export function readOutputRequest(parameters: OutputParameters, places: GlobPlaces = {}): OutputReading {
+export function readOutputRequest(parameters: OutputParameters, places: GlobVariables = {}): OutputReading {
   const { output_files: files = [], outputs = {}, omit_inline_content: isOmitted = false } = parameters;
   const declared = outputs.globs ?? [];
   const save = (parameters.save_as_artifacts ?? false) || (outputs.save ?? false);

@@ -93,12 +93,12 @@ function isDocument(path: string): boolean {
 }
 
 /** The parent folder of a path; empty at the top. */
-export function folderOf(path: string): string {
+export function parentFolder(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 /** All ancestor folders except the top: `a/b/c` gives `a` and `a/b`. */
-export function foldersOf(path: string): readonly string[] {
+export function listParentFolders(path: string): readonly string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }

@@ -5,7 +5,7 @@ export const PHASES = ['Init', 'IndexSkills', 'Decide', 'LoadSkillBody', 'Act', 
 export type Phase = (typeof PHASES)[number];
 
 /** Returns the phase that an event enters; undefined if it stays in the current one. */
-export function phaseOf(event: RunEvent): Phase | undefined {
+export function toPhase(event: RunEvent): Phase | undefined {
   switch (event.type) {
     case 'run-start':
       return 'Init';

@@ -56,7 +56,7 @@ type Patch = Extract<PlanUpdate, { readonly mode: 'patch' }>;
 type Report = (problem: string) => void;
 
 export function startPlan(goal: string): Plan {
-  return { goal: lineOf(goal, PLAN_LIMITS.goalCharacters), steps: [], assumptions: [], constraints: {} };
+  return { goal: toPlanLine(goal, PLAN_LIMITS.goalCharacters), steps: [], assumptions: [], constraints: {} };
 }
 
 export function isPlanDone({ steps }: Plan): boolean {
@@ -81,7 +81,7 @@ function replaced(plan: Plan, next: Plan): Plan {
 function patched(plan: Plan, patch: Patch, report: Report): Plan {
   const steps = new Map(plan.steps.map((step) => [step.id, step]));
   for (const id of within(patch.remove ?? [], 'removals', report)) {
-    if (!steps.delete(idOf(id))) report(missing('remove', id, steps));
+    if (!steps.delete(toStepId(id))) report(missing('remove', id, steps));
   }
   for (const change of within(patch.steps ?? [], 'step changes', report)) changeStep(steps, change, report);
   return {
@@ -97,7 +97,7 @@ function changeStep(
   change: Partial<PlanStep> & { readonly id: string },
   report: Report,
 ): void {
-  const id = idOf(change.id);
+  const id = toStepId(change.id);
   const known = steps.get(id);
   const title = change.title === undefined || change.title.trim() === '' ? known?.title : change.title;
   if (title === undefined) report(missing('change', change.id, steps));
@@ -105,7 +105,7 @@ function changeStep(
 }
 
 function missing(verb: string, id: string, steps: ReadonlyMap<string, PlanStep>): string {
-  const near = nearest(idOf(id), [...steps.keys()]).map((name) => quoted(name));
+  const near = nearest(toStepId(id), [...steps.keys()]).map((name) => quoted(name));
   const known = near.length === 0 ? '' : `; similar ids: ${near.join(', ')}`;
   return `there is no step ${quoted(id)} to ${verb}${known}${verb === 'change' ? '; a new step needs a title' : ''}`;
 }
@@ -113,7 +113,7 @@ function missing(verb: string, id: string, steps: ReadonlyMap<string, PlanStep>)
 function ordered(steps: ReadonlyMap<string, PlanStep>, order: readonly string[], report: Report): readonly PlanStep[] {
   const named = new Map<string, PlanStep>();
   for (const id of order) {
-    const step = steps.get(idOf(id));
+    const step = steps.get(toStepId(id));
     if (step === undefined) report(missing('put in order', id, steps));
     else named.set(step.id, step);
   }
@@ -124,13 +124,15 @@ function ordered(steps: ReadonlyMap<string, PlanStep>, order: readonly string[],
 function bounded(plan: Plan, report: Report): Plan {
   const constraints = within(Object.entries(plan.constraints), 'constraints', report);
   return {
-    goal: lineOf(plan.goal, PLAN_LIMITS.goalCharacters),
+    goal: toPlanLine(plan.goal, PLAN_LIMITS.goalCharacters),
     steps: boundedSteps(plan.steps, report),
     assumptions: within(plan.assumptions, 'assumptions', report)
-      .map((text) => lineOf(text))
+      .map((text) => toPlanLine(text))
       .filter(isSomething),
     constraints: Object.fromEntries(
-      constraints.map(([key, value]) => [idOf(key), boundedConstraint(value)] as const).filter(([key]) => key !== ''),
+      constraints
+        .map(([key, value]) => [toStepId(key), boundedConstraint(value)] as const)
+        .filter(([key]) => key !== ''),
     ),
   };
 }
@@ -138,24 +140,24 @@ function bounded(plan: Plan, report: Report): Plan {
 function boundedSteps(steps: readonly PlanStep[], report: Report): readonly PlanStep[] {
   const kept = new Map<string, PlanStep>();
   for (const step of within(steps, 'steps', report)) {
-    const id = idOf(step.id);
-    const title = lineOf(step.title, PLAN_LIMITS.titleCharacters);
+    const id = toStepId(step.id);
+    const title = toPlanLine(step.title, PLAN_LIMITS.titleCharacters);
     if (id === '') report('a step has no id');
     else if (title === '') report(`step ${quoted(id)} has no title`);
     else if (kept.has(id)) report(`the id ${quoted(id)} is used twice; the first step was kept`);
-    else kept.set(id, { id, title, status: stateOf(step, report) });
+    else kept.set(id, { id, title, status: readStepState(step, report) });
   }
   return [...kept.values()];
 }
 
-function stateOf({ id, status }: PlanStep, report: Report): StepState {
+function readStepState({ id, status }: PlanStep, report: Report): StepState {
   if (STEP_STATES.includes(status)) return status;
   report(`the status of step ${quoted(id)} must be one of ${STEP_STATES.join(', ')}`);
   return 'pending';
 }
 
 function boundedConstraint(value: number | string): number | string {
-  if (typeof value === 'string') return lineOf(value);
+  if (typeof value === 'string') return toPlanLine(value);
   return Number.isFinite(value) ? value : 0;
 }
 
@@ -175,12 +177,12 @@ function within<T>(items: readonly T[], what: keyof typeof MOST, report: Report)
   return items.slice(0, most);
 }
 
-function idOf(text: string): string {
-  return lineOf(text, PLAN_LIMITS.idCharacters);
+function toStepId(text: string): string {
+  return toPlanLine(text, PLAN_LIMITS.idCharacters);
 }
 
 /** Cleans text to one line and truncates it with `…`. */
-function lineOf(text: string, limit: number = PLAN_LIMITS.textCharacters): string {
+function toPlanLine(text: string, limit: number = PLAN_LIMITS.textCharacters): string {
   // Bounds the work; eight times the limit leaves room for removed characters.
   const line = cleanText(text.slice(0, limit * 8))
     .replaceAll(/\s+/g, ' ')

@@ -54,7 +54,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const found = await executorFor(options);
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
-  const arms = await armsOf(options);
+  const arms = await buildArms(options);
   const { stopWhenDecided: stop } = options;
   const { results, sets, rounds, isPartial } = await runSuite({
     ...suite,
@@ -72,7 +72,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     tool: `skillwright ${VERSION}`,
     startedAt: startedAt.toISOString(),
     wallMs: Date.now() - startedAt.getTime(),
-    skills: skillsOf(sets),
+    skills: listSkills(sets),
     isPartial,
     results,
     sequential: stop === undefined ? undefined : { rounds, most: options.repeat ?? 1, detect: stop.detect },
@@ -108,7 +108,7 @@ function isDecided(results: readonly CaseResult[], { detect }: { readonly detect
 }
 
 /** All installed skills; two versions of one skill are two entries. */
-export function skillsOf(sets: readonly SkillSet[]): EvalReport['skills'] {
+export function listSkills(sets: readonly SkillSet[]): EvalReport['skills'] {
   const skills = new Map(
     sets.flatMap((set) => set.skills.map(({ name, digest }) => [`${name} ${digest}`, { name, digest }] as const)),
   );
@@ -141,9 +141,9 @@ async function executorFor(options: ProgramOptions): Promise<FoundPrograms> {
   }
 }
 
-async function armsOf(options: EvaluateOptions): Promise<readonly ArmSkills[]> {
+async function buildArms(options: EvaluateOptions): Promise<readonly ArmSkills[]> {
   const { baseline, skills } = options;
-  const foldersFor = foldersOf(skills);
+  const foldersFor = createFolderLookup(skills);
   const own: ArmSkills = { arm: 'with', foldersFor };
   if (baseline === undefined) return [own];
   if (baseline === 'none') return [own, { arm: 'without', foldersFor: (one) => withoutTarget(one, foldersFor(one)) }];
@@ -153,7 +153,7 @@ async function armsOf(options: EvaluateOptions): Promise<readonly ArmSkills[]> {
 type FoldersFor = ArmSkills['foldersFor'];
 
 /** The skill folders that a case names, or those of the suite. */
-function foldersOf(skills: readonly string[]): FoldersFor {
+function createFolderLookup(skills: readonly string[]): FoldersFor {
   const known = new Map<string, readonly string[]>();
   return ({ skills: { folders } }) => {
     if (folders.length === 0) return skills;

@@ -29,9 +29,9 @@ export {
 export { exitOf, makeReport, verdictOf, type Thresholds } from './report/report.ts';
 export { ARMS, groupBy, type CaseResult, type EvalReport } from './report/result.ts';
 export { terminalReport } from './report/terminal.ts';
-export { trendOf } from './report/trend.ts';
+export { buildTrend } from './report/trend.ts';
 export type { SuiteModel } from './run/case-model.ts';
-export { mostRepetitions, planOf, type PlanOptions } from './run/plan.ts';
+export { mostRepetitions, buildPlan, type PlanOptions } from './run/plan.ts';
 export { packAttempt, unpackAttempt, type PackedAttempt } from './run/portable-attempt.ts';
 export type { Elsewhere, SuiteBasis, SuiteProgress } from './run/run-suite.ts';
 export { makeSkillSet } from './run/skill-set.ts';

@@ -116,7 +116,7 @@ export async function listQuestions(pool: Pool, project: string): Promise<readon
 /** Answered ones make room for the next. */
 const MAX_LISTED = 1_000;
 
-export interface GivenAnswer {
+export interface QuestionAnswer {
   readonly run: string;
   readonly id: string;
   readonly verdict: 'yes' | 'no';
@@ -128,7 +128,7 @@ export interface GivenAnswer {
 export async function answerQuestion(
   pool: Pool,
   queue: RunQueue,
-  { run, id, verdict, scope = 'once', note }: GivenAnswer,
+  { run, id, verdict, scope = 'once', note }: QuestionAnswer,
   { actor, project }: { readonly actor: string; readonly project: string },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {

@@ -60,8 +60,8 @@ export async function openQueue(url: string, pool: Pool): Promise<SubmittingQueu
     logger: SILENT,
   });
   return {
-    ...queueOf(client),
-    schedules: schedulesOf(client),
+    ...createQueue(client),
+    schedules: createSchedules(client),
     prune: (before) => pruneEntries(client, before),
     close: () => client.destroy(),
   };
@@ -97,7 +97,7 @@ export async function pruneEntries(
 }
 
 /** The name of a schedule is unique in its project. */
-function schedulesOf(client: Dbos.DBOSClient): Schedules {
+function createSchedules(client: Dbos.DBOSClient): Schedules {
   return {
     async add({ actor, project }, { name, cron, request }, skillSet) {
       // DBOS takes a sixth field, of seconds.
@@ -118,7 +118,7 @@ function schedulesOf(client: Dbos.DBOSClient): Schedules {
     async list(project) {
       const schedules = await client.listSchedules({ scheduleNamePrefix: `${project}/` });
       return schedules.map(({ schedule: cron, context, status }) => {
-        const { name, request } = contextOf(context);
+        const { name, request } = toScheduleContext(context);
         return { name, cron, request, isPaused: status !== 'ACTIVE' };
       });
     },
@@ -130,7 +130,7 @@ function schedulesOf(client: Dbos.DBOSClient): Schedules {
   };
 }
 
-function contextOf(value: unknown): ScheduleContext {
+function toScheduleContext(value: unknown): ScheduleContext {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `add` above, and by nothing else.
   return value as ScheduleContext;
 }
@@ -146,7 +146,7 @@ function notScheduled(name: string, cron: string, error: unknown): SkillError {
   });
 }
 
-function queueOf(client: Dbos.DBOSClient): RunQueue {
+function createQueue(client: Dbos.DBOSClient): RunQueue {
   return {
     async add(transaction, { run, attempt, project, priority, delaySeconds, submittedAt }) {
       await client.enqueueInTransaction(
@@ -154,7 +154,7 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
         {
           queueName: QUEUE,
           workflowName: WORKFLOW,
-          workflowID: nameOf({ run, attempt }),
+          workflowID: toWorkflowId({ run, attempt }),
           appVersion: APPLICATION_VERSION,
           queuePartitionKey: project,
           priority,
@@ -166,7 +166,7 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
       // DBOS orders by priority and then by this column, and has no option for it.
       if (submittedAt !== undefined)
         await transaction.query('update dbos.workflow_status set created_at = $2 where workflow_uuid = $1', [
-          nameOf({ run, attempt }),
+          toWorkflowId({ run, attempt }),
           submittedAt.getTime(),
         ]);
     },
@@ -181,7 +181,7 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
         [QUEUE, silentSeconds, NOT_BEGUN_MS],
       );
       return rows.flatMap(({ name, isWorkerSilent }) => {
-        const entry = entryOf(name);
+        const entry = parseWorkflowId(name);
         return entry === undefined ? [] : [{ ...entry, isWorkerSilent }];
       });
     },
@@ -209,7 +209,7 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
       const lost = taken.filter(({ executorId = '', updatedAt = 0 }) => !alive.has(executorId) && updatedAt < since);
       await client.resumeWorkflows(lost.map(({ workflowID }) => workflowID));
     },
-    forget: (entry) => client.cancelWorkflow(nameOf(entry)),
+    forget: (entry) => client.cancelWorkflow(toWorkflowId(entry)),
   };
 }
 
@@ -257,7 +257,7 @@ async function pageOfWaiting(
       : status === 'ENQUEUED'
         ? ['DELAYED', 0, '']
         : undefined;
-  return { entries: rows.flatMap((row) => entryOf(String(row['workflow_uuid'])) ?? []), next };
+  return { entries: rows.flatMap((row) => parseWorkflowId(String(row['workflow_uuid'])) ?? []), next };
 }
 
 export interface ListeningQueue extends SubmittingQueue {
@@ -302,7 +302,7 @@ export async function listen({
   DBOS.registerWorkflow(async (run: string, attempt: number) => work({ run, attempt }, queue), {
     name: WORKFLOW,
   });
-  DBOS.registerWorkflow(async (at: Date, context: unknown) => submit(contextOf(context), at, queue), {
+  DBOS.registerWorkflow(async (at: Date, context: unknown) => submit(toScheduleContext(context), at, queue), {
     name: SCHEDULED_WORKFLOW,
   });
   for (;;) {
@@ -342,11 +342,11 @@ export async function listen({
 /** A worker claims a run right after it took it, unless the database failed between the two: DBOS forgets what it took without an answer. */
 const NOT_BEGUN_MS = 10_000;
 
-function nameOf({ run, attempt }: QueuedRun): string {
+function toWorkflowId({ run, attempt }: QueuedRun): string {
   return `${run}/${String(attempt)}`;
 }
 
-function entryOf(name: string): QueuedRun | undefined {
+function parseWorkflowId(name: string): QueuedRun | undefined {
   const [, run = '', attempt = ''] = /^(.+)\/(\d+)$/.exec(name) ?? [];
   return run === '' ? undefined : { run, attempt: Number(attempt) };
 }

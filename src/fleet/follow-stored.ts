@@ -35,7 +35,7 @@ export async function* followStored(
           ({ attempt } = stored);
           ({ seq } = one);
           hasSent = true;
-          yield `id: ${String(attempt)}-${String(seq)}\nevent: ${typeOf(one.line)}\ndata: ${one.line}\n\n`;
+          yield `id: ${String(attempt)}-${String(seq)}\nevent: ${readEventType(one.line)}\ndata: ${one.line}\n\n`;
         }
       }
     }
@@ -49,6 +49,6 @@ export async function* followStored(
   }
 }
 
-function typeOf(line: string): string {
+function readEventType(line: string): string {
   return /"event":\{"type":"([a-z-]+)"/.exec(line)?.[1] ?? 'message';
 }

@@ -122,7 +122,7 @@ export async function takeOverRuns(
     const made: Repair[] = [];
     for (const row of rows) made.push(await handOver(client, queue, row, by));
     const entries = await queue.lost(client, silentSeconds);
-    const unclaimed = await unclaimedOf(client, entries);
+    const unclaimed = await findUnclaimed(client, entries);
     for (const entry of unclaimed) {
       const because = 'the worker that took it from the queue did not begin it';
       if ((await queueNext(client, queue, { ...entry, state: 'queued' }, { because })) === undefined) continue;
@@ -138,7 +138,7 @@ export async function takeOverRuns(
 }
 
 /** One question for all of them: a long run has been in the queue's hands for long, too. */
-async function unclaimedOf(client: PoolClient, entries: readonly LostRun[]): Promise<readonly LostRun[]> {
+async function findUnclaimed(client: PoolClient, entries: readonly LostRun[]): Promise<readonly LostRun[]> {
   if (entries.length === 0) return [];
   const { rows } = await client.query<QueuedRun>(
     `select e.run, e.attempt from unnest($1::text[], $2::int[]) as e (run, attempt)

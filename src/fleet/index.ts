@@ -24,5 +24,5 @@ export { openFleet, type Fleet, type FleetOptions } from './open-fleet.ts';
 export { pruneContents } from './prune-contents.ts';
 export { pruneFleet } from './prune-fleet.ts';
 export { fetchSkills, pinFolders, pinSkills } from './skill-sets.ts';
-export type { AttemptPlaces, RunAttempt } from './stored-attempt.ts';
+export type { AttemptContext, RunAttempt } from './stored-attempt.ts';
 export { startWorker } from './worker.ts';

@@ -63,7 +63,7 @@ export async function createKey(
   const secret = `sw_${id}_${randomBytes(32).toString('base64url')}`;
   const { rows } = await pool.query<ApiKey>(
     `insert into skillwright.keys (id, name, hash, project, rights) values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
-    [id, name, hashOf(secret), project, rights],
+    [id, name, hashSecret(secret), project, rights],
   );
   const [key] = rows;
   if (key === undefined) throw new TypeError('the key was not stored');
@@ -107,7 +107,7 @@ export function openKeyring(pool: Pool): (secret: string) => Promise<Identity | 
   const known = new Map<string, { readonly identity: Identity | undefined; readonly until: number }>();
   return async (secret) => {
     if (!/^sw_[0-9a-f]{12}_[\w-]{43}$/.test(secret)) return undefined;
-    const hash = hashOf(secret);
+    const hash = hashSecret(secret);
     const remembered = known.get(hash);
     if (remembered !== undefined && remembered.until > performance.now()) return remembered.identity;
     const { rows } = await pool.query<Identity>(
@@ -121,6 +121,6 @@ export function openKeyring(pool: Pool): (secret: string) => Promise<Identity | 
   };
 }
 
-function hashOf(secret: string): string {
+function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

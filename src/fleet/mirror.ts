@@ -6,14 +6,14 @@
 import path from 'node:path';
 
 import { SkillError } from '#core';
-import { newRunId, type NamedText, type RecordPlace } from '#journal';
+import { newRunId, type NamedText, type RecordStorage } from '#journal';
 import { sha256 } from '#platform';
 import type { RecordFile, RunStore } from './run-store.ts';
 import type { Ending } from './run-table.ts';
 
 export interface Mirror {
   /** Opens a new record. */
-  readonly openPlace: (directory: string, now: Date) => RecordPlace;
+  readonly openPlace: (directory: string, now: Date) => RecordStorage;
   /** Resolves when everything that was recorded so far is stored. Throws `record/failed` if the run belongs to another worker now. */
   push(): Promise<void>;
   /** Drops what is recorded from now on: the end of an attempt that was stopped is not the end of its run. */
@@ -66,7 +66,7 @@ export function openMirror(store: RunStore, run: string): Mirror {
       const open: OpenRecord = { stored: 0, lines: [], files: [], summaries: new Map() };
       const kept = new Set<string>();
       records.set(id, open);
-      const add: RecordPlace['add'] = (name, bytes) => {
+      const add: RecordStorage['add'] = (name, bytes) => {
         if (isSealed) return;
         open.files.push({ path: name, digest: sha256(bytes), bytes, isOwn: false });
       };

@@ -9,7 +9,7 @@ import { fileRoute, HttpError, type Route } from '#server';
 import type { ContentStore } from './content-store.ts';
 import type { QueuedRun } from './run-queue.ts';
 
-interface FilePlace {
+interface FileLocation {
   readonly pool: Pool;
   readonly contents: ContentStore;
 }
@@ -24,7 +24,7 @@ export interface RunFiles {
 }
 
 /** The results of one attempt. Results of earlier attempts stay until this one writes a file of the same name. */
-export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: FilePlace): RunFiles {
+export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: FileLocation): RunFiles {
   /** Digests by the names that this attempt has stored. */
   const stored = new Map<string, string>();
   let changed: Execution | undefined;
@@ -93,7 +93,7 @@ export async function listRunFiles(pool: Pool, project: string, run: string): Pr
   return rows;
 }
 
-export function runFileRoute({ pool, contents }: FilePlace, project: string): Route {
+export function runFileRoute({ pool, contents }: FileLocation, project: string): Route {
   return fileRoute(
     '/runs/{id}/files/{path}',
     'Download an output file of a run',

@@ -68,7 +68,7 @@ export async function pinFolders(
       await contents.save(unsaved);
       unsaved = [];
     }
-    skills.push({ name, digest: digestOf(entries), entries });
+    skills.push({ name, digest: digestPinnedEntries(entries), entries });
   }
   await contents.save(unsaved);
   const id = setId(skills);
@@ -115,7 +115,7 @@ function readEntries(dir: string): {
   return { entries, files };
 }
 
-function digestOf(entries: readonly PinnedEntry[]): string {
+function digestPinnedEntries(entries: readonly PinnedEntry[]): string {
   return digestOfEntries(
     entries.map(({ kind, path: name, content }) => ({
       kind,
@@ -151,7 +151,8 @@ export async function fetchSkills(pool: Pool, contents: ContentStore, id: string
 
 async function fetchSkill(contents: ContentStore, skill: PinnedSkill, directory: string): Promise<string> {
   const { name, digest, entries } = skill;
-  if (!isTreeDigest(digest) || digestOf(entries) !== digest) throw damaged(`the files of ${quoted(name)} do not match`);
+  if (!isTreeDigest(digest) || digestPinnedEntries(entries) !== digest)
+    throw damaged(`the files of ${quoted(name)} do not match`);
   const place = path.join(directory, 'skills', digestName(digest), path.basename(name));
   if (isPresent(place)) return place;
   const incoming = temporaryName(path.dirname(place), '.new');

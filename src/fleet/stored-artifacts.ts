@@ -27,7 +27,7 @@ export function openStoredArtifacts(pool: Pool, contents: ContentStore, project:
       `select ${COLUMNS} from skillwright.artifacts where project = $1 and name = $2 and not is_deleted order by version`,
       [project, name],
     );
-    return rows.map(versionOf);
+    return rows.map(toArtifactVersion);
   };
   const list = async (): Promise<readonly ArtifactVersion[]> => {
     const { rows } = await pool.query<Row>(
@@ -35,7 +35,7 @@ export function openStoredArtifacts(pool: Pool, contents: ContentStore, project:
        order by name, version desc`,
       [project],
     );
-    return rows.map(versionOf).toSorted((a, b) => compareText(a.name, b.name));
+    return rows.map(toArtifactVersion).toSorted((a, b) => compareText(a.name, b.name));
   };
   /** The versions that exist, or one of them. Throws `artifact/unknown`. */
   const found = async (name: ArtifactName, version?: number): Promise<readonly ArtifactVersion[]> => {
@@ -60,7 +60,7 @@ export function openStoredArtifacts(pool: Pool, contents: ContentStore, project:
           [project, name.name, digest, bytes.length, mediaType],
         );
         const [row] = rows;
-        if (row !== undefined) return versionOf(row);
+        if (row !== undefined) return toArtifactVersion(row);
       }
     },
     async load(text, version) {
@@ -87,7 +87,7 @@ export function openStoredArtifacts(pool: Pool, contents: ContentStore, project:
   };
 }
 
-function versionOf({ savedAt, ...rest }: Row): ArtifactVersion {
+function toArtifactVersion({ savedAt, ...rest }: Row): ArtifactVersion {
   return { ...rest, savedAt: savedAt.toISOString() };
 }
 

@@ -18,7 +18,7 @@ import type { Claim, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
 import { storableJson } from './storable-text.ts';
 
-export interface AttemptPlaces {
+export interface AttemptContext {
   readonly roots: readonly { readonly source: string; readonly path: string }[];
   /** The attempt puts its record into `runs/` and its output files into `outputs/`. */
   readonly directory: string;
@@ -28,7 +28,7 @@ export interface AttemptPlaces {
 }
 
 /** Runs an attempt and returns its result as JSON. */
-export type RunAttempt = (attempt: StoredAttempt, places: AttemptPlaces) => Promise<Readonly<Record<string, unknown>>>;
+export type RunAttempt = (attempt: StoredAttempt, places: AttemptContext) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface AttemptWork {
   readonly pool: Pool;

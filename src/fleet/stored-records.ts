@@ -23,7 +23,7 @@ import { listRunFiles } from './run-files.ts';
 import { restoreRecord, storedRecords, type RestoredRecord } from './run-store.ts';
 import { listRows, readRow, type FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';
-import { startOf } from '#core';
+import { sliceStart } from '#core';
 
 export interface StoredRecordsOptions {
   readonly pool: Pool;
@@ -106,19 +106,19 @@ export function openStoredRecords(
   return {
     async list({ offset, limit, query, state }) {
       const { rows, total } = await listRows(pool, project, { offset, limit, query, state });
-      return { directory: `project ${project}`, total, runs: rows.map(rowOf) };
+      return { directory: `project ${project}`, total, runs: rows.map(toRunRow) };
     },
     check: async (id) => void (await found(id)),
     open,
     async detail(id) {
       const run = await found(id);
       const made = await folders.of(run);
-      if (made === undefined) return { ...NO_RECORD, run: rowOf(run), reason: run.reason ?? '' };
+      if (made === undefined) return { ...NO_RECORD, run: toRunRow(run), reason: run.reason ?? '' };
       const detail = reader.detail(id, made.folder);
       return {
         ...detail,
         files: (await listRunFiles(pool, project, id)).map(({ name, bytes }) => ({ name, bytes })),
-        run: { ...detail.run, ...rowOf(run), usage: detail.usage, skills: detail.run.skills },
+        run: { ...detail.run, ...toRunRow(run), usage: detail.usage, skills: detail.run.skills },
         reason: run.reason ?? detail.reason,
       };
     },
@@ -163,21 +163,21 @@ export function openStoredRecords(
 
 const STATUSES = ['tampered', 'unreadable', 'torn', 'running', 'unsealed', 'intact'] as const;
 
-function rowOf(run: FleetRun): Immutable<RunRow> {
+function toRunRow(run: FleetRun): Immutable<RunRow> {
   const { id, state, outcome, request, startedAt, endedAt, used } = run;
   return {
     run: id,
     state: state === 'ended' ? (outcome ?? 'failed') : state,
-    request: startOf(request, 2_000),
+    request: sliceStart(request, 2_000),
     skills: [],
     startedAt: (startedAt ?? run.submittedAt).toISOString(),
     ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),
-    ...(used === null ? {} : { usage: usageOf(used) }),
+    ...(used === null ? {} : { usage: toRunUsage(used) }),
     isOwn: state !== 'ended',
   };
 }
 
-function usageOf({ turns, toolCalls, tokens, wallMs }: NonNullable<FleetRun['used']>): Immutable<RunUsage> {
+function toRunUsage({ turns, toolCalls, tokens, wallMs }: NonNullable<FleetRun['used']>): Immutable<RunUsage> {
   return { ...NO_USAGE, turns, toolCalls, inputTokens: tokens, isEstimated: true, elapsedMs: Math.round(wallMs) };
 }
 

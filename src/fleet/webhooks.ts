@@ -27,7 +27,7 @@ export async function addWebhook(
   url: string,
   granted: readonly HostPattern[],
 ): Promise<Webhook & { readonly secret: string }> {
-  const target = targetOf(url, granted);
+  const target = resolveTarget(url, granted);
   if (typeof target === 'string')
     throw invalidInput(
       `${quoted(url, 200)} cannot be a webhook: ${target}`,
@@ -62,7 +62,7 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
 }
 
 /** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
-function targetOf(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+function resolveTarget(address: string, granted: readonly HostPattern[]): HttpTarget | string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isSecure = url?.protocol === 'https:';
   const reached = url === undefined ? undefined : readAuthority(url.host, isSecure ? 443 : 80);
@@ -114,7 +114,7 @@ interface Sending {
 async function send(pool: Pool, { id, url, secret, body }: Due, { signal, granted }: Sending): Promise<void> {
   const text = JSON.stringify({ delivery: id, ...body });
   const stop = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-  const problem = await post(targetOf(url, granted), { text, secret, granted, stop }).catch((error: unknown) =>
+  const problem = await post(resolveTarget(url, granted), { text, secret, granted, stop }).catch((error: unknown) =>
     error instanceof Error ? error.message : 'unknown error',
   );
   // If this is not stored, the receiver gets the same delivery again.
@@ -144,7 +144,7 @@ async function post(target: HttpTarget | string, { text, secret, granted, stop }
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'skillwright-signature': `t=${time},v1=${signatureOf(secret, time, text)}`,
+      'skillwright-signature': `t=${time},v1=${signWebhook(secret, time, text)}`,
     },
     body: Buffer.from(text),
     stop,
@@ -154,6 +154,6 @@ async function post(target: HttpTarget | string, { text, secret, granted, stop }
 }
 
 /** HMAC-SHA256 over the time and the body, so that an old request cannot be sent again. */
-export function signatureOf(secret: string, time: string, body: string): string {
+export function signWebhook(secret: string, time: string, body: string): string {
   return createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
 }

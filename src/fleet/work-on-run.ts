@@ -9,7 +9,7 @@ import type { Pool } from 'pg';
 
 import { lastAnswer, resumeAgent, runAgent, type AgentOptions, type AgentResult } from '#agent';
 import { isSkillError, SkillError, type Model } from '#core';
-import { readRun, traceOf } from '#journal';
+import { readRun, toTraceId } from '#journal';
 import { VOCABULARY_NAMES } from '#tools';
 import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ProjectCounters } from './counters.ts';
@@ -82,7 +82,7 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
         directory: folder,
         openPlace: mirror.openPlace,
         sinks: [work.counters.openSink()],
-        trace: run.options.trace ?? traceOf(run.id),
+        trace: run.options.trace ?? toTraceId(run.id),
         approve: approvals.approve,
         settle,
         notes: run.queuedBecause === null ? [] : [`attempt ${String(run.attempt)}: ${run.queuedBecause}`],
@@ -90,7 +90,7 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
     };
     const result = await start(run, claim, folder, { ...work, options });
     if (isGivenUp()) return await giveBack();
-    const ending = await untilReached(() => endingOf(result, claim, pool));
+    const ending = await untilReached(() => decideEnding(result, claim, pool));
     await untilReached(() => mirror.finish(ending));
     if (ending.state === 'waiting') await untilReached(() => continueAnswered(pool, work.queue, run.id));
   } catch (error) {
@@ -167,7 +167,7 @@ function finishedRun(folder: string): Finished | undefined {
   return { outcome: info.outcome, answer: lastAnswer(folder), reason: info.reason };
 }
 
-async function endingOf(result: Finished, claim: Claim, pool: Pool): Promise<Ending> {
+async function decideEnding(result: Finished, claim: Claim, pool: Pool): Promise<Ending> {
   const { outcome, answer, reason, used } = result;
   if (outcome === 'refused' && (await pendingQuestions(pool, claim)) > 0) return { state: 'waiting' };
   return { state: 'ended', outcome, answer, reason, used };

@@ -10,7 +10,7 @@ export interface Runtimes {
   of(skillSet: string): Promise<Runtime>;
 }
 
-interface RuntimePlaces {
+interface RuntimesOptions {
   readonly pool: Pool;
   readonly contents: ContentStore;
   readonly directory: string;
@@ -18,7 +18,7 @@ interface RuntimePlaces {
 }
 
 /** Runs with the same skills share a runtime. */
-export function openRuntimes({ pool, contents, directory, settings }: RuntimePlaces): Runtimes {
+export function openRuntimes({ pool, contents, directory, settings }: RuntimesOptions): Runtimes {
   const opened = new Map<string, Promise<Runtime>>();
   return {
     of(skillSet) {

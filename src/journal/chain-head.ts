@@ -6,7 +6,7 @@
 import { closeSync, fstatSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { fieldOf, parseJson, visibleJson } from '#core';
+import { readField, parseJson, visibleJson } from '#core';
 import {
   isSystemError,
   makeFolders,
@@ -16,7 +16,7 @@ import {
   sha256,
   writeFileAtomically,
 } from '#platform';
-import { codeOf } from './seal.ts';
+import { computeCode } from './seal.ts';
 
 export interface ChainKeys {
   /** Authenticates the lines. */
@@ -54,7 +54,7 @@ export function rememberHead(directory: string, head: ChainHead, { sealKey, home
   if (sealKey === undefined || home === undefined) return;
   const file = headFile(directory, home);
   const known = { directory: realPath(directory), ...head };
-  const text = JSON.stringify({ ...known, mac: codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`) });
+  const text = JSON.stringify({ ...known, mac: computeCode(sealKey, `skillwright chain\n${JSON.stringify(known)}`) });
   const json = Buffer.from(visibleJson(text));
   const slot = Buffer.alloc(Math.ceil((json.length + 1) / SECTOR) * SECTOR, ' ');
   json.copy(slot);
@@ -113,9 +113,9 @@ export function rememberedHead(directory: string, { sealKey, home }: ChainKeys):
 /** `other-key`: written with a key that this user had before. Undefined for half a slot, and for one that was edited or copied here. */
 function readSlot(text: string, directory: string, sealKey: Uint8Array): ChainHead | 'other-key' | undefined {
   const value = parseJson(text);
-  const [seq, hash, mac] = ['seq', 'hash', 'mac'].map((name) => fieldOf(value, name));
+  const [seq, hash, mac] = ['seq', 'hash', 'mac'].map((name) => readField(value, name));
   if (typeof seq !== 'number' || typeof hash !== 'string' || typeof mac !== 'string') return undefined;
-  const expected = codeOf(sealKey, `skillwright chain\n${JSON.stringify({ directory, seq, hash })}`);
+  const expected = computeCode(sealKey, `skillwright chain\n${JSON.stringify({ directory, seq, hash })}`);
   if (mac === expected) return { seq, hash };
   return mac.split(':')[0] === expected.split(':')[0] ? undefined : 'other-key';
 }

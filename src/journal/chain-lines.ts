@@ -1,12 +1,12 @@
 /** The lines of `chain.jsonl`, and where the chain breaks. The file is untrusted. */
 import { closeSync } from 'node:fs';
 
-import { fieldOf } from '#core';
+import { readField } from '#core';
 import { FIRST_HASH, isLinked } from './chain.ts';
 import { directoryId, type ChainHead, type RememberedHead } from './chain-head.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import { listRuns } from './run-folder.ts';
-import { checkCode, codeOf, type SealState } from './seal.ts';
+import { checkCode, computeCode, type SealState } from './seal.ts';
 
 export const CHAIN_FILE = 'chain.jsonl';
 
@@ -92,7 +92,7 @@ export function readChainLines(
 
 /** The code of a line, which only the owner of the key can make. */
 export function chainCode(key: Uint8Array, previous: string, event: object): string {
-  return codeOf(key, `skillwright runs\n${previous}\n${JSON.stringify(event)}`);
+  return computeCode(key, `skillwright runs\n${previous}\n${JSON.stringify(event)}`);
 }
 
 /** How a chain differs from what is remembered of it; undefined if nothing differs, or if a line of the chain already says so. */
@@ -127,13 +127,13 @@ function unrememberedBreak(directory: string, pieces: readonly ChainPiece[]): Ch
   }
   // A folder that was moved here is remembered under its old path.
   const wasRemembered =
-    last.type === 'line' && last.seal === 'good' && fieldOf(last.event, 'remembered') === directoryId(directory);
+    last.type === 'line' && last.seal === 'good' && readField(last.event, 'remembered') === directoryId(directory);
   return wasRemembered ? { type: 'chain-break', code: 'chain/head-missing', found: pieces.length } : undefined;
 }
 
 export function isBreak(event: object): event is ChainBreak {
-  const [type, code, expected, found] = ['type', 'code', 'expected', 'found'].map((name) => fieldOf(event, name));
-  const isHead = typeof fieldOf(expected, 'seq') === 'number' && typeof fieldOf(expected, 'hash') === 'string';
+  const [type, code, expected, found] = ['type', 'code', 'expected', 'found'].map((name) => readField(event, name));
+  const isHead = typeof readField(expected, 'seq') === 'number' && typeof readField(expected, 'hash') === 'string';
   return (
     type === 'chain-break' &&
     BREAK_CODES.some((known) => known === code) &&

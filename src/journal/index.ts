@@ -19,7 +19,7 @@ export type { Telemetry } from './export/telemetry.ts';
 export { followRun, infoFromEvents, readRun, type Content, type ReadRun } from './journal-reader.ts';
 export { createRun, type RunRecord, type RunRecordOptions } from './journal-writer.ts';
 export { pruneRuns } from './prune.ts';
-export type { NamedText, RecordPlace } from './record-place.ts';
+export type { NamedText, RecordStorage } from './record-place.ts';
 export { redactionProblem } from './redact/redact-problem.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redact/redact.ts';
 export { claimRun, resumeClaims, type ResumeClaim } from './resume-claims.ts';
@@ -42,6 +42,6 @@ export {
 export { infoText } from './run-info.ts';
 export { projectOfRun } from './run-project.ts';
 export { findRun } from './run-units.ts';
-export { traceOf } from './trace-id.ts';
+export { toTraceId } from './trace-id.ts';
 export { recordProblem, verifyChain, verifyChainOf, type ChainVerification } from './verify-chain.ts';
 export { verifyRun, type Verification, type VerifyOptions } from './verify.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { FOREIGN_FILE, isSystemError } from '#platform';
 import { MAX_LINE_BYTES, splitLine, type SplitLine } from './chain.ts';
 import { EVENTS_FILE } from './run-folder.ts';
-import { fieldOf, parseJson, type JournalLine } from '#core';
+import { readField, parseJson, type JournalLine } from '#core';
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
@@ -110,7 +110,7 @@ export function parseLine(bytes: Buffer): ParsedLine {
   if (split === undefined) return { type: 'bad', reason: 'it does not end with its hash' };
   const value = parseJson(split.json.toString('utf8'));
   if (value === undefined) return { type: 'bad', reason: 'it is not JSON' };
-  const [seq, time, elapsed, event] = ['seq', 'time', 'elapsed', 'event'].map((name) => fieldOf(value, name));
+  const [seq, time, elapsed, event] = ['seq', 'time', 'elapsed', 'event'].map((name) => readField(value, name));
   if (
     typeof seq !== 'number' ||
     typeof time !== 'string' ||

@@ -3,7 +3,7 @@ import { closeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
 import {
-  fieldOf,
+  readField,
   isSkillError,
   quoted,
   SkillError,
@@ -16,7 +16,7 @@ import { contentText } from './content.ts';
 import { LineReader, endsTorn, openJournal, parseLine, type StoredLine } from './journal-lines.ts';
 import { isWholeEvent, restoredValue, startText } from './references.ts';
 import { readRunAt, readRunInfo, runLife } from './run-folder.ts';
-import { infoOf, summarize, type RunSummary } from './run-info.ts';
+import { toRunInfo, summarize, type RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
 export interface ReadRunOptions {
@@ -69,7 +69,7 @@ export function infoFromEvents(path: string): RunInfo | undefined {
     summary = summarize(summary, line);
     if (summary === undefined) return undefined;
   }
-  return summary === undefined ? undefined : infoOf(summary);
+  return summary === undefined ? undefined : toRunInfo(summary);
 }
 
 function* journalLines(path: string, content: Content): Generator<JournalLine> {
@@ -78,7 +78,7 @@ function* journalLines(path: string, content: Content): Generator<JournalLine> {
   try {
     if (opening.type === 'failed' || journal.type !== 'open') return;
     for (const piece of new LineReader(journal.descriptor).lines()) {
-      const line = piece.type === 'line' ? lineOf(piece.bytes, opening.directory, content) : undefined;
+      const line = piece.type === 'line' ? parseJournalLine(piece.bytes, opening.directory, content) : undefined;
       if (line !== undefined) yield line;
     }
   } finally {
@@ -87,7 +87,7 @@ function* journalLines(path: string, content: Content): Generator<JournalLine> {
   }
 }
 
-function lineOf(bytes: Buffer, folder: ConfinedDirectory, content: Content): JournalLine | undefined {
+function parseJournalLine(bytes: Buffer, folder: ConfinedDirectory, content: Content): JournalLine | undefined {
   const parsed = parseLine(bytes);
   return parsed.type === 'line' ? restoredLine(parsed.line, folder, content) : undefined;
 }
@@ -112,7 +112,7 @@ export function restoredLine(
 }
 
 function isFinalAnswer(stored: unknown): boolean {
-  return fieldOf(stored, 'type') === 'action' && fieldOf(fieldOf(stored, 'action'), 'type') === 'final_answer';
+  return readField(stored, 'type') === 'action' && readField(readField(stored, 'action'), 'type') === 'final_answer';
 }
 
 function answerText(folder: ConfinedDirectory, reference: ContentReference): string {
@@ -148,7 +148,7 @@ export async function* followRun(
       const isOver = !isRunning(opening.directory);
       for (const piece of reader.lines()) {
         if (piece.type !== 'line') return;
-        const line = lineOf(piece.bytes, opening.directory, content);
+        const line = parseJournalLine(piece.bytes, opening.directory, content);
         if (line === undefined) continue;
         yield line;
         if (line.event.type !== 'run-end') continue;

@@ -18,14 +18,14 @@ import { openSha256, thisProcess, type LockOwner } from '#platform';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
 import { flushDue, type DueFlush } from './due-flush.ts';
-import { openFolderPlace, type NamedText, type RecordPlace } from './record-place.ts';
+import { openFolderPlace, type NamedText, type RecordStorage } from './record-place.ts';
 import { asRead, openTimeText, ownFields } from './recorded-event.ts';
 import { ended, isWriteError, recordFailed } from './record-failure.ts';
 import type { Redactor } from './redact/redact.ts';
 import { openStore, storedJson, type Keep } from './references.ts';
 import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-folder.ts';
-import { finalText, infoOf, infoText, stateText, summarize, withSeal, type RunSummary } from './run-info.ts';
-import { sealOf } from './seal.ts';
+import { finalText, toRunInfo, infoText, stateText, summarize, withSeal, type RunSummary } from './run-info.ts';
+import { sealRun } from './seal.ts';
 import { CHAIN_FILE } from './chain-lines.ts';
 import { appendToChain, forgetRun, type ChainEvent } from './run-chain.ts';
 
@@ -45,7 +45,7 @@ export interface RunRecordOptions {
    * Opens the place of the record instead of a folder below the directory. The record is then kept elsewhere: it is not part of the chain
    * of the directory, and `run.json` is first written after some time.
    */
-  readonly openPlace?: (directory: string, now: Date) => RecordPlace;
+  readonly openPlace?: (directory: string, now: Date) => RecordStorage;
   /** Called with the id before anything is recorded. The run does not begin if it throws. */
   readonly claim?: (run: string) => void;
   /** The owner record of this process, if the caller already has it. */
@@ -108,7 +108,7 @@ export function createRun(directory: string, start: RunStart, options: RunRecord
 class JournalWriter implements RunRecord {
   readonly id: string;
   readonly path: string;
-  readonly #place: RecordPlace;
+  readonly #place: RecordStorage;
   readonly #options: RunRecordOptions & { readonly now: () => Date };
   readonly #isElsewhere: boolean;
   /** Texts of the current event that get files of their own. */
@@ -139,7 +139,7 @@ class JournalWriter implements RunRecord {
   #isEnded = false;
 
   constructor(
-    place: RecordPlace,
+    place: RecordStorage,
     start: RunStart,
     { startedAt, ...options }: RunRecordOptions & { readonly now: () => Date; readonly startedAt: Date },
   ) {
@@ -360,10 +360,10 @@ class JournalWriter implements RunRecord {
   /** Returns undefined before the first line. */
   #infoFile(outcome?: { readonly outcome: Outcome; readonly reason: string }): readonly NamedText[] {
     if (this.#written === undefined) return [];
-    const info = { ...infoOf(this.#written), ...outcome };
+    const info = { ...toRunInfo(this.#written), ...outcome };
     const text = infoText(info);
     const { sealKey } = this.#options;
-    const seal = sealKey === undefined || !this.#isEnded ? undefined : sealOf(sealKey, info, text);
+    const seal = sealKey === undefined || !this.#isEnded ? undefined : sealRun(sealKey, info, text);
     return [[RUN_FILE, withSeal(text, seal)]];
   }
 

@@ -16,7 +16,7 @@ import {
 import { BREAK_CODES, type RemovalReason } from './chain-lines.ts';
 import { appendToChain, type ChainEvent } from './run-chain.ts';
 import { hasBegun, recordedInfo, runUnits } from './run-units.ts';
-import { folderId, lastLineOf, unfinishedRemovals, verifyChain } from './verify-chain.ts';
+import { folderId, readLastLine, unfinishedRemovals, verifyChain } from './verify-chain.ts';
 import { verifyRun } from './verify.ts';
 
 export interface PruneOptions {
@@ -202,7 +202,7 @@ function recordKnown(directory: string, options: PruneOptions): void {
     const isUnlisted = code === 'chain/run-unlisted' && (status === 'torn' || status === 'running');
     const isWhole = status === 'intact' && (code === 'chain/run-unlisted' || code === 'chain/run-exchanged');
     if (!isUnlisted && !isWhole) continue;
-    const last = status === 'running' ? undefined : lastLineOf(place);
+    const last = status === 'running' ? undefined : readLastLine(place);
     append({ type: 'run-known', run, ...(last === undefined ? {} : { head: last.hash, count: last.seq }) });
   }
 }

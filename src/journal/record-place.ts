@@ -7,7 +7,7 @@ import { AppendFile } from './append-file.ts';
 import { keepContent } from './content.ts';
 import { EVENTS_FILE, makeRunFolder } from './run-folder.ts';
 
-export interface RecordPlace {
+export interface RecordStorage {
   readonly id: string;
   /** The folder of the record, or where it would be. */
   readonly path: string;
@@ -29,7 +29,7 @@ export interface RecordPlace {
 export type NamedText = readonly [name: string, text: string];
 
 /** Creates a run folder that only this user can access. Throws the system's error. */
-export function openFolderPlace(directory: string, now: Date): RecordPlace {
+export function openFolderPlace(directory: string, now: Date): RecordStorage {
   const { id, path: folder } = makeRunFolder(path.resolve(directory), now);
   let opened: AppendFile | undefined;
   // Opened with the first line: an empty journal says that files beside it are missing.

@@ -9,7 +9,7 @@ export function ownFields(event: RunEvent): object {
   const { type } = event;
   switch (type) {
     case 'run-start':
-      return { type, run: event.run, ...hashesOf(event), process: event.process };
+      return { type, run: event.run, ...pickHashes(event), process: event.process };
     case 'scan':
       return { type, indexHash: event.indexHash };
     case 'content-keep':
@@ -21,7 +21,7 @@ export function ownFields(event: RunEvent): object {
   }
 }
 
-function hashesOf(event: Extract<RunEvent, { readonly type: 'run-start' }>): object {
+function pickHashes(event: Extract<RunEvent, { readonly type: 'run-start' }>): object {
   const { indexHash, indexDigest, scanDigest, policyHash } = event;
   return { indexHash, indexDigest, policyHash, scanDigest };
 }

@@ -1,7 +1,7 @@
 /** Which runs continue a run. The claims are lines of the chain, written under its lock, so that of two resumes at once one is first. */
 import path from 'node:path';
 
-import { fieldOf } from '#core';
+import { readField } from '#core';
 import { isPresent, ownerState, thisProcess, type LockOwner } from '#platform';
 import type { ChainKeys } from './chain-head.ts';
 import { readChainLines } from './chain-lines.ts';
@@ -25,11 +25,11 @@ export function resumeClaims(folder: string): readonly ResumeClaim[] {
   const read = readChainLines(directory, undefined);
   const events = 'reason' in read ? [] : read.flatMap((piece) => (piece.type === 'line' ? [piece.event] : []));
   const notBegun = new Set(
-    events.filter((event) => fieldOf(event, 'reason') === 'not-begun').map((event) => fieldOf(event, 'run')),
+    events.filter((event) => readField(event, 'reason') === 'not-begun').map((event) => readField(event, 'run')),
   );
   return events.flatMap((event) => {
     const [type, of, by, where, owner] = ['type', 'run', 'by', 'directory', 'process'].map((name) =>
-      fieldOf(event, name),
+      readField(event, name),
     );
     if (type !== 'run-resume' || of !== run || typeof by !== 'string' || notBegun.has(by)) return [];
     const place = path.join(typeof where === 'string' ? where : directory, by);

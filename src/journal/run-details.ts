@@ -2,7 +2,7 @@
  * The parts of `run.json` that say what a run did: phases, tools, loaded files and programs. Derived from the events alone, which may
  * come from an untrusted folder.
  */
-import { fieldOf, phaseOf, startOf, type RunEvent, type RunInfo } from '#core';
+import { readField, toPhase, sliceStart, type RunEvent, type RunInfo } from '#core';
 
 export type RunDetails = Pick<RunInfo, 'phases' | 'tools' | 'resources' | 'programs' | 'invalidCalls'>;
 
@@ -17,7 +17,7 @@ export function addDetails(before: RunDetails, event: RunEvent): RunDetails {
   const info = withPhase(before, event);
   switch (event.type) {
     case 'action': {
-      const program = programOf(event.action);
+      const program = readProgram(event.action);
       if (program === undefined || info.programs.length >= MAX_ENTRIES) return info;
       const started = { call: event.call, ...program, exitCode: null, reason: 'running', stdout: '', stderr: '' };
       return { ...info, programs: [...info.programs, started] };
@@ -37,19 +37,19 @@ export function addDetails(before: RunDetails, event: RunEvent): RunDetails {
 }
 
 function withPhase(info: RunDetails, event: RunEvent): RunDetails {
-  const phase = phaseOf(event);
+  const phase = toPhase(event);
   if (phase === undefined || phase === info.phases.at(-1) || info.phases.length >= MAX_ENTRIES) return info;
   return { ...info, phases: [...info.phases, phase] };
 }
 
 type Program = RunDetails['programs'][number];
 
-function programOf(action: object): Pick<Program, 'tool' | 'skill' | 'program'> | undefined {
+function readProgram(action: object): Pick<Program, 'tool' | 'skill' | 'program'> | undefined {
   const tool = textIn(action, 'type');
   if (tool !== 'run_script' && tool !== 'run_command' && tool !== 'start_command') return undefined;
   const skill = textIn(action, 'skill');
   const words = [textIn(action, tool === 'run_script' ? 'script' : 'command'), ...listIn(action, 'args').map(String)];
-  return { tool, ...(skill === '' ? {} : { skill }), program: startOf(words.join(' '), LONGEST_TEXT) };
+  return { tool, ...(skill === '' ? {} : { skill }), program: sliceStart(words.join(' '), LONGEST_TEXT) };
 }
 
 function withTool(tools: RunDetails['tools'], observation: object): RunDetails['tools'] {
@@ -61,43 +61,43 @@ function withTool(tools: RunDetails['tools'], observation: object): RunDetails['
 }
 
 function withResources(resources: RunDetails['resources'], observation: object): RunDetails['resources'] {
-  const skill = textIn(fieldOf(observation, 'skill'), 'id');
+  const skill = textIn(readField(observation, 'skill'), 'id');
   const reports =
     textIn(observation, 'type') === 'resource-read'
-      ? [fieldOf(observation, 'report')]
-      : listIn(observation, 'documents').map((document) => fieldOf(document, 'report'));
+      ? [readField(observation, 'report')]
+      : listIn(observation, 'documents').map((document) => readField(document, 'report'));
   const read = reports
     .map((report) => ({
       skill,
       path: textIn(report, 'path'),
-      bytes: Number(fieldOf(report, 'bytes') ?? 0),
+      bytes: Number(readField(report, 'bytes') ?? 0),
       digest: textIn(report, 'digest'),
-      truncated: fieldOf(report, 'truncated') === true,
+      truncated: readField(report, 'truncated') === true,
     }))
     .filter(({ path }) => !resources.some((one) => one.skill === skill && one.path === path));
   return read.length === 0 || resources.length >= MAX_ENTRIES ? resources : [...resources, ...read];
 }
 
 function withEnd(programs: RunDetails['programs'], call: number, observation: object): RunDetails['programs'] {
-  const result = fieldOf(observation, 'result');
+  const result = readField(observation, 'result');
   const isFailed = textIn(observation, 'type') === 'failed';
   if (!isFailed && result === undefined) return programs;
-  const code = fieldOf(result, 'exit_code');
+  const code = readField(result, 'exit_code');
   const end = {
     exitCode: typeof code === 'number' ? code : null,
     reason: isFailed ? textIn(observation, 'code') : textIn(result, 'reason'),
-    stdout: startOf(textIn(result, 'stdout'), LONGEST_TEXT),
-    stderr: startOf(textIn(result, 'stderr'), LONGEST_TEXT),
+    stdout: sliceStart(textIn(result, 'stdout'), LONGEST_TEXT),
+    stderr: sliceStart(textIn(result, 'stderr'), LONGEST_TEXT),
   };
   return programs.map((one) => (one.call === call ? { ...one, ...end } : one));
 }
 
 function textIn(value: unknown, name: string): string {
-  const field = fieldOf(value, name);
+  const field = readField(value, name);
   return typeof field === 'string' ? field : '';
 }
 
 function listIn(value: unknown, name: string): readonly unknown[] {
-  const field = fieldOf(value, name);
+  const field = readField(value, name);
   return Array.isArray(field) ? field : [];
 }

@@ -12,7 +12,7 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { fieldOf, parseJson, quoted, RUN_SCHEMA, SkillError, toRelativePath, type RunInfo } from '#core';
+import { readField, parseJson, quoted, RUN_SCHEMA, SkillError, toRelativePath, type RunInfo } from '#core';
 import {
   inConfined,
   isPresent,
@@ -131,7 +131,7 @@ export function readRunInfo(folder: ConfinedDirectory): RunReading {
   const whole = read.bytes.toString('utf8');
   const value = parseJson(whole);
   if (value === undefined) return { type: 'invalid', reason: 'it is not JSON' };
-  const schema = fieldOf(value, 'schema');
+  const schema = readField(value, 'schema');
   if (typeof schema === 'number' && schema > RUN_SCHEMA) return { type: 'newer', schema };
   if (schema !== RUN_SCHEMA || !isRunInfo(value)) return { type: 'invalid', reason: 'it has an unexpected form' };
   return { type: 'run', info: value, ...splitSeal(whole) };

@@ -82,7 +82,7 @@ export function summarize(before: RunSummary | undefined, line: JournalLine): Ru
   }
 }
 
-export function infoOf({ info, details, events }: RunSummary): RunInfo {
+export function toRunInfo({ info, details, events }: RunSummary): RunInfo {
   return { ...info, ...details, events };
 }
 

@@ -6,12 +6,12 @@ import type { RunInfo } from '#core';
 import { sha256 } from '#platform';
 
 /** `<key id>:<code>`. The id distinguishes a seal by another key from a wrong one. `text` is `run.json` without the seal. */
-export function sealOf(key: Uint8Array, { run, events }: Pick<RunInfo, 'run' | 'events'>, text: string): string {
-  return codeOf(key, `skillwright run\n${run}\n${events.head}\n${String(events.count)}\n${sha256(text)}`);
+export function sealRun(key: Uint8Array, { run, events }: Pick<RunInfo, 'run' | 'events'>, text: string): string {
+  return computeCode(key, `skillwright run\n${run}\n${events.head}\n${String(events.count)}\n${sha256(text)}`);
 }
 
 /** `text` starts with the kind of record, so that a code of one kind is invalid for another. */
-export function codeOf(key: Uint8Array, text: string): string {
+export function computeCode(key: Uint8Array, text: string): string {
   const { createHmac } = process.getBuiltinModule('node:crypto');
   return `${keyId(key)}:${createHmac('sha256', key).update(text).digest('hex')}`;
 }
@@ -25,7 +25,7 @@ export function checkSeal(
   info: Pick<RunInfo, 'run' | 'events'>,
   text: string,
 ): SealState {
-  return checkCode(seal, key, (own) => sealOf(own, info, text));
+  return checkCode(seal, key, (own) => sealRun(own, info, text));
 }
 
 export function checkCode(

@@ -1,6 +1,6 @@
 /** The form of data from a run folder. The folder is untrusted, and hashes only show that it was not changed. */
 import {
-  fieldOf,
+  readField,
   hasShape,
   isListOf,
   OUTCOMES,
@@ -106,37 +106,37 @@ export function isEventName(type: string): boolean {
 }
 
 export function isRunEvent(value: unknown): value is RunEvent {
-  const fields = shapeOf(EVENTS, fieldOf(value, 'type'));
+  const fields = findShape(EVENTS, readField(value, 'type'));
   if (fields === undefined || !hasShape(value, fields)) return false;
-  const process = fieldOf(value, 'process');
+  const process = readField(value, 'process');
   if (process !== undefined && !isProcess(process)) return false;
-  if (!isListOf(fieldOf(value, 'toolCalls') ?? [], TOOL_CALL)) return false;
-  if (!isListOf(fieldOf(fieldOf(value, 'plan'), 'steps') ?? [], STEP)) return false;
-  const inner = fieldOf(value, 'event');
+  if (!isListOf(readField(value, 'toolCalls') ?? [], TOOL_CALL)) return false;
+  if (!isListOf(readField(readField(value, 'plan'), 'steps') ?? [], STEP)) return false;
+  const inner = readField(value, 'event');
   if (inner === undefined) return true;
-  const own = shapeOf(fieldOf(value, 'type') === 'chat' ? CHAT : SESSION, fieldOf(inner, 'type'));
-  return own !== undefined && hasShape(inner, own) && isListOf(fieldOf(inner, 'said') ?? [], SAID);
+  const own = findShape(readField(value, 'type') === 'chat' ? CHAT : SESSION, readField(inner, 'type'));
+  return own !== undefined && hasShape(inner, own) && isListOf(readField(inner, 'said') ?? [], SAID);
 }
 
 export function isRunInfo(value: unknown): value is RunInfo {
   if (!hasShape(value, RUN)) return false;
-  const process = fieldOf(value, 'process');
+  const process = readField(value, 'process');
   return (
-    OUTCOMES.some((outcome) => outcome === fieldOf(value, 'outcome')) &&
-    isListOf(fieldOf(value, 'skills'), SKILL) &&
-    isListOf(fieldOf(value, 'approvals'), APPROVAL) &&
-    isListOf(fieldOf(value, 'resources'), RESOURCE) &&
-    isListOf(fieldOf(value, 'tools'), TOOL) &&
-    isListOf(fieldOf(value, 'programs'), PROGRAM) &&
+    OUTCOMES.some((outcome) => outcome === readField(value, 'outcome')) &&
+    isListOf(readField(value, 'skills'), SKILL) &&
+    isListOf(readField(value, 'approvals'), APPROVAL) &&
+    isListOf(readField(value, 'resources'), RESOURCE) &&
+    isListOf(readField(value, 'tools'), TOOL) &&
+    isListOf(readField(value, 'programs'), PROGRAM) &&
     (process === null || isProcess(process))
   );
 }
 
 export function isProcess(value: unknown): value is LockOwner {
-  const pid = fieldOf(value, 'pid');
+  const pid = readField(value, 'pid');
   return hasShape(value, PROCESS) && Number.isInteger(pid) && Number(pid) > 0 && Number(pid) <= MAX_PID;
 }
 
-function shapeOf(shapes: Readonly<Record<string, Shape>>, type: unknown): Shape | undefined {
+function findShape(shapes: Readonly<Record<string, Shape>>, type: unknown): Shape | undefined {
   return typeof type === 'string' && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
 }

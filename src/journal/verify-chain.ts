@@ -2,7 +2,7 @@
 import { closeSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { fieldOf } from '#core';
+import { readField } from '#core';
 import { isPresent, realPath } from '#platform';
 import { rememberedHead, type ChainHead, type ChainKeys } from './chain-head.ts';
 import {
@@ -229,22 +229,22 @@ function readChain(directory: string, { sealKey }: ChainKeys): ReadChain {
     if (isBreak(event)) breaks.push({ code: event.code, line, at: time, message: breakText(event) });
     // Only the owner of the key says what is known.
     const isOwn = seal === 'good' || sealKey === undefined;
-    if (fieldOf(event, 'type') === 'breaks-known' && isOwn) known = { line, at: time };
+    if (readField(event, 'type') === 'breaks-known' && isOwn) known = { line, at: time };
     noteResume(resumes, event, time);
-    if (fieldOf(event, 'type') !== 'run-known' || isOwn) note(runs, event, piece);
+    if (readField(event, 'type') !== 'run-known' || isOwn) note(runs, event, piece);
   }
   return { problems, pieces, isReadable, runs, breaks, resumes, known, isSealed };
 }
 
 function noteResume(resumes: Map<string, ResumedAgain['by']>, event: object, at: string): void {
-  const [type, run, by] = ['type', 'run', 'by'].map((name) => fieldOf(event, name));
+  const [type, run, by] = ['type', 'run', 'by'].map((name) => readField(event, name));
   if (type !== 'run-resume' || typeof run !== 'string' || typeof by !== 'string') return;
   resumes.set(run, [...(resumes.get(run) ?? []), { run: by, at }]);
 }
 
 function note(runs: Map<string, ChainedRun>, event: object, { line, time, hash }: ChainLine): void {
   const [type, run, head, count, given, folder] = ['type', 'run', 'head', 'count', 'reason', 'folder'].map((name) =>
-    fieldOf(event, name),
+    readField(event, name),
   );
   if (typeof run !== 'string' || type === 'run-resume') return;
   const known = runs.get(run) ?? { run, line, startedAt: time, start: undefined };
@@ -297,13 +297,13 @@ function runProblem(listed: ListedRun, chain: ReadChain): readonly ChainProblem[
     return exchanged('it is not the run that the chain announces');
   if (end === undefined)
     return info?.endedAt === undefined ? [] : exchanged('it has an end that the chain does not know');
-  const last = lastLineOf(place);
+  const last = readLastLine(place);
   if (last?.hash === end.hash && last.seq === end.seq) return [];
   return exchanged(`it ended with line ${String(end.seq)} and another hash than its last line has now`);
 }
 
 /** The last line of a journal; undefined if it has none that can be read. */
-export function lastLineOf(place: string): ChainHead | undefined {
+export function readLastLine(place: string): ChainHead | undefined {
   const opened = openJournal(place);
   if (opened.type !== 'open') return undefined;
   try {

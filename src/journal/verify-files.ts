@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { CONTENT_KINDS, fieldOf, isSkillError, parseJson, printable, type ContentReference } from '#core';
+import { CONTENT_KINDS, readField, isSkillError, parseJson, printable, type ContentReference } from '#core';
 import { quietly, sha256, type ConfinedDirectory } from '#platform';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
@@ -59,8 +59,8 @@ export function openFileChecks(run: string, folder: ConfinedDirectory): FileChec
       for (const reference of safeReferences(event)) seeContent(reference, 0);
       const kept = keptBy(event);
       if (kept !== undefined) seeContent(kept, 0);
-      const observation = fieldOf(event, 'observation');
-      if (fieldOf(observation, 'type') === 'answered') answer = fieldOf(observation, 'answer');
+      const observation = readField(event, 'observation');
+      if (readField(observation, 'type') === 'answered') answer = readField(observation, 'answer');
     },
     problems({ summary, isWhole }) {
       const broken = [...contents.values()].filter((problem) => problem !== undefined);
@@ -123,8 +123,8 @@ function answerText(stored: unknown, folder: ConfinedDirectory): string | undefi
 }
 
 function keptBy(event: object): Pick<ContentReference, '$ref' | 'bytes'> | undefined {
-  const [$ref, bytes] = [fieldOf(event, 'path'), fieldOf(event, 'bytes')];
-  if (fieldOf(event, 'type') !== 'content-keep' || typeof $ref !== 'string' || typeof bytes !== 'number')
+  const [$ref, bytes] = [readField(event, 'path'), readField(event, 'bytes')];
+  if (readField(event, 'type') !== 'content-keep' || typeof $ref !== 'string' || typeof bytes !== 'number')
     return undefined;
   return isContentPath($ref) ? { $ref, bytes } : undefined;
 }

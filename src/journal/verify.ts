@@ -12,7 +12,7 @@ import { FIRST_HASH, isLinked } from './chain.ts';
 import { restoredLine } from './journal-reader.ts';
 import { LineReader, openJournal, parseLine, type ParsedLine, type StoredLine } from './journal-lines.ts';
 import { INDEX_FILE, SCAN_FILE, isRunId, readRunInfo, runLife, type RunReading } from './run-folder.ts';
-import { infoOf, infoText, summarize, type RunSummary } from './run-info.ts';
+import { toRunInfo, infoText, summarize, type RunSummary } from './run-info.ts';
 import { checkSeal, type SealState } from './seal.ts';
 import { openFileChecks, type FileChecks, type RunProblem } from './verify-files.ts';
 
@@ -224,7 +224,7 @@ function runProblems(reading: RunReading, checked: CheckedLines, isComplete: boo
   if (!isComplete) return [];
   const { atCheckpoint } = checked;
   const isSame =
-    atCheckpoint !== undefined && reading.text === infoText(expectedInfo(infoOf(atCheckpoint), reading.info));
+    atCheckpoint !== undefined && reading.text === infoText(expectedInfo(toRunInfo(atCheckpoint), reading.info));
   return isSame ? [] : [runProblem('run/edited', 'it does not match the event log')];
 }
 

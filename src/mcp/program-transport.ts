@@ -6,7 +6,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 
-import { cleanText, startOf } from '#core';
+import { cleanText, sliceStart } from '#core';
 import { startChild, type Child, type ChildSpec } from '#platform';
 
 /** Of one message. */
@@ -101,7 +101,7 @@ export function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>):
           transport.onclose?.();
         },
         (error: unknown) => {
-          if (end === '') end = `its program cannot be watched: ${messageOf(error)}`;
+          if (end === '') end = `its program cannot be watched: ${toErrorMessage(error)}`;
           transport.onclose?.();
         },
       );
@@ -123,9 +123,9 @@ export function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>):
   return transport;
 }
 
-export function messageOf(error: unknown): string {
+export function toErrorMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return startOf(cleanText(text).replaceAll('\n', ' '), 1_000);
+  return sliceStart(cleanText(text).replaceAll('\n', ' '), 1_000);
 }
 
 /** Lines of a stack trace and of the crash report of Node, which say nothing about the cause. */
@@ -144,5 +144,5 @@ export function withPrinted(reason: string, stderr: string): string {
   const shown = (error === -1 ? lines.slice(-PRINTED_LINES) : lines.slice(error, error + PRINTED_LINES)).map((line) =>
     line.replace(/ \{$/, ''),
   );
-  return shown.length === 0 ? reason : `${reason}: ${startOf(shown.join('; '), PRINTED_CHARACTERS)}`;
+  return shown.length === 0 ? reason : `${reason}: ${sliceStart(shown.join('; '), PRINTED_CHARACTERS)}`;
 }

@@ -23,7 +23,7 @@ import {
   type ValueSource,
 } from '#core';
 import { VERSION } from '../version.ts';
-import { messageOf, programTransport, withPrinted } from './program-transport.ts';
+import { toErrorMessage, programTransport, withPrinted } from './program-transport.ts';
 
 export type McpServerConfig = NonNullable<Config['mcp_servers']>[string];
 
@@ -78,7 +78,7 @@ export async function connectServer(options: ConnectOptions): Promise<ServerConn
       await client.close().catch(() => undefined);
       await transport.close().catch(() => undefined);
       if (error instanceof UnsupportedProtocolVersionError) throw error;
-      throw new Error(reason === '' ? withPrinted(messageOf(error), printed()) : reason, { cause: error });
+      throw new Error(reason === '' ? withPrinted(toErrorMessage(error), printed()) : reason, { cause: error });
     }
     return {
       client,
@@ -100,7 +100,7 @@ export async function connectServer(options: ConnectOptions): Promise<ServerConn
       throw error;
     });
   } catch (error) {
-    return failure('server/unavailable', `the MCP server ${quoted(name)} cannot be used: ${messageOf(error)}`, {
+    return failure('server/unavailable', `the MCP server ${quoted(name)} cannot be used: ${toErrorMessage(error)}`, {
       hint: `check its command or address: skillwright mcp check ${name}`,
     });
   }
@@ -149,7 +149,7 @@ async function callTool(client: Client, { name, tool, input, config, end, signal
     return { result };
   } catch (error) {
     const reason = end();
-    const message = `the MCP server ${quoted(name)} did not answer the call of ${quoted(tool)}: ${reason === '' ? messageOf(error) : reason}`;
+    const message = `the MCP server ${quoted(name)} did not answer the call of ${quoted(tool)}: ${reason === '' ? toErrorMessage(error) : reason}`;
     return { failure: failure('server/failed', message) };
   }
 }
@@ -174,10 +174,10 @@ export async function fetchValues({
   services,
 }: Omit<ConnectOptions, 'surroundings'>): ReturnType<ServerServices['secrets']> {
   const { command, env = {}, headers = {}, bearer } = config;
-  if (command !== undefined) return valuesOf(name, env, services);
+  if (command !== undefined) return resolveValues(name, env, services);
   const [fetched, token] = await Promise.all([
-    valuesOf(name, headers, services),
-    valuesOf(name, bearer === undefined ? {} : { authorization: bearer }, services),
+    resolveValues(name, headers, services),
+    resolveValues(name, bearer === undefined ? {} : { authorization: bearer }, services),
   ]);
   if ('failure' in fetched) return fetched;
   if ('failure' in token) return token;
@@ -250,7 +250,7 @@ function inherited({ env }: Surroundings): Readonly<Record<string, string>> {
 }
 
 /** Plain texts and fetched secrets by name. The names of headers are not names of variables. */
-async function valuesOf(
+async function resolveValues(
   server: string,
   given: Readonly<Record<string, string | ValueSource>>,
   { secrets }: ServerServices,

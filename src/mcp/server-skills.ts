@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 
 import { collisionKey, isObject, quoted, stableJson, toRelativePath } from '#core';
 import { createTree, isPresent, sha256, type TreeFile } from '#platform';
-import { messageOf } from './program-transport.ts';
+import { toErrorMessage } from './program-transport.ts';
 
 export interface ServerSkills {
   readonly names: readonly string[];
@@ -41,7 +41,7 @@ export async function syncSkills(client: Client, { folder, timeout }: SyncOption
   if (skills.supported) {
     const listed = await skills.list(undefined, { timeout });
     for (const { uri = '', reason } of listed.invalid)
-      problems.push(`the skill ${quoted(uri, 200)} is left out: ${messageOf(reason)}`);
+      problems.push(`the skill ${quoted(uri, 200)} is left out: ${toErrorMessage(reason)}`);
     if (listed.skills.length > MAX_SKILLS) problems.push(`only ${String(MAX_SKILLS)} of its skills are used`);
     let bytes = 0;
     for (const skill of listed.skills.slice(0, MAX_SKILLS)) {
@@ -49,7 +49,7 @@ export async function syncSkills(client: Client, { folder, timeout }: SyncOption
       const key = sha256(stableJson([skill.uri, skill.resources])).slice(0, 16);
       const place = path.join(folder, key, name);
       try {
-        const files = filesOf(skill);
+        const files = checkListedFiles(skill);
         if (!isPresent(place)) {
           const read = await readFiles(skills, skill, files, { timeout, left: MAX_SERVER_BYTES - bytes });
           bytes += read.reduce((sum, { text }) => sum + text.length, 0);
@@ -58,7 +58,7 @@ export async function syncSkills(client: Client, { folder, timeout }: SyncOption
         kept.add(key);
         names.push(name);
       } catch (error) {
-        problems.push(`the skill ${quoted(skill.uri, 200)} is left out: ${messageOf(error)}`);
+        problems.push(`the skill ${quoted(skill.uri, 200)} is left out: ${toErrorMessage(error)}`);
       }
     }
   }
@@ -80,7 +80,7 @@ interface ListedFile {
 }
 
 /** The files of a skill with safe paths that stay apart on every file system. Throws if one of them cannot be kept. */
-function filesOf({ uri, resources }: Skill): readonly ListedFile[] {
+function checkListedFiles({ uri, resources }: Skill): readonly ListedFile[] {
   if (resources === 'dynamic') throw new Error('it lists no digests, so that nobody could approve its content');
   if (new URL(uri).protocol === 'file:') throw new Error('a file: address names a file of this machine');
   if (resources.length > MAX_FILES) throw new Error(`it has more than ${String(MAX_FILES)} files`);

@@ -15,7 +15,7 @@ import { SkillsExtension, skillEntry } from '@modelcontextprotocol/server/ext/sk
 
 import { isFailed, isObject, isSkillError, type ApprovalRequest, type Approve } from '#core';
 import { sha256 } from '#platform';
-import { skillToolsOf, type Run, type RunOptions, type Runtime, type SkillTools } from '#runtime';
+import { buildSkillTools, type Run, type RunOptions, type Runtime, type SkillTools } from '#runtime';
 import { openSkillSource } from './skill-source.ts';
 import { approvalLines } from '#policy';
 
@@ -110,7 +110,7 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
   };
   let swapped: Promise<void> = Promise.resolve();
   const swapNext = (): Promise<void> => (swapped = swapped.then(swap, swap));
-  const warn = (error: unknown): void => onWarning(`skills could not be read again: ${messageOf(error)}`);
+  const warn = (error: unknown): void => onWarning(`skills could not be read again: ${toErrorMessage(error)}`);
   return {
     connect,
     async refresh() {
@@ -171,7 +171,7 @@ function openSlot(options: McpOptions, runs: Set<Run>): Slot {
         runs.delete(open.run);
       };
       // A session that could not start has told its caller.
-      before?.then(end, () => undefined).catch((error: unknown) => options.onWarning(messageOf(error)));
+      before?.then(end, () => undefined).catch((error: unknown) => options.onWarning(toErrorMessage(error)));
     },
   };
 }
@@ -192,7 +192,7 @@ function undefinedIfUnrecorded(error: unknown): undefined {
   return undefined;
 }
 
-function messageOf(error: unknown): string {
+function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -211,7 +211,7 @@ async function startTools({ runtime, run: given = {} }: McpOptions, approve: App
   return {
     run,
     // A client starts new conversations in its session, so instructions are sent whenever they are asked for.
-    tools: skillToolsOf(run.session, runtime, (action) =>
+    tools: buildSkillTools(run.session, runtime, (action) =>
       action.type === 'load_skill' ? { ...action, again: true } : action,
     ),
     during(perform) {
@@ -296,7 +296,7 @@ function openElicitation(otherwise: Approve = () => 'nobody'): Elicitation {
     async approve(request, options) {
       const call = calls.getStore();
       if (call?.canAsk !== true) return otherwise(request, options);
-      const view = open.has(request.id) ? inputResponse(call.responses, keyOf(request)) : undefined;
+      const view = open.has(request.id) ? inputResponse(call.responses, toApprovalKey(request)) : undefined;
       if (view?.kind !== 'elicit') {
         call.asked ??= request;
         open.add(request.id);
@@ -314,12 +314,12 @@ function openElicitation(otherwise: Approve = () => 'nobody'): Elicitation {
       if (asked === undefined) return result;
       const message = approvalLines(asked, { width: COLUMNS, hash: sha256 }).join('\n');
       return inputRequired({
-        inputRequests: { [keyOf(asked)]: inputRequired.elicit({ message, requestedSchema: FORM }) },
+        inputRequests: { [toApprovalKey(asked)]: inputRequired.elicit({ message, requestedSchema: FORM }) },
       });
     },
   };
 }
 
-function keyOf({ id }: ApprovalRequest): string {
+function toApprovalKey({ id }: ApprovalRequest): string {
   return `approve-${id.replace(/^sha256:/, '')}`;
 }

@@ -11,14 +11,14 @@ import {
   isFailed,
   isForModel,
   isObject,
-  mediaTypeOf,
+  detectMediaType,
   parseJson,
   toRelativePath,
   type Action,
   type ActionFailed,
   type SkillEntry,
 } from '#core';
-import { filesOf, inSkill } from '#skills';
+import { listFiles, inSkill } from '#skills';
 import { readCacheEntry, sha256, writeCacheEntry, type ConfinedDirectory } from '#platform';
 import type { Session } from '#runtime';
 
@@ -58,7 +58,8 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
   const entryOf = async (skill: SkillEntry, isListing = false): Promise<Skill | undefined> => {
     const before = known().get(skill.dir);
     // A list shows files as they are now; a read is checked against what was listed.
-    if (before !== undefined && (!isListing || before.stamp === stampOf(skill.dir, before.paths))) return before.entry;
+    if (before !== undefined && (!isListing || before.stamp === stampFiles(skill.dir, before.paths)))
+      return before.entry;
     const made = await publish(skill, buildEntry).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       onWarning(`the skill ${skill.name} is not offered as a resource: ${reason}`);
@@ -117,13 +118,13 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
       const bytes = readBytes(found);
       if (bytes === undefined || `sha256:${sha256(bytes)}` !== listed.digest)
         throw new Error(`${uri} changed after its skill was listed; list the skills again`);
-      return contentOf(found.path, bytes);
+      return toReadResult(found.path, bytes);
     },
     async readDirectory(uri, { cursor }) {
       const found = await find(uri.replace(/\/+$/, ''));
       const entry = found === undefined ? undefined : await entryOf(found.skill);
       if (entry === undefined || entry.resources === 'dynamic') return undefined;
-      const children = childrenOf(
+      const children = listChildren(
         uri.replace(/\/+$/, ''),
         entry.resources.map((resource) => resource.uri),
       );
@@ -160,7 +161,7 @@ function writePublished(file: string | undefined, published: ReadonlyMap<string,
   if (file !== undefined) writeCacheEntry(file, Buffer.from(JSON.stringify({ schema: 1, published: kept })));
 }
 
-function stampOf(dir: string, paths: readonly string[]): string {
+function stampFiles(dir: string, paths: readonly string[]): string {
   const folders = new Set(paths.map((file) => path.posix.dirname(file)));
   return [...folders, ...paths]
     .map((file) => {
@@ -226,12 +227,12 @@ interface ReadFiles extends Omit<Published, 'entry'> {
 }
 
 function allFiles(directory: ConfinedDirectory, dir: string): ReadFiles {
-  const { files, unusable, isCut } = filesOf(directory);
+  const { files, unusable, isCut } = listFiles(directory);
   const [bad] = unusable;
   if (bad !== undefined) throw new Error(`${bad.path}: ${bad.reason}`);
   if (isCut || files.length > MAX_FILES) throw new Error(`it has more than ${String(MAX_FILES)} files`);
   const paths = files.map(({ path: file }) => file);
-  const stamp = stampOf(dir, paths);
+  const stamp = stampFiles(dir, paths);
   let frontmatter: Uint8Array = new Uint8Array();
   let total = 0;
   const resources = paths.map((file) => {
@@ -242,14 +243,14 @@ function allFiles(directory: ConfinedDirectory, dir: string): ReadFiles {
     total += read.bytes.length;
     if (total > MAX_BYTES) throw new Error(`it has more than ${String(MAX_BYTES)} bytes`);
     const published = file === 'skill.md' ? MANIFEST : file;
-    if (published === MANIFEST) frontmatter = headOf(read.bytes);
+    if (published === MANIFEST) frontmatter = sliceFrontmatter(read.bytes);
     const name = published.split('/').map(encodeURIComponent).join('/');
     return { name, digest: `sha256:${sha256(read.bytes)}`, size: read.bytes.length };
   });
   return { frontmatter, resources: resources.toSorted((a, b) => (a.name < b.name ? -1 : 1)), stamp, paths };
 }
 
-function headOf(bytes: Uint8Array): Uint8Array {
+function sliceFrontmatter(bytes: Uint8Array): Uint8Array {
   const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf('\n---', 3);
   return end === -1 ? bytes : Buffer.concat([bytes.subarray(0, end), Buffer.from('\n---\n')]);
 }
@@ -283,7 +284,7 @@ function plainResources({ resources }: Skill, { name, description }: SkillEntry)
       uri,
       name: `${name}/${file}`,
       ...(file === MANIFEST ? { title: name, description: cleanText(description) } : {}),
-      mimeType: mediaTypeOf(file, Buffer.alloc(0)).mediaType,
+      mimeType: detectMediaType(file, Buffer.alloc(0)).mediaType,
       size,
     };
   });
@@ -298,13 +299,13 @@ function readBytes({ skill, path }: Located): Uint8Array | undefined {
   return 'bytes' in read ? read.bytes : undefined;
 }
 
-function contentOf(path: string, bytes: Uint8Array): SkillReadResult {
-  const { mediaType: mimeType, isBinary } = mediaTypeOf(path, Buffer.from(bytes));
+function toReadResult(path: string, bytes: Uint8Array): SkillReadResult {
+  const { mediaType: mimeType, isBinary } = detectMediaType(path, Buffer.from(bytes));
   return isBinary || !isUtf8(bytes) ? { bytes, mimeType } : { text: Buffer.from(bytes).toString('utf8'), mimeType };
 }
 
 /** The files and folders directly below a folder. */
-function childrenOf(folder: string, uris: readonly string[]): readonly Resource[] {
+function listChildren(folder: string, uris: readonly string[]): readonly Resource[] {
   const children = new Map<string, Resource>();
   for (const uri of uris) {
     if (!uri.startsWith(`${folder}/`)) continue;
@@ -315,7 +316,7 @@ function childrenOf(folder: string, uris: readonly string[]): readonly Resource[
       child,
       rest.length > 0
         ? { uri: child, name: shown, mimeType: DIRECTORY }
-        : { uri: child, name: shown, mimeType: mediaTypeOf(shown, Buffer.alloc(0)).mediaType },
+        : { uri: child, name: shown, mimeType: detectMediaType(shown, Buffer.alloc(0)).mediaType },
     );
   }
   return [...children.values()].toSorted((a, b) => (a.uri < b.uri ? -1 : 1));

@@ -1,7 +1,7 @@
 /** The answer of a server's tool as an observation: text, images within limits, and a description of every other part. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
-import { cleanText, mediaTypeOf, startOf, type ModelImage, type ToolCalled } from '#core';
+import { cleanText, detectMediaType, sliceStart, type ModelImage, type ToolCalled } from '#core';
 
 const MAX_CHARACTERS = 100_000;
 /** What providers take: of one answer, and of one image. */
@@ -21,7 +21,7 @@ export function toolCalled(name: string, { content, structuredContent, isError =
     type: 'tool-called',
     action: 'call_mcp_tool',
     name,
-    text: startOf(whole, MAX_CHARACTERS),
+    text: sliceStart(whole, MAX_CHARACTERS),
     ...(images.length === 0 ? {} : { images }),
     isError,
     truncated: whole.length > MAX_CHARACTERS,
@@ -58,7 +58,7 @@ function imageText(
   images: ModelImage[],
 ): string {
   const bytes = Buffer.from(data, 'base64');
-  const { mediaType } = mediaTypeOf('', bytes);
+  const { mediaType } = detectMediaType('', bytes);
   const problem = !SHOWN_TYPES.has(mediaType)
     ? `its bytes are not ${mimeType}`
     : bytes.length > MAX_IMAGE_BYTES

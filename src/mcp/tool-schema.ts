@@ -1,5 +1,5 @@
 /** Makes the tools of an MCP server fit for a model: safe names, clean texts, schemas without references and of bounded size. */
-import { cleanText, isObject, quoted, startOf, type ForeignSchema, type ServerTool } from '#core';
+import { cleanText, isObject, quoted, sliceStart, type ForeignSchema, type ServerTool } from '#core';
 import { sha256 } from '#platform';
 
 /** The limit of model providers. */
@@ -25,7 +25,7 @@ export function readTool(server: string, listed: unknown): ReadTool {
     original: name,
     tool: {
       name: exposedName(server, name),
-      description: `[MCP server ${server}] ${startOf(cleanText(typeof description === 'string' ? description : '').trim(), MAX_DESCRIPTION)}`,
+      description: `[MCP server ${server}] ${sliceStart(cleanText(typeof description === 'string' ? description : '').trim(), MAX_DESCRIPTION)}`,
       inputSchema: parameters.schema,
     },
   };
@@ -83,7 +83,7 @@ function clean(value: unknown, reader: Reader, within: readonly string[]): unkno
   const deeper = [...within, ''];
   const entries: [string, unknown][] = [];
   for (const [key, item] of Object.entries(value)) {
-    if (TEXTS.has(key) && typeof item === 'string') entries.push([key, startOf(cleanText(item), MAX_TEXT)]);
+    if (TEXTS.has(key) && typeof item === 'string') entries.push([key, sliceStart(cleanText(item), MAX_TEXT)]);
     else if (VALUES.has(key)) entries.push([key, cleanValue(item)]);
     else if (SCHEMAS.has(key)) entries.push([key, clean(item, reader, deeper)]);
     else if (LISTS.has(key) && Array.isArray(item))
@@ -109,7 +109,7 @@ function properties(map: Readonly<Record<string, unknown>>, reader: Reader, with
 }
 
 function cleanValue(value: unknown): unknown {
-  if (typeof value === 'string') return startOf(cleanText(value), MAX_TEXT);
+  if (typeof value === 'string') return sliceStart(cleanText(value), MAX_TEXT);
   if (Array.isArray(value)) return value.slice(0, MAX_TEXT).map(cleanValue);
   return isObject(value) ? {} : value;
 }

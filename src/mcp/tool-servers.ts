@@ -16,7 +16,7 @@ import {
 } from '#core';
 import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
 import { serverSkillsFolder } from '#skills';
-import { messageOf } from './program-transport.ts';
+import { toErrorMessage } from './program-transport.ts';
 import {
   connectServer,
   fetchValues,
@@ -159,7 +159,7 @@ function openServer(
       if (file !== undefined) writeCacheEntry(file, Buffer.from(rememberedText(current)));
       return current;
     } catch (error) {
-      const reason = connection.ended() === '' ? messageOf(error) : connection.ended();
+      const reason = connection.ended() === '' ? toErrorMessage(error) : connection.ended();
       return failure('server/unavailable', `the MCP server ${quoted(name)} does not list its tools: ${reason}`);
     }
   };
@@ -169,7 +169,7 @@ function openServer(
     try {
       return await syncSkills(client, { folder, timeout });
     } catch (error) {
-      return { names: [], problems: [`its skills cannot be listed: ${messageOf(error)}`] };
+      return { names: [], problems: [`its skills cannot be listed: ${toErrorMessage(error)}`] };
     }
   };
   const ask = async (services: ServerServices): Promise<ServerState> => {
@@ -181,7 +181,7 @@ function openServer(
     if ('code' in tools) return unusable(tools);
     const { names, problems } = await skillsOf(connection);
     offered ??= tools;
-    const state = stateOf(name, tools, true);
+    const state = toServerState(name, tools, true);
     return {
       ...state,
       skills: names,
@@ -195,7 +195,7 @@ function openServer(
       if (offered === undefined) return failed ?? ask(services);
       // Another session has its own list of what must not be shown.
       if (opening !== undefined) await fetchValues({ name, config, services });
-      return stateOf(name, offered, false);
+      return toServerState(name, offered, false);
     },
     current: ask,
     async call(tool, input, services, signal) {
@@ -227,7 +227,7 @@ function changed(server: string, tool: string, isGone: boolean): ActionProblem {
   );
 }
 
-function stateOf(name: string, { tools, problems }: KnownTools, isConnected: boolean): ServerState {
+function toServerState(name: string, { tools, problems }: KnownTools, isConnected: boolean): ServerState {
   return { name, tools: [...tools.values()].map(({ tool }) => tool), skills: [], problems, isConnected };
 }
 

@@ -81,11 +81,11 @@ function settingsFor({ config = {}, env }: FindModelOptions, named?: ModelSettin
   const configured = settingsOfConfig(isServer ? { ...config, provider: 'openai-compatible' } : config);
   if (named !== undefined && named.provider !== configured?.provider) return named;
   if (configured === undefined) return undefined;
-  const apiKey = typeof keyName === 'string' ? keyOf(keyName, env) : configured.apiKey;
+  const apiKey = typeof keyName === 'string' ? readApiKey(keyName, env) : configured.apiKey;
   return { ...configured, ...named, ...defined({ apiKey }) };
 }
 
-function keyOf(name: string, env: FindModelOptions['env']): string {
+function readApiKey(name: string, env: FindModelOptions['env']): string {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
   throw new SkillError({

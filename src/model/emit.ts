@@ -7,24 +7,24 @@ export function completeAnswer(text: string, toolCalls: readonly ModelToolCall[]
 
 /** Reports a complete answer as deltas, one per text. */
 export function emitWhole(answer: ModelAnswer, onDelta: ModelCallOptions['onDelta']): void {
-  if (onDelta !== undefined) for (const delta of deltasOf(answer)) onDelta(delta);
+  if (onDelta !== undefined) for (const delta of splitIntoDeltas(answer)) onDelta(delta);
 }
 
 /** Splits a complete answer into deltas of the given lengths, which are repeated; without lengths each text is one delta. */
-export function deltasOf(
+export function splitIntoDeltas(
   { text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>,
   lengths: readonly number[] = [],
 ): readonly ModelDelta[] {
   return [
-    ...piecesOf(text, lengths).map((piece): ModelDelta => ({ type: 'text', text: piece })),
+    ...splitText(text, lengths).map((piece): ModelDelta => ({ type: 'text', text: piece })),
     ...toolCalls.flatMap(({ id, name, input }) =>
-      piecesOf(input, lengths).map((piece): ModelDelta => ({ type: 'tool-input', id, name, text: piece })),
+      splitText(input, lengths).map((piece): ModelDelta => ({ type: 'tool-input', id, name, text: piece })),
     ),
   ];
 }
 
 /** A piece may end between the halves of a surrogate pair, as real servers do it. */
-function piecesOf(text: string, lengths: readonly number[]): readonly string[] {
+function splitText(text: string, lengths: readonly number[]): readonly string[] {
   const usable = lengths.filter((length) => Number.isInteger(length) && length > 0);
   const pieces: string[] = [];
   for (let at = 0; at < text.length;) {

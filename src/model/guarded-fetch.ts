@@ -75,7 +75,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     expectWithin(limits.firstByteMs, 'no answer started within');
     try {
       const response = await (options.fetch ?? fetch)(input, { ...init, redirect: 'manual', signal });
-      const refusal = await refusalOf(response, options);
+      const refusal = await findResponseProblem(response, options);
       if (refusal !== undefined) throw refusal;
       return guarded(response, {
         limits,
@@ -85,7 +85,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
       });
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
-      throw fail(error instanceof ModelProblem ? error : connectionProblem(error, serverOf(input)));
+      throw fail(error instanceof ModelProblem ? error : connectionProblem(error, readOrigin(input)));
     }
   };
   return { fetch: send, problem: () => problem, end };
@@ -147,7 +147,10 @@ function tooSlow(sentence: string, ms: number): ModelProblem {
 const MAX_ERROR_BYTES = 64 * 1024;
 const ERROR_MS = 5_000;
 
-async function refusalOf(response: Response, { limits, hide, now }: GuardOptions): Promise<ModelProblem | undefined> {
+async function findResponseProblem(
+  response: Response,
+  { limits, hide, now }: GuardOptions,
+): Promise<ModelProblem | undefined> {
   const { status, headers } = response;
   if (response.ok) {
     if (headers.get('content-type')?.includes('text/html') !== true) return undefined;
@@ -229,7 +232,7 @@ const PASSING: ReadonlySet<string> = new Set(
 );
 
 function connectionProblem(error: unknown, server: string): ModelProblem {
-  const code = codeOf(error);
+  const code = readErrorCode(error);
   if (UNREACHABLE.has(code))
     return new ModelProblem(`no server responds at ${server} (${code})`, {
       isUnavailable: true,
@@ -242,14 +245,14 @@ function connectionProblem(error: unknown, server: string): ModelProblem {
 }
 
 function brokenOff(error: unknown): ModelProblem {
-  const code = codeOf(error);
+  const code = readErrorCode(error);
   return new ModelProblem(`the connection broke in the middle of the answer${code === '' ? '' : ` (${code})`}`, {
     isRetryable: true,
   });
 }
 
 /** The innermost code: `fetch` wraps the original error. */
-function codeOf(error: unknown): string {
+function readErrorCode(error: unknown): string {
   let code = '';
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
@@ -260,6 +263,6 @@ function codeOf(error: unknown): string {
 }
 
 /** Without path and query, which may contain a key. */
-function serverOf(input: string | URL | Request): string {
+function readOrigin(input: string | URL | Request): string {
   return new URL(input instanceof Request ? input.url : input).origin;
 }

@@ -5,7 +5,7 @@
 export { findModel, type FindModelOptions } from './auto.ts';
 export { readCassette } from './cassette/cassette-file.ts';
 export { recordCassette, replayCassette } from './cassette/cassette.ts';
-export { deltasOf } from './emit.ts';
+export { splitIntoDeltas } from './emit.ts';
 export { fillQuickstart, findQuickstart } from './rules/quickstart.ts';
 export { offeredTools } from './rules/rule-tools.ts';
 export { openRules } from './rules/rules.ts';

@@ -73,7 +73,7 @@ export async function probeServer(
 
 /** Returns the models that an OpenAI-compatible server lists. Throws `ModelProblem`. */
 export async function servedModels(baseUrl: string, options: LookOptions): Promise<readonly ServedModel[]> {
-  const rows = rowsOf(await readJson(`${baseUrl}/models`, options), 'data') ?? [];
+  const rows = readRows(await readJson(`${baseUrl}/models`, options), 'data') ?? [];
   return rows.flatMap((row) => named(row['id']));
 }
 
@@ -82,11 +82,11 @@ type ReadModels = (address: string, options: LookOptions) => Promise<readonly Se
 /** Each function returns undefined if the answer is not from that server. */
 const MODELS_OF: Readonly<Record<LocalProvider, ReadModels>> = {
   ollama: async (address, options) => {
-    const rows = rowsOf(await readJson(`${address}/api/tags`, options), 'models');
+    const rows = readRows(await readJson(`${address}/api/tags`, options), 'models');
     return rows?.filter(canChat).flatMap((row) => named(row['name']));
   },
   lmstudio: async (address, options) => {
-    const rows = rowsOf(await readJson(`${address}/api/v0/models`, options), 'data');
+    const rows = readRows(await readJson(`${address}/api/v0/models`, options), 'data');
     const talking = rows?.filter(({ type }) => type === 'llm' || type === 'vlm');
     const isLoaded = (row: Row): boolean => row['state'] === 'loaded';
     return talking
@@ -94,7 +94,7 @@ const MODELS_OF: Readonly<Record<LocalProvider, ReadModels>> = {
       .flatMap((row) => named(row['id'], isLoaded(row) ? row['loaded_context_length'] : undefined));
   },
   llamacpp: async (address, options) => {
-    const rows = rowsOf(await readJson(`${address}/v1/models`, options), 'data');
+    const rows = readRows(await readJson(`${address}/v1/models`, options), 'data');
     if (rows?.some(({ owned_by: owner }) => owner === 'llamacpp') !== true) return undefined;
     const props = await readJson(`${address}/props`, options).catch(() => undefined);
     const settings = isObject(props) ? props['default_generation_settings'] : undefined;
@@ -109,7 +109,7 @@ type Row = Readonly<Record<string, unknown>>;
 const MAX_MODELS = 1_000;
 const MAX_NAME = 300;
 
-function rowsOf(value: unknown, key: string): readonly Row[] | undefined {
+function readRows(value: unknown, key: string): readonly Row[] | undefined {
   const rows = isObject(value) ? value[key] : undefined;
   return Array.isArray(rows) ? rows.slice(0, MAX_MODELS).filter(isObject) : undefined;
 }

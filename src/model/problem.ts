@@ -1,4 +1,4 @@
-import { printable, SkillError, startOf } from '#core';
+import { printable, SkillError, sliceStart } from '#core';
 
 /** The failure of a single request to a model, before the retry logic handles it. */
 export class ModelProblem extends Error {
@@ -49,7 +49,7 @@ export function hideSecrets(secrets: readonly string[]): HideSecrets {
 /** Prints untrusted text on one line. Secrets are removed before truncation, which could leave half of one. */
 export function shownWords(text: string, hide: HideSecrets = (same) => same): string {
   const words = printable(hide(text).replaceAll(/\s+/g, ' ').trim());
-  return words.length > MAX_TEXT ? `${startOf(words, MAX_TEXT - 1)}…` : words;
+  return words.length > MAX_TEXT ? `${sliceStart(words, MAX_TEXT - 1)}…` : words;
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
 import path from 'node:path';
 
-import { agentBaseOf } from './agents/agent-view.ts';
+import { findAgentBase } from './agents/agent-view.ts';
 import { checkPlaces } from './agents/check-places.ts';
-import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
+import type { PlacementKind, Unplaced } from './agents/place-skills.ts';
 import { placeRequests, type PlaceTarget } from './agents/place-targets.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { quoted } from '#core';
@@ -75,7 +75,7 @@ async function unlink(
       ...packRefusal('install/agent', `${own.agents.join(', ') || 'the root'} reads ${quoted(root.path, 200)} itself`),
       hint: 'uninstall the skill for every agent: run the command without --agent',
     };
-  const kindOf = (folder: string, name: string): PlaceKind =>
+  const kindOf = (folder: string, name: string): PlacementKind =>
     root.lock.skills.get(name)?.copies?.includes(folder) === true ? 'copy' : 'link';
   const who = targets.flatMap(({ agents }) => agents).join(', ');
   const there = names.filter((name) => targets.some(({ folder }) => isPresent(path.join(folder, name))));
@@ -111,7 +111,7 @@ export async function restoreAll(options: ChangeOptions): Promise<Changed | Pack
   return await inRoot(options, async (root) => {
     const names = [...new Set(root.trash().map(({ name }) => name))].filter((name) => !root.lock.skills.has(name));
     if (names.length === 0) return packRefusal('install/trash', 'the trash has no skill that is not installed');
-    const taken = takenPlace(root, options, names);
+    const taken = refuseOccupiedFolder(root, options, names);
     if (taken !== undefined) return taken;
     return await change(root, options, names, {
       what: `restore ${names.join(', ')}`,
@@ -126,13 +126,13 @@ export async function restoreAll(options: ChangeOptions): Promise<Changed | Pack
 }
 
 /** Refuses to restore a skill if a file that skillwright did not create is where its link or copy belongs: the lock would forget that location. */
-function takenPlace(
+function refuseOccupiedFolder(
   root: OpenRoot,
   { settings: { surroundings = { cwd: root.path, home: undefined, env: {} } } }: ChangeOptions,
   names: readonly string[],
   id?: string,
 ): PackRefusal | undefined {
-  const base = agentBaseOf(root.path, surroundings);
+  const base = findAgentBase(root.path, surroundings);
   const taken = names
     .filter((name) => !root.lock.skills.has(name))
     .flatMap((name) => root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id)) ?? [])
@@ -157,7 +157,7 @@ export async function restoreSkill(options: RestoreSkillOptions): Promise<Change
   return await inRoot(options, async (root) => {
     const found = root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id));
     if (found === undefined) return packRefusal('install/trash', `${quoted(name)} is not in the trash`);
-    const taken = takenPlace(root, options, [name], found.id);
+    const taken = refuseOccupiedFolder(root, options, [name], found.id);
     if (taken !== undefined) return taken;
     return await change(root, options, [name], {
       what: `restore ${name}, removed on ${found.at}`,

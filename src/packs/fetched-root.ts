@@ -22,18 +22,19 @@ const READY = '.ready';
 
 export const fetchRoot: RootServices['fetch'] = async (root, options) => {
   try {
-    const source = sourceOf(root, options);
-    if (isRefusal(source)) return { problem: problemOf(root, source.message) };
+    const source = parseRootSource(root, options);
+    if (isRefusal(source)) return { problem: describeProblem(root, source.message) };
     if (source.type === 'folder') return { folder: source.path };
-    const cache = cacheOf(options);
-    if (cache === undefined) return { problem: problemOf(root, 'there is no cache folder; set SKILLS_CACHE_DIR') };
-    const folder = path.join(cache, keyOf(root, source));
+    const cache = findCacheFolder(options);
+    if (cache === undefined)
+      return { problem: describeProblem(root, 'there is no cache folder; set SKILLS_CACHE_DIR') };
+    const folder = path.join(cache, toCacheKey(root, source));
     if (existsSync(path.join(folder, READY))) return { folder };
     mkdirSync(cache, { recursive: true, mode: 0o755 });
     return await fetchInto(folder, source, options, root);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return { problem: problemOf(root, error.message) };
+    return { problem: describeProblem(root, error.message) };
   }
 };
 
@@ -56,7 +57,7 @@ async function fetchInto(
       extract: extractArchive,
       signal,
     });
-    if (isRefusal(staged)) return { problem: problemOf(root, staged.message) };
+    if (isRefusal(staged)) return { problem: describeProblem(root, staged.message) };
     const made = path.join(temporary, 'root');
     gather(staged, made);
     writeFileSync(path.join(made, READY), 'ok');
@@ -90,7 +91,7 @@ async function putInPlace(made: string, folder: string): Promise<void> {
   }
 }
 
-function sourceOf(root: string, { cwd }: FetchOptions): PackSource | PackRefusal {
+function parseRootSource(root: string, { cwd }: FetchOptions): PackSource | PackRefusal {
   const file = /^file:\/\/(?:localhost)?(\/[^?#]*)$/i.exec(root)?.[1];
   if (file === undefined && root.includes('://')) return readAddress(root, {});
   const place = path.resolve(cwd, file === undefined ? root : decodeURIComponent(file));
@@ -98,18 +99,18 @@ function sourceOf(root: string, { cwd }: FetchOptions): PackSource | PackRefusal
 }
 
 /** An address never changes its folder; an archive on disk gets a new one when it changes. */
-function keyOf(root: string, source: PackSource): string {
+function toCacheKey(root: string, source: PackSource): string {
   if (source.type !== 'archive') return sha256(root);
   const { mtimeMs, size } = lstatSync(realpathSync(source.path));
   return sha256(`${realpathSync(source.path)}\0${String(mtimeMs)}\0${String(size)}`);
 }
 
-function cacheOf({ env, cacheDir }: FetchOptions): string | undefined {
+function findCacheFolder({ env, cacheDir }: FetchOptions): string | undefined {
   const { SKILLS_CACHE_DIR: given = '' } = env;
   if (given.trim() !== '') return path.resolve(given.trim());
   return cacheDir === undefined ? undefined : path.join(cacheDir, 'roots');
 }
 
-function problemOf(root: string, cause: string): string {
+function describeProblem(root: string, cause: string): string {
   return `the root ${quoted(root.replace(/[?#].*$/s, ''), 200)} is not available: ${cause}`;
 }

@@ -3,7 +3,7 @@
  */
 
 export { AGENTS, SHARED_FOLDER } from './agents/agent-table.ts';
-export { agentBaseOf, agentBases, agentsOf, brokenLinks, openAgentView } from './agents/agent-view.ts';
+export { findAgentBase, agentBases, listFolderAgents, brokenLinks, openAgentView } from './agents/agent-view.ts';
 export { detectAgents, type AgentBase } from './agents/agents.ts';
 export { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
 export type { Unplaced } from './agents/place-skills.ts';

@@ -5,7 +5,7 @@
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
-import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
+import type { PlacementKind, Unplaced } from './agents/place-skills.ts';
 import { placeRequests, planPlace, type PlaceTarget, type PlannedPlace } from './agents/place-targets.ts';
 import type { LockFile, LockedSkill } from './lock/lock.ts';
 import { openNameCheck } from './inspect/confusable-name.ts';
@@ -337,7 +337,7 @@ async function applyPlan(
       places: placeRequests(
         options.targets ?? [],
         { add: plan.skills.map(({ skill }) => skill.name) },
-        { root: root.path, kind: kindOf(options), takeOver: options.takeOver ?? false },
+        { root: root.path, kind: chooseKind(options), takeOver: options.takeOver ?? false },
       ),
       signal,
       at,
@@ -351,13 +351,13 @@ async function applyPlan(
   return { ...done, isDone: true, kept, notes, unplaced };
 }
 
-function kindOf({ copy }: InstallOptions): PlaceKind {
+function chooseKind({ copy }: InstallOptions): PlacementKind {
   return copy === true ? 'copy' : 'link';
 }
 
 function planPlaces(names: readonly string[], root: OpenRoot, options: InstallOptions): readonly PlannedPlace[] {
   const { targets = [] } = options;
-  const context = { root: root.path, kind: kindOf(options), lock: root.lock, takeOver: options.takeOver ?? false };
+  const context = { root: root.path, kind: chooseKind(options), lock: root.lock, takeOver: options.takeOver ?? false };
   return targets.map((target) => planPlace(target, names, context));
 }
 

@@ -2,10 +2,10 @@
 import path from 'node:path';
 
 import { compareText, quoted, type Surroundings } from '#core';
-import { agentBaseOf } from './agents/agent-view.ts';
+import { findAgentBase } from './agents/agent-view.ts';
 import { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
 import type { Drift, LockedFile, LockedSkill } from './lock/lock.ts';
-import { driftOf, readLock } from './lock/lock-file.ts';
+import { findDrift, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { presentBuffer, presentFiles, presentTree, readFiles, type PresentTree } from './root/present-files.ts';
 import { FileHasher, isDirectory, isPresent, namesIn } from '#platform';
@@ -70,7 +70,7 @@ export async function verifyRoot(
   const meant = [...locks.values()].filter(({ name }) => isMeant(name));
   const buffer = presentBuffer();
   const hasher = new FileHasher(buffer);
-  const base = agentBaseOf(root, surroundings);
+  const base = findAgentBase(root, surroundings);
   const skills: VerifiedSkill[] = [];
   for (let from = 0; from < meant.length; from += SLICE) {
     onProgress?.(from, meant.length);
@@ -123,7 +123,7 @@ function compareTree(dir: string, locked: LockedSkill, tree: PresentTree | PackR
   }
   const { digest, files } = tree;
   if (digest === locked.digest) return { name, status: 'same', locked, digest, files, drift: NO_DRIFT, reason: '' };
-  const drift = driftOf(locked.files, files);
+  const drift = findDrift(locked.files, files);
   const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;
   return { name, status: 'drift', locked, digest, files, drift, reason: isNamed ? '' : 'only empty folders differ' };
 }

@@ -49,7 +49,7 @@ export {
 export { fingerprintFiles, isSettled, nextChangeTime, statFile, type FileStamp } from './fs/file-stamp.ts';
 export { findFilesNamed } from './fs/find-files.ts';
 export { isWithoutHardLinks } from './fs/link-new.ts';
-export { allNames, directoryStatus, listDirectory, spellingOf, type DirectoryIdentity } from './fs/list-directory.ts';
+export { allNames, directoryStatus, listDirectory, findSpelling, type DirectoryIdentity } from './fs/list-directory.ts';
 export {
   OWNER_FILE,
   ownerName,
@@ -77,7 +77,7 @@ export {
 export { readPrivateFile, readTextFile, type TextRead } from './fs/read-file.ts';
 export { removeTree } from './fs/remove-tree.ts';
 export { resolveBeneath } from './fs/resolve-beneath.ts';
-export { isSealOf, readSealKey, sealKey, sealKeyFile, sealKeyProblem, sealOf, trySealKey } from './fs/seal-key.ts';
+export { isSealOf, readSealKey, sealKey, sealKeyFile, sealKeyProblem, computeSeal, trySealKey } from './fs/seal-key.ts';
 export { shownText } from './fs/shown-text.ts';
 export {
   digestName,
@@ -159,7 +159,7 @@ export {
 } from './process/output-capture.ts';
 export { OutputPipes } from './process/output-pipes.ts';
 export { readProcFile, readProcess, readProcesses, tryRead, type ProcessRow } from './process/proc.ts';
-export { memoryOf } from './process/process-memory.ts';
+export { measureMemory } from './process/process-memory.ts';
 export { ProcessTable, RUN_MARK } from './process/process-tree.ts';
 export { PROGRAM_FOLDERS, TEMPORARY, interpreterFolders, programEnvironment } from './process/program-environment.ts';
 export { quietly, tryStat } from './quietly.ts';

@@ -32,7 +32,7 @@ function isPartMet(version: string, part: string): boolean {
   const [, operator = '=', text = ''] = PART.exec(part) ?? [];
   const bound = toSemver(text);
   if (bound === undefined) return true;
-  const numbers = numbersOf(text);
+  const numbers = parseNumbers(text);
   // `1.2` and `1.2.*` mean all versions that start so; an exact version keeps its pre-release.
   const start = numbers.length < 3 || /\.[*x]/i.test(text) ? numbers.join('.') : bound;
   const isMet = (range: string): boolean => satisfies(version, range, { includePrerelease: true });
@@ -61,7 +61,7 @@ const NPM_PRERELEASE = /^-([0-9A-Za-z.-]+)/;
 const PYTHON_PRERELEASE = /^[._]?(a|b|c|rc|alpha|beta|pre|preview|dev)[._]?(\d*)/i;
 
 /** The numbers that a version starts with, without leading zeros. Only the first three count, as in semantic versioning. */
-function numbersOf(text: string): readonly string[] {
+function parseNumbers(text: string): readonly string[] {
   const numbers = NUMBERS.exec(text)?.[1]?.split('.') ?? [];
   return numbers.slice(0, 3).map((number) => number.replace(/^0+(?=\d)/, ''));
 }
@@ -69,7 +69,7 @@ function numbersOf(text: string): readonly string[] {
 function toSemver(text: string): string | undefined {
   const start = NUMBERS.exec(text)?.[0];
   if (start === undefined) return undefined;
-  const [major = '0', minor = '0', patch = '0'] = numbersOf(text);
+  const [major = '0', minor = '0', patch = '0'] = parseNumbers(text);
   const rest = text.slice(start.length);
   const [, word, count = ''] = PYTHON_PRERELEASE.exec(rest) ?? [];
   const before =

@@ -1,5 +1,5 @@
 import {
-  hostInputsOf,
+  listHostInputs,
   isHostPattern,
   isPackage,
   packageArgument,
@@ -14,7 +14,7 @@ import {
   type Isolation,
   type Subject,
 } from '#core';
-import { programsOf } from './command/command-pattern.ts';
+import { listPrograms } from './command/command-pattern.ts';
 
 /** Facts about an action that are not part of the action itself. */
 export interface AccessFacts {
@@ -47,7 +47,7 @@ const WORKSPACE_VARIABLES = {
 } as const;
 
 /** Lists everything that an action does, for the policy to decide about. */
-export function accessesOf(action: Action, facts: AccessFacts): readonly Access[] {
+export function listAccesses(action: Action, facts: AccessFacts): readonly Access[] {
   switch (action.type) {
     case 'run_script':
       return [
@@ -138,7 +138,7 @@ type CommandSubject = Extract<Subject, { kind: 'command' }>;
 
 /** A line that runs in a sandbox without anything else. */
 export function lineSubject(line: CommandLine): CommandSubject {
-  const programs = programsOf(line);
+  const programs = listPrograms(line);
   return { kind: 'command', line, programs, isContained: true, isElsewhere: false, isUnisolated: false };
 }
 
@@ -174,7 +174,7 @@ export function isContained({ isolation, writes = [], hosts = [], secrets = [] }
 }
 
 /** What a program reaches outside its sandbox, for people and records. */
-export function capabilitiesOf({
+export function listCapabilities({
   isolation,
   writes = [],
   hosts = [],
@@ -227,7 +227,7 @@ function circumstances(
     ...writes.map((path) => onPath('mount_write', path)),
     ...hosts.map((host): Access => ({ tool: 'use_network', subject: grantAccess(host).subject })),
     ...secrets.map((name): Access => ({ tool: 'use_secret', subject: { kind: 'secret', name } })),
-    ...hostInputsOf(action).map((path) => onPath('host_input', path)),
+    ...listHostInputs(action).map((path) => onPath('host_input', path)),
     ...(isolation === 'none' ? [{ tool: 'unsafe_local', subject: { kind: 'none' } } satisfies Access] : []),
   ];
 }

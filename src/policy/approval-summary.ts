@@ -37,10 +37,10 @@ const CAPABILITIES = {
  */
 export function approvalSummary(request: ApprovalRequest, width: number): ApprovalSummary {
   const { detail, skill, tool } = request;
-  const { verb, subject, isAll } = subjectOf(detail);
+  const { verb, subject, isAll } = describeSubject(detail);
   const of = skill === undefined ? '' : ` for ${shownText(skill.name, 30)}`;
   const what = verb === '' ? shownText(tool, 30) : verb;
-  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${isInProject(request) ? 'run in project' : what}${of}:`;
+  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...describeReach(request), ...unusual(subject)].join(', ')}: ${isInProject(request) ? 'run in project' : what}${of}:`;
   const rowsWithin = (columns: number, maxRows: number) => {
     const { start, end } = frameText(subject, { width: columns, maxRows, isOneLine: true });
     return { start, isCut: end.length > 0 };
@@ -56,7 +56,7 @@ export function approvalSummary(request: ApprovalRequest, width: number): Approv
     : { lines: [`${line}…`], isWhole: false };
 }
 
-function reachOf({ isolation, capabilities }: ApprovalRequest): readonly string[] {
+function describeReach({ isolation, capabilities }: ApprovalRequest): readonly string[] {
   if (isolation === undefined) return [];
   if (isolation === 'none') return [CAPABILITIES.no_isolation];
   const reached = (capabilities ?? []).map(({ name }) => CAPABILITIES[name]);
@@ -78,7 +78,7 @@ interface Subject {
 
 const LONGEST = 4_000;
 
-function subjectOf(detail: ApprovalDetail): Subject {
+function describeSubject(detail: ApprovalDetail): Subject {
   switch (detail.kind) {
     case 'command':
       return { verb: 'run command', subject: detail.command, isAll: true };

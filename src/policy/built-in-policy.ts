@@ -1,5 +1,5 @@
 import type { RuleOrigin } from '#core';
-import { nameMatcher, patternsOf } from './protected-names.ts';
+import { nameMatcher, listPatterns } from './protected-names.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
 const BUILT_IN: RuleOrigin = { layer: 'built-in', where: '' };
@@ -7,12 +7,12 @@ const BUILT_IN: RuleOrigin = { layer: 'built-in', where: '' };
 /** Rules that always apply, at any depth. The configuration can only add to them. */
 export function builtInRules(): readonly PolicyRule[] {
   return [
-    ...rulesFor('deny', ['write_file', 'delete_file'], patternsOf('write', 'never')),
-    ...rulesFor('deny', ['read_file', 'grep', 'list_dir'], patternsOf('read', 'never')),
-    ...rulesFor('deny', ['host_input'], patternsOf('input', 'never')),
-    ...rulesFor('ask', ['write_file', 'delete_file'], patternsOf('write', 'ask')),
-    ...rulesFor('ask', ['read_file', 'grep'], patternsOf('read', 'ask')),
-    ...rulesFor('ask', ['host_input'], patternsOf('input', 'ask')),
+    ...rulesFor('deny', ['write_file', 'delete_file'], listPatterns('write', 'never')),
+    ...rulesFor('deny', ['read_file', 'grep', 'list_dir'], listPatterns('read', 'never')),
+    ...rulesFor('deny', ['host_input'], listPatterns('input', 'never')),
+    ...rulesFor('ask', ['write_file', 'delete_file'], listPatterns('write', 'ask')),
+    ...rulesFor('ask', ['read_file', 'grep'], listPatterns('read', 'ask')),
+    ...rulesFor('ask', ['host_input'], listPatterns('input', 'ask')),
   ];
 }
 

@@ -3,8 +3,8 @@
  */
 
 export {
-  accessesOf,
-  capabilitiesOf,
+  listAccesses,
+  listCapabilities,
   grantAccess,
   hostAccess,
   isContained,
@@ -20,7 +20,7 @@ export {
   listPending,
   pendingFolder,
   withdrawPending,
-  type PendingPlace,
+  type PendingFolder,
   type PendingQuestion,
 } from './approval/pending-approvals.ts';
 export { askCallback } from './approval/read-answer.ts';
@@ -31,7 +31,7 @@ export { capabilityLine } from './capability-text.ts';
 export { isTransparent } from './command/command-pattern.ts';
 export { findDynamicCommands, refuseDynamicCommands } from './command/dynamic-commands.ts';
 export { deniedReads } from './denied-reads.ts';
-export { placeOf, readPolicy } from './policy-files.ts';
+export { resolvePolicyPath, readPolicy } from './policy-files.ts';
 export { ownName } from './policy-rule.ts';
 export {
   BY_DEFAULT,

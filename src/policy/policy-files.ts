@@ -35,7 +35,7 @@ export interface PolicyRead {
 /** Reads a policy and its includes: own rules first, then those of each file in order, each file once. */
 export function readPolicy(written: WrittenPolicy, source: PolicySource): PolicyRead {
   const walk: Walk = { home: source.home, seen: new Set(), problems: [] };
-  const policy = joinPolicies(policiesOf(written, source, [source.where], walk));
+  const policy = joinPolicies(readPolicies(written, source, [source.where], walk));
   return {
     policy,
     diagnostics: [...walk.problems, ...contradictions(policy).map(contradictionText)],
@@ -52,15 +52,15 @@ interface Walk {
 }
 
 /** `trail` is the chain of includes; a file that occurs in it includes itself. */
-function policiesOf(
+function readPolicies(
   written: WrittenPolicy,
   { where, base }: Pick<PolicySource, 'where' | 'base'>,
   trail: readonly string[],
   walk: Walk,
 ): readonly PolicyConfig[] {
   const included = (written.include ?? []).flatMap((name) => {
-    const file = placeOf(name, base, walk.home);
-    const refusal = file === undefined ? 'there is no home folder' : refusalOf(file, trail, walk);
+    const file = resolvePolicyPath(name, base, walk.home);
+    const refusal = file === undefined ? 'there is no home folder' : findRefusal(file, trail, walk);
     if (file === undefined || refusal !== undefined) {
       walk.problems.push(includeProblem(where, `${quoted(name, 120)} cannot be included: ${String(refusal)}`));
       return [];
@@ -83,17 +83,17 @@ function includeFile(file: string, from: string, trail: readonly string[], walk:
       walk.problems.push(...read.diagnostics);
       return [];
     case 'read':
-      return policiesOf(read.value, { where: file, base: path.dirname(file) }, [...trail, file], walk);
+      return readPolicies(read.value, { where: file, base: path.dirname(file) }, [...trail, file], walk);
   }
 }
 
 /** Resolves a path; undefined if it needs a home folder that does not exist. */
-export function placeOf(name: string, base: string, home: string | undefined): string | undefined {
+export function resolvePolicyPath(name: string, base: string, home: string | undefined): string | undefined {
   if (name !== '~' && !name.startsWith('~/')) return path.resolve(base, name);
   return home === undefined ? undefined : path.resolve(home, name.slice(2));
 }
 
-function refusalOf(file: string, trail: readonly string[], { seen }: Walk): string | undefined {
+function findRefusal(file: string, trail: readonly string[], { seen }: Walk): string | undefined {
   const real = realPath(file);
   const at = trail.findIndex((before) => realPath(before) === real);
   if (at !== -1) return `it includes itself: ${[...trail.slice(at), file].map(printable).join(' -> ')}`;

@@ -43,7 +43,7 @@ export interface RuleProblem {
 }
 
 /** Base of patterns that start with `~`. */
-export interface RulePlaces {
+export interface RuleContext {
   readonly home?: string | undefined;
 }
 
@@ -112,7 +112,7 @@ export function readRule(
     effect,
     origin,
     places = {},
-  }: { readonly effect: Effect; readonly origin: RuleOrigin; readonly places?: RulePlaces },
+  }: { readonly effect: Effect; readonly origin: RuleOrigin; readonly places?: RuleContext },
 ): PolicyRule | RuleProblem {
   const trimmed = text.trim();
   if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is not a rule; write a tool, or tool(pattern)` };
@@ -124,7 +124,7 @@ export function readRule(
     if (inside !== '') return { problem: `${quoted(text)} has a pattern, but matches several tools` };
     return { ...rule, tools: [], pattern: compileGlob(name) };
   }
-  const tools = toolsOf(name, effect);
+  const tools = expandTool(name, effect);
   if (inside === '' || inside === '*') return { ...rule, tools };
   const subjects = readSubjects(PATTERN_KINDS.get(tools[0] ?? '') ?? 'none', inside, effect, places);
   return 'problem' in subjects ? subjects : { ...rule, tools, subjects };
@@ -134,7 +134,7 @@ export function readRule(
  * A rule that denies reading a file also denies using it as an input, and one that denies a host also denies it to programs; an allow rule
  * does not extend that far.
  */
-function toolsOf(name: string, effect: Effect): readonly string[] {
+function expandTool(name: string, effect: Effect): readonly string[] {
   const named = OTHER_NAMES.get(name) ?? [name];
   if (effect === 'allow') return named;
   return [
@@ -152,7 +152,7 @@ function readSubjects(
   kind: PatternKind,
   text: string,
   effect: Effect,
-  places: RulePlaces,
+  places: RuleContext,
 ): SubjectPattern | RuleProblem {
   switch (kind) {
     case 'command': {
@@ -181,7 +181,7 @@ function readSubjects(
  * Allow rules match exactly. Deny and ask rules match generously: hidden names, any letter case, any depth if there is no slash, and for
  * `folder/**` the folder itself, because it can be listed and searched.
  */
-function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): SubjectPattern | RuleProblem {
+function readPathPattern(text: string, effect: Effect, { home }: RuleContext): SubjectPattern | RuleProblem {
   if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} contains ".."` };
   const isStrict = effect === 'allow';
   let pattern = text.startsWith('./') ? text.slice(2) : text.replace(/^\/\//, '/');
@@ -210,7 +210,7 @@ export function appliesToTool({ tools, pattern }: PolicyRule, tool: string): boo
 }
 
 /** Whether a rule for this tool matches this use. A line of several commands is checked command by command for allow rules. */
-export function matchesAccess(rule: PolicyRule, { subject }: Access, names = namesOf(subject)): Match {
+export function matchesAccess(rule: PolicyRule, { subject }: Access, names = listSubjectNames(subject)): Match {
   const { subjects, effect } = rule;
   if (subjects === undefined) return 'yes';
   if (subjects.kind === 'command') return matchesCommand(subjects.pattern, subject, effect);
@@ -307,13 +307,13 @@ export interface SubjectNames {
   readonly lower: readonly string[];
 }
 
-export function namesOf(subject: Subject): SubjectNames {
+export function listSubjectNames(subject: Subject): SubjectNames {
   const exact = exactNames(subject);
-  return { exact, lower: exact.flatMap(spellingsOf) };
+  return { exact, lower: exact.flatMap(listSpellings) };
 }
 
 /** Some file systems take differently composed or written names for one. */
-function spellingsOf(name: string): readonly string[] {
+function listSpellings(name: string): readonly string[] {
   const lower = name.toLowerCase();
   const key = collisionKey(name);
   return key === lower ? [lower] : [lower, key];

@@ -18,7 +18,7 @@ import {
   isRule,
   matchesAccess,
   missedCommand,
-  namesOf,
+  listSubjectNames,
   readRule,
   type PolicyRule,
   type SubjectNames,
@@ -106,17 +106,17 @@ export const BY_DEFAULT = 'by risk';
 const NO_OPINION: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'allow', high: 'allow' };
 const NOTHING_ELSE: Readonly<Record<Risk, Effect>> = { low: 'deny', medium: 'deny', high: 'deny' };
 
-export function riskOf(tool: string): Risk {
+export function findRisk(tool: string): Risk {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 
 /** Files that git ignores are often local settings, so reading them is not low risk. */
 function accessRisk(access: Access): Risk {
-  return isIgnoredRead(access) ? 'medium' : riskOf(access.tool);
+  return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
 }
 
 function isIgnoredRead({ tool, subject }: Access): boolean {
-  return subject.kind === 'path' && subject.isIgnored === true && riskOf(tool) === 'low';
+  return subject.kind === 'path' && subject.isIgnored === true && findRisk(tool) === 'low';
 }
 
 /** A layer that only restricts; it leaves everything it does not mention to other layers. */
@@ -221,7 +221,7 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   const { tool } = access;
   const isAlwaysOn = ALWAYS_ON.has(tool);
   if (origin.layer === 'skill' && (isAlwaysOn || CIRCUMSTANCES.has(tool))) return undefined;
-  const names = namesOf(access.subject);
+  const names = listSubjectNames(access.subject);
   const allows: PolicyRule[] = [];
   let hasPattern = false;
   let askDecision: LayerDecision | undefined;

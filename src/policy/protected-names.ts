@@ -85,7 +85,7 @@ const TABLE: readonly ProtectedNames[] = [
 ];
 
 /** The patterns with a protection, as rules write them. */
-export function patternsOf(access: 'write' | 'read' | 'input', protection: Protection): readonly string[] {
+export function listPatterns(access: 'write' | 'read' | 'input', protection: Protection): readonly string[] {
   const rows = TABLE.filter((row) => (row[access] ?? row.read) === protection);
   return rows.flatMap(({ names }) => names.split(/\s+/));
 }
@@ -103,9 +103,9 @@ export function nameMatcher(patterns: readonly string[]): (path: string) => bool
   return (path) => (expression ??= new RegExp(source, 's')).test(collisionKey(path));
 }
 
-const NEVER = nameMatcher(patternsOf('write', 'never'));
-const PROTECTED = nameMatcher([...patternsOf('write', 'never'), ...patternsOf('write', 'ask')]);
-const SECRET = nameMatcher(patternsOf('read', 'ask'));
+const NEVER = nameMatcher(listPatterns('write', 'never'));
+const PROTECTED = nameMatcher([...listPatterns('write', 'never'), ...listPatterns('write', 'ask')]);
+const SECRET = nameMatcher(listPatterns('read', 'ask'));
 const RECORDS = nameMatcher(['.agent/**']);
 const GIT = nameMatcher(['.git/**']);
 /** Committed as examples, without values. */

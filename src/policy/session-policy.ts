@@ -14,7 +14,7 @@ import {
 } from '#core';
 import { builtInRules } from './built-in-policy.ts';
 import { BY_RISK, narrowingLayer, type Policy, type PolicyLayer } from './policy.ts';
-import { isRule, readRule, type PolicyRule, type RulePlaces } from './policy-rule.ts';
+import { isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
 import { sha256 } from '#platform';
 
 /** Rules as text. */
@@ -38,7 +38,7 @@ export interface ConfiguredPolicy {
   readonly opening: { readonly rules: readonly PolicyRule[]; readonly byRisk: Partial<Record<Risk, Effect>> };
   /** Layers of the project, which only restrict. */
   readonly narrowing: readonly PolicyLayer[];
-  readonly places: RulePlaces;
+  readonly places: RuleContext;
 }
 
 /** Parses the policy of the configuration. An unreadable rule is an error of its file. */
@@ -79,7 +79,7 @@ function brokenText(diagnostics: readonly Diagnostic[]): string {
 
 const CLOSED = { medium: 'deny', high: 'deny' } as const;
 
-function readRules({ layer, policy }: LayerPolicy, places: RulePlaces): readonly PolicyRule[] {
+function readRules({ layer, policy }: LayerPolicy, places: RuleContext): readonly PolicyRule[] {
   return EFFECTS.flatMap((effect) => written(effect, policy[effect], layer, places));
 }
 
@@ -87,7 +87,7 @@ function written(
   effect: Effect,
   rules: readonly WrittenRule[],
   layer: RuleOrigin['layer'],
-  places: RulePlaces,
+  places: RuleContext,
 ): readonly PolicyRule[] {
   return rules.flatMap(({ rule: text, where }) => {
     const rule = readRule(text, { effect, origin: { layer, where }, places });
@@ -108,16 +108,16 @@ export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPoli
   const allow = [...opened, ...ruleTexts(session.opens, 'opens')];
   const base: PolicyLayer = {
     origin: { layer: 'built-in', where: '' },
-    rules: [...opening.rules, ...rulesOf({ allow }, program, places)],
+    rules: [...opening.rules, ...parseRules({ allow }, program, places)],
     otherwise: { ...BY_RISK, ...opening.byRisk },
   };
   return { layers: [base, ...narrowing, ...runLayers(session, places)], grants: [] };
 }
 
 /** The layers that a program adds for one run; they only restrict. */
-export function runLayers(session: SessionPolicy, places: RulePlaces): readonly PolicyLayer[] {
+export function runLayers(session: SessionPolicy, places: RuleContext): readonly PolicyLayer[] {
   const origin: RuleOrigin = { layer: 'run', where: '' };
-  const rules = rulesOf(session, origin, places);
+  const rules = parseRules(session, origin, places);
   const { otherwise = 'allow' } = session;
   if (!EFFECTS.includes(otherwise))
     throw invalidInput('policy.otherwise is not an effect', EFFECTS.join(', '), `use one of ${EFFECTS.join(', ')}`);
@@ -126,7 +126,7 @@ export function runLayers(session: SessionPolicy, places: RulePlaces): readonly 
 }
 
 /** Parses rules of a program; an unreadable one is an error. */
-function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): readonly PolicyRule[] {
+function parseRules(texts: RuleTexts, origin: RuleOrigin, places: RuleContext): readonly PolicyRule[] {
   return EFFECTS.flatMap((effect) =>
     ruleTexts(texts[effect], effect).map((text) => {
       const rule = readRule(text, { effect, origin, places });

@@ -301,7 +301,7 @@ function openTrustFile(home: string): ReturnType<typeof openSealedFile<TrustedFo
     file: path.join(home, '.agent/trust.json'),
     home,
     purpose: 'skillwright trust 1',
-    read: folderOf,
+    read: parseTrustedFolder,
     text: ({ folder, at, skills, only }) =>
       JSON.stringify([folder, at, skills.map(sealedParts), ...(only === true ? ['only'] : [])]),
     name: ({ folder }) => folder,
@@ -316,16 +316,16 @@ function sealedParts({ path: below, digest, head, own, earlier }: TrustedSkill):
   return [below, digest, ...(head === undefined && own === undefined ? [] : [head ?? '', own ?? ''])];
 }
 
-function folderOf(value: object): TrustedFolder | undefined {
+function parseTrustedFolder(value: object): TrustedFolder | undefined {
   const { folder, at, skills, only }: Record<string, unknown> = { ...value };
   if (typeof folder !== 'string' || !path.isAbsolute(folder) || typeof at !== 'string' || !Array.isArray(skills))
     return undefined;
-  const read = skills.map(skillOf);
+  const read = skills.map(parseTrustedSkill);
   if (!read.every((skill) => skill !== undefined)) return undefined;
   return { folder, at, skills: read, ...(only === true ? { only } : {}) };
 }
 
-function skillOf(value: unknown): TrustedSkill | undefined {
+function parseTrustedSkill(value: unknown): TrustedSkill | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { path: below, own, earlier }: Record<string, unknown> = { ...value };
   const bytes = bytesOf(value);

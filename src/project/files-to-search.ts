@@ -50,7 +50,7 @@ export async function filesToSearch(
   // `shown` ends with the path below the root; the part before it is the same for every file.
   const scheme = relative === '' ? (shown === '.' ? '' : shown) : shown.slice(0, shown.length - relative.length);
   const shownPath = (file: RelativePath): string => `${scheme}${file}`;
-  const matches = matcherOf(glob, relative);
+  const matches = compileMatcher(glob, relative);
   const isIgnored = ignoredBelow(placed);
   const files: RelativePath[] = [];
   const pending: (RelativePath | '')[] = [relative];
@@ -98,7 +98,7 @@ export async function filesToSearch(
 }
 
 /** A pattern without a slash matches names at any depth; one with a slash is relative to the searched folder. */
-function matcherOf(glob: string | undefined, folder: string): (path: string, name: string) => boolean {
+function compileMatcher(glob: string | undefined, folder: string): (path: string, name: string) => boolean {
   if (glob === undefined || glob === '') return () => true;
   const compiled = compileGlob(glob.replace(/^(?:\.?\/)+/, ''), { hidden: true });
   const start = folder === '' ? 0 : folder.length + 1;

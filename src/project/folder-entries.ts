@@ -39,7 +39,7 @@ export function entriesIn(root: string, folder: RelativePath | '', maxNames: num
     try {
       const { entries: listed, isCut } = readEntries(place, maxNames);
       const names = listed.map(({ name }) => name).toSorted(compareText);
-      const entries = names.flatMap((name) => entryOf(place, folder, name));
+      const entries = names.flatMap((name) => readEntry(place, folder, name));
       return { type: 'entries', entries, isCut: isCut || entries.length < names.length };
     } catch (error) {
       return systemFailure(error);
@@ -47,18 +47,18 @@ export function entriesIn(root: string, folder: RelativePath | '', maxNames: num
   });
 }
 
-function entryOf(place: string, folder: string, name: string): readonly FolderEntry[] {
+function readEntry(place: string, folder: string, name: string): readonly FolderEntry[] {
   const path = folder === '' ? name : `${folder}/${name}`;
   const reading = toRelativePath(path);
   // Not a valid path, or the entry is gone by now.
   if (reading.type === 'refused' || reading.path !== path) return [];
   const stats = tryStat(`${place}/${name}`);
   if (stats === undefined) return [];
-  const kind = kindOf(stats);
+  const kind = classifyEntry(stats);
   return [{ name, path: reading.path, kind, bytes: kind === 'file' ? stats.size : 0 }];
 }
 
-function kindOf(stats: Stats): FolderEntry['kind'] {
+function classifyEntry(stats: Stats): FolderEntry['kind'] {
   if (stats.isFile()) return 'file';
   if (stats.isDirectory()) return 'folder';
   return stats.isSymbolicLink() ? 'link' : 'other';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { mediaTypeOf, type RelativePath } from '#core';
+import { detectMediaType, type RelativePath } from '#core';
 import { openConfined, shownText, type ConfinedDirectory } from '#platform';
 
 /** Policy has decided on the files; the worker opens them without following links. */
@@ -93,7 +93,7 @@ function searchFile(state: Search, directory: ConfinedDirectory, file: RelativeP
 const START = 16 * 1024;
 
 function isText(file: RelativePath, bytes: Buffer): boolean {
-  return !bytes.includes(0) && isUtf8(bytes) && !mediaTypeOf(file, bytes.subarray(0, START)).isBinary;
+  return !bytes.includes(0) && isUtf8(bytes) && !detectMediaType(file, bytes.subarray(0, START)).isBinary;
 }
 
 function searchText(state: Search, file: RelativePath, text: string): void {

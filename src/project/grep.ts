@@ -50,7 +50,7 @@ export async function grep(
 ): Promise<LinesFound | ActionFailed> {
   const { deadlineMs = 5000, signal } = options;
   signal?.throwIfAborted();
-  const flags = flagsOf(action);
+  const flags = toRegexFlags(action);
   const problem = patternProblem(action, flags);
   if (problem !== undefined) return actionFailed(action.type, problem);
   const list = await filesToSearch(placed, { ...options, glob: action.glob });
@@ -90,7 +90,7 @@ export async function grep(
 }
 
 /** `\\p{…}` and `\\u{…}` need the `u` flag, which rejects many unneeded escapes; so it is set only for them. */
-function flagsOf({ pattern, ignoreCase = false }: Grep): string {
+function toRegexFlags({ pattern, ignoreCase = false }: Grep): string {
   return `${ignoreCase ? 'i' : ''}${/\\[pP]\{|\\u\{/.test(pattern) ? 'u' : ''}`;
 }
 

@@ -1,4 +1,4 @@
-import { folderOf, ignoredBy, parseIgnore, toRelativePath, type IgnoreRule, type RelativePath } from '#core';
+import { parentFolder, ignoredBy, parseIgnore, toRelativePath, type IgnoreRule, type RelativePath } from '#core';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
@@ -15,7 +15,7 @@ export function openIgnoredFiles({ root, place }: Pick<ResolvedPath, 'root' | 'p
   const rulesIn = (folder: string): readonly IgnoreRule[] => {
     const known = rules.get(folder);
     if (known !== undefined) return known;
-    const above = folder === '' ? [] : rulesIn(folderOf(folder));
+    const above = folder === '' ? [] : rulesIn(parentFolder(folder));
     const all = [...above, ...ownRules(root, folder)];
     rules.set(folder, all);
     return all;
@@ -24,14 +24,14 @@ export function openIgnoredFiles({ root, place }: Pick<ResolvedPath, 'root' | 'p
     if (folder === '') return false;
     const known = folders.get(folder);
     if (known !== undefined) return known;
-    const parent = folderOf(folder);
+    const parent = parentFolder(folder);
     const isIgnored = isIgnoredFolder(parent) || ignoredBy(rulesIn(parent), folder, true) !== undefined;
     folders.set(folder, isIgnored);
     return isIgnored;
   };
   return (path, isFolder) => {
     if (isFolder) return isIgnoredFolder(path);
-    const parent = folderOf(path);
+    const parent = parentFolder(path);
     return isIgnoredFolder(parent) || ignoredBy(rulesIn(parent), path, false) !== undefined;
   };
 }

@@ -15,7 +15,7 @@ export function openLinkedNames(project: string): (absolute: string) => readonly
     const stats = isInside(absolute, project) ? tryStat(absolute) : undefined;
     if (stats === undefined || !isLinked(stats)) return [];
     known ??= findLinked(project);
-    return (known.get(keyOf(stats)) ?? []).filter((name) => name !== absolute);
+    return (known.get(toInodeKey(stats)) ?? []).filter((name) => name !== absolute);
   };
 }
 
@@ -31,8 +31,8 @@ function findLinked(project: string): ReadonlyMap<string, readonly string[]> {
       const place = path.join(project, relative);
       const stats = entry.isFile() ? tryStat(place) : undefined;
       if (stats === undefined || !isLinked(stats)) continue;
-      const names = found.get(keyOf(stats));
-      if (names === undefined) found.set(keyOf(stats), [place]);
+      const names = found.get(toInodeKey(stats));
+      if (names === undefined) found.set(toInodeKey(stats), [place]);
       else names.push(place);
     }
   }
@@ -43,6 +43,6 @@ function isLinked(stats: Stats): boolean {
   return stats.isFile() && stats.nlink > 1;
 }
 
-function keyOf({ dev, ino }: Stats): string {
+function toInodeKey({ dev, ino }: Stats): string {
   return `${String(dev)}:${String(ino)}`;
 }

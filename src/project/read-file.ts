@@ -4,7 +4,7 @@ import {
   actionFailed,
   countLines,
   countText,
-  mediaTypeOf,
+  detectMediaType,
   offsetOfLine,
   quoted,
   type ActionFailed,
@@ -33,7 +33,7 @@ export function readFile(action: ReadFile, placed: ResolvedPath, limits: ReadFil
   const read = readResolved(placed, maxBytes);
   if (read.type === 'failed') return fileFailed(action.type, placed.shown, read);
   const { bytes } = read;
-  const { mediaType, isBinary } = mediaTypeOf(placed.relative, bytes);
+  const { mediaType, isBinary } = detectMediaType(placed.relative, bytes);
   const file = {
     type: 'file-read',
     action: action.type,

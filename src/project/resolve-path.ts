@@ -39,7 +39,7 @@ export function resolvePath(text: string, places: FileRoots, purpose: Purpose): 
   const { root: given, rest } = parsed;
   const root = tryRealPath(given.dir);
   if (root === undefined)
-    return refused(hostFailure('file/missing', `the folder of the ${nameOf(given)} does not exist`));
+    return refused(hostFailure('file/missing', `the folder of the ${describeRoot(given)} does not exist`));
   const resolved = resolveBeneath(root, rest, [...new Set([given.dir, root])]);
   const shown = shownPath(given, rest);
   if (resolved.type === 'failed') {
@@ -62,7 +62,7 @@ export function resolvePath(text: string, places: FileRoots, purpose: Purpose): 
 }
 
 /** A root before its links are resolved. */
-interface PlaceRoot {
+interface RootFolder {
   readonly place: ResolvedPath['place'];
   readonly dir: string;
   /** The name of the skill. */
@@ -70,7 +70,7 @@ interface PlaceRoot {
 }
 
 type ParsedPath =
-  | { readonly type: 'parsed'; readonly root: PlaceRoot; readonly rest: RelativePath | '' }
+  | { readonly type: 'parsed'; readonly root: RootFolder; readonly rest: RelativePath | '' }
   | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 const WORKSPACE = 'workspace://';
@@ -79,7 +79,7 @@ const SKILL = 'skill://';
 const ITSELF = /^(?:\.?\/)*\.?$/;
 
 function parsePath(text: string, places: FileRoots): ParsedPath {
-  const project: PlaceRoot = { place: 'project', dir: places.project };
+  const project: RootFolder = { place: 'project', dir: places.project };
   if (text.startsWith(WORKSPACE)) {
     const { workspace } = places;
     if (workspace === undefined)
@@ -100,7 +100,7 @@ function parsePath(text: string, places: FileRoots): ParsedPath {
   return readRest(text, project, text);
 }
 
-function readRest(text: string, root: PlaceRoot, rest: string): ParsedPath {
+function readRest(text: string, root: RootFolder, rest: string): ParsedPath {
   if (rest === '' || (!rest.startsWith('/') && ITSELF.test(rest))) return { type: 'parsed', root, rest: '' };
   const part = readPart(rest, text);
   return part.type === 'refused' ? part : { type: 'parsed', root, rest: part.path };
@@ -126,7 +126,7 @@ function readAbsolute(text: string, places: FileRoots): ParsedPath {
   if (part.type === 'refused') return part.failure.code === 'path/empty' ? refused(outside(text)) : part;
   const named = `/${part.path}`;
   for (const absolute of [named, realStart(named)]) {
-    const [best] = rootsOf(places)
+    const [best] = listRoots(places)
       .flatMap((root) => [root.dir, realPath(root.dir)].map((home) => ({ root, home })))
       .filter(({ home }) => isInside(absolute, home))
       .toSorted((a, b) => b.home.length - a.home.length);
@@ -143,7 +143,7 @@ function realStart(absolute: string): string {
   return above === absolute ? absolute : path.join(realStart(above), path.basename(absolute));
 }
 
-function rootsOf({ project, workspace, skills }: FileRoots): readonly PlaceRoot[] {
+function listRoots({ project, workspace, skills }: FileRoots): readonly RootFolder[] {
   return [
     { place: 'project', dir: project },
     ...(workspace === undefined ? [] : [{ place: 'workspace', dir: workspace } as const]),
@@ -174,13 +174,13 @@ function writeProblem(placed: ResolvedPath, { skills }: FileRoots): ActionProble
   return undefined;
 }
 
-function shownPath({ place, name = '' }: PlaceRoot, relative: string): string {
+function shownPath({ place, name = '' }: RootFolder, relative: string): string {
   const file = withForwardSlashes(relative);
   if (place === 'project') return file === '' ? '.' : file;
   return place === 'workspace' ? `${WORKSPACE}${file}` : `${SKILL}${name}/${file}`;
 }
 
-function nameOf({ place, name }: PlaceRoot): string {
+function describeRoot({ place, name }: RootFolder): string {
   return name === undefined ? place : `skill ${quoted(name)}`;
 }
 

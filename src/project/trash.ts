@@ -44,7 +44,7 @@ export function deleteFile(
   if (relative === '') return fileFailed(action.type, shown, { code: 'file/directory' });
   const found = resolveBeneath(root, relative, [root]);
   if (found.type === 'resolved' && !found.isThere) return fileFailed(action.type, shown, { code: 'file/missing' });
-  const target = trashPlace(placed, at);
+  const target = prepareTrashPath(placed, at);
   if ('code' in target) return actionFailed(action.type, target);
   const read = readResolved(placed, MAX_BYTES);
   const moved = moveBeneath(root, relative, target.path);
@@ -71,7 +71,7 @@ export function deleteFile(
 
 /** Keeps a copy of content that is about to be replaced, at the same kind of place. Returns its path relative to the project. */
 export function keepReplaced(placed: ResolvedPath, bytes: Uint8Array): RelativePath | ActionProblem {
-  const target = trashPlace(placed, new Date());
+  const target = prepareTrashPath(placed, new Date());
   if ('code' in target) return target;
   const written = writeBeneath(placed.root, target.path, bytes, { mode: 0o600 });
   return written.type === 'written'
@@ -80,12 +80,12 @@ export function keepReplaced(placed: ResolvedPath, bytes: Uint8Array): RelativeP
 }
 
 /** A new place in the trash for a file, and the folder that it is in. */
-function trashPlace(
+function prepareTrashPath(
   placed: ResolvedPath,
   at: Date,
 ): { readonly base: string; readonly path: RelativePath } | ActionProblem {
   const { root, relative, shown, place } = placed;
-  const trash = trashOf(placed);
+  const trash = resolveTrash(placed);
   // Written first: a deleted file may be a secret that must never be committed.
   if (trash === undefined || !put(root, `${trash}/.gitignore`, '*\n', { isNew: true }))
     return hostFailure(
@@ -98,7 +98,7 @@ function trashPlace(
 }
 
 /** Links to the trash are resolved as in any path and must not lead outside. */
-function trashOf({ root, place }: ResolvedPath): string | undefined {
+function resolveTrash({ root, place }: ResolvedPath): string | undefined {
   const reading = toRelativePath(TRASH[place] ?? '');
   if (reading.type === 'refused') return undefined;
   const resolved = resolveBeneath(root, reading.path, [root]);

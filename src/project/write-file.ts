@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { actionFailed, mediaTypeOf, quoted, type ActionFailed, type FileWritten, type WriteFile } from '#core';
+import { actionFailed, detectMediaType, quoted, type ActionFailed, type FileWritten, type WriteFile } from '#core';
 import { sha256, writeBeneath } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
@@ -91,7 +91,7 @@ export function previewWrite(placed: ResolvedPath): WritePreview {
   const digest = `sha256:${sha256(bytes)}`;
   if (bytes.length > MAX_SHOWN_BYTES)
     return { before: undefined, digest, note: `the current file has ${String(bytes.length)} bytes and is not shown` };
-  const { mediaType, isBinary } = mediaTypeOf(placed.relative, bytes);
+  const { mediaType, isBinary } = detectMediaType(placed.relative, bytes);
   if (isBinary || !isUtf8(bytes))
     return { before: undefined, digest, note: `the current file is not UTF-8 text (${mediaType})` };
   return { before: bytes.toString('utf8'), digest };

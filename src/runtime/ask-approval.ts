@@ -54,7 +54,7 @@ export async function askApproval(
     action,
     decided,
     approved,
-    packages === undefined ? detailOf(action, path, preview, decided) : packageDetail(action, packages),
+    packages === undefined ? toApprovalDetail(action, path, preview, decided) : packageDetail(action, packages),
   );
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
@@ -125,13 +125,13 @@ function approvalRequest(
       decision.tool,
       skill?.id ?? '',
       skill?.digest ?? '',
-      accesses.map((access) => coverageOf(access, action)),
+      accesses.map((access) => toCoverageKey(access, action)),
     ]),
   };
 }
 
 /** What a person sees of an action: its effect, not a description that the model or the skill wrote. */
-function detailOf(
+function toApprovalDetail(
   action: Action,
   path: ResolvedPath | undefined,
   preview: WritePreview | undefined,
@@ -140,7 +140,7 @@ function detailOf(
   switch (action.type) {
     case 'run_command':
     case 'start_command':
-      return { kind: 'command', command: action.command, programs: accesses.flatMap(programsOf) };
+      return { kind: 'command', command: action.command, programs: accesses.flatMap(listPrograms) };
     case 'run_script':
       return { kind: 'script', script: action.script, args: action.args };
     case 'write_file':
@@ -168,7 +168,7 @@ function packageDetail(action: Action, { packages, index, lockDigest }: FoundPac
   };
 }
 
-function programsOf({ subject }: Access): readonly string[] {
+function listPrograms({ subject }: Access): readonly string[] {
   return subject.kind === 'command' ? subject.programs : [];
 }
 
@@ -187,7 +187,7 @@ function affectedBy({ subject }: Access): readonly string[] {
  * What an approval for a run or a skill covers: every script of the skill, the same programs, the same file, the same host, the same
  * capabilities. A command line that may run something else, and every program without isolation, is covered only as exactly this action.
  */
-function coverageOf({ tool, subject }: Access, action: Action): unknown {
+function toCoverageKey({ tool, subject }: Access, action: Action): unknown {
   switch (subject.kind) {
     case 'script':
       return subject.isUnisolated === true ? [tool, action] : [tool];

@@ -52,7 +52,7 @@ export function openClosedFolders({ index, project, records, otherRoots = [] }: 
         );
       if (closed.otherRoots.some((folder) => isInside(absolute, folder)))
         return failure('policy/denied', `${quoted(shown, 200)} belongs to a source of skills that is not used here`);
-      const owners = ownersOf(absolute, closed.skills);
+      const owners = findOwners(absolute, closed.skills);
       const [owner] = owners;
       if (owner === undefined || owners.some((skill) => active.some(({ id }) => id === skill.id))) return undefined;
       const file = `${quoted(shown, 200)} belongs to the skill ${quoted(owner.name)}`;
@@ -75,7 +75,7 @@ interface Folders {
 }
 
 /** The skills of the innermost folder around a path. */
-function ownersOf(absolute: string, skills: ReadonlyMap<string, readonly SkillEntry[]>): readonly SkillEntry[] {
+function findOwners(absolute: string, skills: ReadonlyMap<string, readonly SkillEntry[]>): readonly SkillEntry[] {
   for (let folder = absolute; ; folder = path.dirname(folder)) {
     const found = skills.get(folder);
     if (found !== undefined) return found;

@@ -11,9 +11,9 @@ import {
   type SkillEntry,
 } from '#core';
 import {
-  accessesOf,
+  listAccesses,
   BY_DEFAULT,
-  capabilitiesOf,
+  listCapabilities,
   decide,
   grantAccess,
   isContained,
@@ -74,7 +74,7 @@ export async function decideAction(
   const policy = policyWithSkills(context, skill === undefined || isLoaded ? active : [...active, skill]);
   const program = programFacts(action, skill, policy, execution);
   const isCommand = action.type === 'run_command' || action.type === 'start_command';
-  const named = accessesOf(action, {
+  const named = listAccesses(action, {
     isLoaded,
     skill,
     place: target === undefined ? undefined : { shown: target.shown, absolute: target.absolute, isIgnored },
@@ -104,7 +104,7 @@ export function decideAccesses(
   const found = allowOwnRequest(decide(policy, accesses), askedBy);
   if (program.isolation === undefined) return found;
   const allowed = sandboxed === 'allow' && isContained(program) ? allowContained(found, policy, accesses) : found;
-  return { ...allowed, capabilities: capabilitiesOf(program) };
+  return { ...allowed, capabilities: listCapabilities(program) };
 }
 
 /** `policy.sandboxed: allow`: what only its default asks about, and what reaches nothing, is allowed. */

@@ -1,6 +1,6 @@
 /** Explains the policy: the rules in force, and the decision about an action that nobody performs. */
 import type { Access, Decision, RuleOrigin, SkillEntry, Surroundings } from '#core';
-import { accessesOf, hostAccess, ownName, readCommand, type AccessFacts, type Policy } from '#policy';
+import { listAccesses, hostAccess, ownName, readCommand, type AccessFacts, type Policy } from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
 import { decideAccesses, otherNames, policyWithSkills } from './decide-action.ts';
@@ -97,12 +97,12 @@ async function accessesFor(
   if (subject === undefined) return [{ tool, subject: { kind: 'none' } }];
   if (tool === 'run_command') {
     const line = await readCommand({ command: subject });
-    return accessesOf({ type: 'run_command', command: subject }, { ...program, line });
+    return listAccesses({ type: 'run_command', command: subject }, { ...program, line });
   }
   if (tool === 'run_script') {
     const cut = subject.indexOf('/');
     const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
-    return accessesOf({ type: 'run_script', skill, script, args: [] }, program);
+    return listAccesses({ type: 'run_script', skill, script, args: [] }, program);
   }
   if (PATH_TOOLS.has(tool)) {
     const named = [{ tool, subject: await pathSubject(tool, subject, cwd) }];

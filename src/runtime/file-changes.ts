@@ -29,7 +29,7 @@ export interface FileChange {
 export function fileChanges(observations: Iterable<Observation>): readonly FileChange[] {
   const changes = new Map<string, FileChange>();
   for (const observation of observations) {
-    const change = changeOf(observation);
+    const change = toFileChange(observation);
     if (change === undefined) continue;
     const earlier = changes.get(change.path);
     changes.set(change.path, earlier === undefined ? change : joined(earlier, change));
@@ -57,7 +57,7 @@ function isContinued({ before: first, after }: FileChange, before: EarlierFile |
   return before.digest !== undefined && [after?.digest, first?.digest].includes(before.digest);
 }
 
-function changeOf(observation: Observation): FileChange | undefined {
+function toFileChange(observation: Observation): FileChange | undefined {
   if (observation.type === 'file-written' && !observation.path.includes('://')) {
     const { path, digest, replaced, kept, mode, specialBits } = observation;
     const permissions = mode === undefined ? {} : { mode };

@@ -12,11 +12,11 @@ import {
   type Surroundings,
 } from '#core';
 import { isPresent } from '#platform';
-import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type GivenRoot } from '#skills';
+import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type RootOption } from '#skills';
 
 export interface RootOptions {
   /** Additional roots, with the highest priority. */
-  readonly roots?: readonly GivenRoot[];
+  readonly roots?: readonly RootOption[];
   /** Use only `roots`: no default roots, no environment, no built-in skills. */
   readonly onlyRoots?: boolean;
   /** Use only skills of this source, such as `user`. Throws `input/invalid` if no root has it. */
@@ -87,11 +87,11 @@ async function fetchedRoots(
   const { cwd, env } = surroundings;
   const { roots = [], onlyRoots = false, signal } = options;
   const listed = onlyRoots ? [] : splitRoots(env['SKILLS_ROOT']);
-  const addressOf = (root: GivenRoot): string => (typeof root === 'string' ? root : root.path);
-  const isRemote = (root: GivenRoot): boolean => isUrlOrArchive(addressOf(root), path.resolve(cwd, addressOf(root)));
+  const addressOf = (root: RootOption): string => (typeof root === 'string' ? root : root.path);
+  const isRemote = (root: RootOption): boolean => isUrlOrArchive(addressOf(root), path.resolve(cwd, addressOf(root)));
   if (services === undefined || ![...roots, ...listed].some(isRemote)) return { options, env, diagnostics: [] };
   const diagnostics: Diagnostic[] = [];
-  const all = async <Root extends GivenRoot>(given: readonly Root[]): Promise<readonly (Root | string)[]> => {
+  const all = async <Root extends RootOption>(given: readonly Root[]): Promise<readonly (Root | string)[]> => {
     const folders: (Root | string)[] = [];
     for (const root of given) {
       if (!isRemote(root)) {
@@ -135,7 +135,7 @@ function rootsFor(
   });
 }
 
-function serverRoots({ mcp_servers: servers = {} }: Config, cacheDir: string): readonly GivenRoot[] {
+function serverRoots({ mcp_servers: servers = {} }: Config, cacheDir: string): readonly RootOption[] {
   return Object.entries(servers).flatMap(([name, { enabled, skills }]) =>
     enabled === false || skills === false || !isServerName(name)
       ? []

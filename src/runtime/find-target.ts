@@ -115,7 +115,7 @@ async function findSkill(
 
 function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): ActionProblem {
   const bare = name.slice(name.lastIndexOf('/') + 1);
-  const broken = index.report.leftOut.find(({ path }) => folderOf(path) === bare.trim().toLowerCase());
+  const broken = index.report.leftOut.find(({ path }) => toFolderName(path) === bare.trim().toLowerCase());
   if (broken !== undefined)
     return failure('skill/invalid', `the SKILL.md of ${quoted(bare)} cannot be used: ${broken.message}`);
   const names = index.skills
@@ -132,7 +132,7 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
 }
 
 /** The folder of a skill by the path of its folder or of its SKILL.md, in lower case. */
-function folderOf(path: string): string {
+function toFolderName(path: string): string {
   const folder = path.replace(/\/skill\.md$/i, '');
   return folder.slice(folder.lastIndexOf('/') + 1).toLowerCase();
 }

@@ -51,7 +51,7 @@ export async function performHostAction(
         const names = [file, ...linked(`${path.root}/${file}`).map((name) => name.slice(path.root.length + 1))];
         const accesses = names.map((name): Access => ({
           tool: 'grep',
-          subject: { kind: 'path', path: name, ...absoluteOf(name, path) },
+          subject: { kind: 'path', path: name, ...toAbsolutePath(name, path) },
         }));
         return decide(policy, accesses).effect === 'allow';
       };
@@ -77,7 +77,7 @@ function closedIn({ place, root }: ResolvedPath, { isClosed }: HostRights): (fol
 }
 
 /** Rules may name absolute paths, which only project files have. */
-function absoluteOf(shown: string, { place, root }: ResolvedPath): { readonly absolute?: string } {
+function toAbsolutePath(shown: string, { place, root }: ResolvedPath): { readonly absolute?: string } {
   return place === 'project' ? { absolute: `${root}/${shown}` } : {};
 }
 

@@ -4,7 +4,7 @@
 
 export type { Recall, RecalledAction } from './action-context.ts';
 export { checkAndFix, sourceTargets, targetsAt, type FixedSkill, type Targets } from './check.ts';
-export { CONFIG_FILE, loadConfig, surroundingsOf } from './config/config.ts';
+export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
 export type { Execution, ExecutionOptions } from './execution/execution.ts';
 export { containerSettings, examineExecutors, findExecutor, usableExecutor } from './execution/executors.ts';
 export { redactedChunks } from './execution/redacted.ts';
@@ -28,7 +28,7 @@ export type { SearchOptions, SearchResult } from './search/skill-search.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export type { Session } from './session.ts';
 export { parseInvocation } from './skill-arguments.ts';
-export { openSkillTools, skillToolsOf, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
+export { openSkillTools, buildSkillTools, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
 export { projectTop, type Distrust } from './skill-trust.ts';
 export type { Run, RunOptions } from './start-run.ts';
 export { temporaryFolder } from './temporary-folder.ts';

@@ -71,7 +71,7 @@ function changeBy(action: ChangingAction, { project, file, kept, known }: Traces
   if (kept.length > 1) return 'unclear';
   const current = bytesAt(path.join(project, file));
   // An undo that was killed may have restored it.
-  if (current !== undefined && known?.before?.digest === digestOf(current)) return 'not-done';
+  if (current !== undefined && known?.before?.digest === digestBytes(current)) return 'not-done';
   const earlier = copy === undefined ? undefined : bytesAt(path.join(project, copy));
   const after = contentAfter(action, earlier);
   const isThere = current === undefined ? after === undefined : after !== undefined && current.equals(after);
@@ -85,11 +85,11 @@ function changeBy(action: ChangingAction, { project, file, kept, known }: Traces
   return isThere && (earlier !== undefined || action.type === 'delete_file') ? change(copy) : 'unclear';
 
   function change(from: string | undefined): FileChange {
-    const left = after === undefined ? {} : { after: { digest: digestOf(after), mode: modeOf(project, file) } };
+    const left = after === undefined ? {} : { after: { digest: digestBytes(after), mode: readMode(project, file) } };
     const stats = from === undefined ? undefined : lstatSync(path.join(project, from));
     // A copy of replaced content has permissions of its own; the file kept those that it had.
-    const mode = from !== undefined && after === undefined ? modeOf(project, from) : modeOf(project, file);
-    const digest = earlier === undefined ? {} : { digest: digestOf(earlier) };
+    const mode = from !== undefined && after === undefined ? readMode(project, from) : readMode(project, file);
+    const digest = earlier === undefined ? {} : { digest: digestBytes(earlier) };
     const own = from === undefined ? {} : { before: { kept: from, bytes: stats?.size ?? 0, mode, ...digest } };
     return { path: file, ...(known === undefined ? own : known.before && { before: known.before }), ...left };
   }
@@ -105,11 +105,11 @@ function contentAfter(action: ChangingAction, before: Buffer | undefined): Buffe
   );
 }
 
-function digestOf(bytes: Buffer): string {
+function digestBytes(bytes: Buffer): string {
   return `sha256:${sha256(bytes)}`;
 }
 
-function modeOf(project: string, file: string): number {
+function readMode(project: string, file: string): number {
   return (lstatSync(path.join(project, file), { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
 }
 

@@ -1,7 +1,7 @@
 import {
   actionFailed,
   failure,
-  hostInputsOf,
+  listHostInputs,
   interruptedText,
   isOfKind,
   isSkillError,
@@ -204,7 +204,7 @@ async function doAction(
     const isDenied = deniedReads(policy, execution.project);
     const given = {
       isDenied,
-      hostInputs: hostInputsOf(action),
+      hostInputs: listHostInputs(action),
       mayReach,
       packages,
     };

@@ -30,9 +30,9 @@ import {
 } from '#skills';
 import { cacheDirectory, type TreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
-import { loadConfig, surroundingsOf } from './config/config.ts';
+import { loadConfig, readSurroundings } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-import type { ExecutionPlaces } from './execution/execution.ts';
+import type { ExecutionDefaults } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
 import { projectTop, untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';
@@ -70,7 +70,7 @@ export interface Runtime {
   readonly registry: Registry;
   readonly cacheDir: string | undefined;
   /** Folders for workspaces and artifacts. */
-  readonly executionPlaces: Omit<ExecutionPlaces, 'findSkill'>;
+  readonly executionPlaces: Omit<ExecutionDefaults, 'findSkill'>;
   /** Problems with the configuration, the roots and the skills. */
   readonly diagnostics: readonly Diagnostic[];
   /** Resolves a skill; throws `skill/unknown` with the nearest names. */
@@ -99,7 +99,7 @@ export interface Runtime {
  * Loads roots, configuration and skills; the composition root. `packs/open-runtime.ts` passes the services.
  */
 export async function createRuntime(options: RuntimeOptions = {}, services?: RootServices): Promise<Runtime> {
-  const surroundings = surroundingsOf(options);
+  const surroundings = readSurroundings(options);
   const loaded = await loadConfig(
     surroundings,
     options.configFile,

@@ -4,7 +4,7 @@ import {
   fromFile,
   isFailed,
   kindOfFailure,
-  ledgerOf,
+  buildLedger,
   quoted,
   reduceSession,
   shownBy,
@@ -217,7 +217,7 @@ export function openSession(parts: SessionParts): Session {
     project: actions.host?.project,
     decide: (accesses) => decide(session.policy, accesses),
     get ledger() {
-      return ledgerOf(events);
+      return buildLedger(events);
     },
     async perform(action, options = {}) {
       try {

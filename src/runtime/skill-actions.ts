@@ -2,7 +2,7 @@ import {
   actionFailed,
   failure,
   findLoaded,
-  identityOf,
+  toSkillIdentity,
   nearest,
   quoted,
   selectDocuments,
@@ -25,7 +25,7 @@ import {
 } from '#core';
 import { refuseDynamicCommands } from '#policy';
 import {
-  filesOf,
+  listFiles,
   findScript,
   inSkill,
   listSkillFiles,
@@ -79,7 +79,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   const opened = inSkill(skill, (directory) => {
     const { whole = false, uncut = false } = action;
     const body = loadBodyIn(directory, skill, { ...context.limits.body, whole, uncut });
-    return body.type === 'failed' ? body : { type: 'opened' as const, body, ...filesOf(directory) };
+    return body.type === 'failed' ? body : { type: 'opened' as const, body, ...listFiles(directory) };
   });
   if (opened.type === 'failed') return actionFailed(action.type, opened.failure);
   const { body, isCut: filesCut } = opened;
@@ -106,7 +106,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   return {
     type: 'skill-loaded',
     action: action.type,
-    skill: identityOf(skill),
+    skill: toSkillIdentity(skill),
     status,
     text,
     report: { ...body.report, characters: text.length },
@@ -151,7 +151,7 @@ function loadStatus(before: ReturnType<typeof findLoaded>, digest: string, isKep
 }
 
 function list(action: ListResources, skill: SkillEntry): Observation {
-  const listing = inSkill(skill, (directory) => ({ type: 'listed' as const, ...filesOf(directory) }));
+  const listing = inSkill(skill, (directory) => ({ type: 'listed' as const, ...listFiles(directory) }));
   if (listing.type === 'failed') return actionFailed(action.type, listing.failure);
   const { files, isCut: filesCut } = listing;
   const folder = action.folder?.replace(/^(?:\.\/+)+|\/+$/g, '') ?? '';
@@ -170,7 +170,7 @@ function list(action: ListResources, skill: SkillEntry): Observation {
       }),
     );
   }
-  return { type: 'resources-listed', action: action.type, skill: identityOf(skill), files: listed, filesCut };
+  return { type: 'resources-listed', action: action.type, skill: toSkillIdentity(skill), files: listed, filesCut };
 }
 
 function read(action: ReadResource, skill: SkillEntry, { limits }: ReadingContext): Observation {
@@ -193,7 +193,7 @@ function read(action: ReadResource, skill: SkillEntry, { limits }: ReadingContex
     notes: [...notes, ...originNote(skill)],
     headings,
     action: action.type,
-    skill: identityOf(skill),
+    skill: toSkillIdentity(skill),
   };
 }
 
@@ -211,7 +211,7 @@ function select(action: SelectDocuments, skill: SkillEntry, { state }: ReadingCo
   return {
     type: 'documents-selected',
     action: action.type,
-    skill: identityOf(skill),
+    skill: toSkillIdentity(skill),
     mode,
     selected: selectDocuments(before, mode, documents.selected),
     documents: documents.shown,
@@ -224,7 +224,7 @@ function script(action: GetScriptPath, skill: SkillEntry): Observation {
   const found = findScript(skill, action.script);
   if (found.type === 'failed') return actionFailed(action.type, found.failure);
   const { path, isExecutable } = found;
-  return { type: 'script-found', action: action.type, skill: identityOf(skill), path, isExecutable };
+  return { type: 'script-found', action: action.type, skill: toSkillIdentity(skill), path, isExecutable };
 }
 
 /** Limit for all documents of one answer, so that `*` cannot fill the context. */

@@ -1,7 +1,7 @@
 /** Parses invocations and substitutes arguments into skill text. Compatible with Claude Code. */
 import { cleanText } from '#core';
 
-export interface GivenArguments {
+export interface SkillArguments {
   /** The arguments as typed. */
   readonly text: string;
   /** Declared names, by position. */
@@ -60,10 +60,10 @@ const MAX_SUBSTITUTED = 1_000_000;
  * A backslash before a placeholder keeps it literal. Substituted text is not scanned again. If no placeholder was filled, the arguments are
  * appended as a paragraph, so that they are never lost.
  */
-export function expandArguments(body: string, { text, names = [] }: GivenArguments): ExpandedText {
+export function expandArguments(body: string, { text, names = [] }: SkillArguments): ExpandedText {
   const typed = cleanText(text);
   const words = splitArguments(typed);
-  const placeholders = findPlaceholders(body, positionsOf(names));
+  const placeholders = findPlaceholders(body, toNamedPositions(names));
   const base = placeholders.some((placeholder) => !isEscaped(placeholder) && countsFromZero(placeholder)) ? 0 : 1;
   const unfilled = new Set<string>();
   let room = MAX_SUBSTITUTED + typed.length;
@@ -120,7 +120,7 @@ interface NamedPosition {
 }
 
 /** Longest first: `$branch-name` is `branch-name` if declared, otherwise `branch`. Invalid names keep their position. */
-function positionsOf(names: readonly string[]): readonly NamedPosition[] {
+function toNamedPositions(names: readonly string[]): readonly NamedPosition[] {
   return names
     .slice(0, MAX_ARGUMENTS)
     .map((name, at) => ({ name, at }))

@@ -3,7 +3,7 @@ import {
   deniedTool,
   toAiSdk,
   toAnthropic,
-  toolsOf,
+  buildTools,
   toOpenAi,
   toOpenAiResponses,
   whyNotOffered,
@@ -52,11 +52,11 @@ export async function openSkillTools(options: SkillToolsOptions = {}, services?:
   const sessionOptions =
     execution === undefined ? others : { ...others, execution: execution === 'auto' ? {} : execution };
   const runtime = isRuntime(given) ? given : await createRuntime(given, services);
-  return skillToolsOf(await runtime.startSession(sessionOptions), runtime);
+  return buildSkillTools(await runtime.startSession(sessionOptions), runtime);
 }
 
 /** The tools of an open session. `prepare` may change an action before it is performed. */
-export function skillToolsOf(
+export function buildSkillTools(
   session: Session,
   runtime: Runtime,
   prepare: (action: Action) => Action = (action) => action,
@@ -67,7 +67,7 @@ export function skillToolsOf(
     perform: (action, performOptions) => session.perform(prepare(action), performOptions),
     fail: (failed) => session.fail(failed),
   };
-  const tools = toolsOf(toolsOptions);
+  const tools = buildTools(toolsOptions);
   const names = tools.map(({ name }) => name);
   return {
     tools,

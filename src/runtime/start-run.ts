@@ -121,7 +121,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     flush: () => flush(),
   });
   try {
-    const start = startOf(source, session, { request, parentRun, budgets, agent, trace });
+    const start = buildRunStart(source, session, { request, parentRun, budgets, agent, trace });
     const record = openRecord(source, surroundings, { directory, openPlace, claim }, start);
     const notify = openNotifier({ listeners, follow, redactor: source.secrets.redactor });
     notify(startEvent(start, record));
@@ -145,7 +145,7 @@ type RunRequest = {
   readonly [Name in 'request' | 'parentRun' | 'budgets' | 'agent' | 'trace']: RunOptions[Name];
 };
 
-function startOf(
+function buildRunStart(
   { index, project }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent, trace }: RunRequest,
@@ -187,12 +187,12 @@ function startOf(
             name: execution.executor,
             isolation: execution.isolation,
             ...execution.identity,
-            ...mountsOf(execution),
+            ...describeMounts(execution),
           },
   };
 }
 
-function mountsOf({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
+function describeMounts({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
   return mounts.length === 0 ? {} : { mounts: mounts.map(({ source, access }) => ({ path: source, access })) };
 }
 

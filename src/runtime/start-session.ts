@@ -32,7 +32,7 @@ import {
 } from '#policy';
 import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
 import { openTreeDigests, thisProcess, type LockOwner, type TreeDigests } from '#platform';
-import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
+import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
 import type { PackageOptions } from './packages/packages.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
@@ -93,7 +93,7 @@ export interface SessionSourceParts {
   readonly untrusted: ReadonlySet<string>;
   /** Folders whose skills need no trust. */
   readonly vouched: readonly string[];
-  readonly places: Omit<ExecutionPlaces, 'findSkill'>;
+  readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly search: SkillSearch;
   readonly catalog: SessionSource['catalog'];
   /** Skill roots of sources that are not used; models cannot read them as files either. */
@@ -105,7 +105,7 @@ export interface SessionSource {
   readonly config: Config;
   readonly index: SkillIndex;
   readonly search: SkillSearch;
-  readonly places: Omit<ExecutionPlaces, 'findSkill'>;
+  readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly project: string;
   readonly otherRoots: readonly string[];
   readonly policy: ConfiguredPolicy;
@@ -166,7 +166,7 @@ export async function startSession(source: SessionSource, options: SessionOption
   const execution =
     options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
-  const offer = offerOf(index, settings, execution, host);
+  const offer = buildOffer(index, settings, execution, host);
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
@@ -241,7 +241,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     digests,
     redactor: secrets.redactor,
     limits: readingLimits(config),
-    policy: policyOf(source, options),
+    policy: buildPolicy(source, options),
     allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
     sandboxed: config.policy?.sandboxed ?? 'ask',
     approve: options.approve,
@@ -259,7 +259,7 @@ function allowedToolsUse(configured: AllowedToolsUse, parent: Session | undefine
   return configured === 'restrict' || configured === 'both' ? 'restrict' : 'ignore';
 }
 
-function policyOf(
+function buildPolicy(
   { policy, config }: SessionSource,
   { policy: session = {}, execution, parent }: SessionOptions,
 ): Policy {
@@ -286,7 +286,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
 }
 
 /** The offer depends only on the snapshot and the settings, so that prompts stay cacheable. */
-function offerOf(
+function buildOffer(
   index: SkillIndex,
   { placement }: SessionSettings,
   execution: Execution | undefined,

@@ -57,7 +57,7 @@ export async function reviewEntries(
       dir,
       scripts: files.filter(({ kind }) => kind === 'script').length,
       files: files.length,
-      wants: wantsOf(skill),
+      wants: readSkillWants(skill),
       ...(read.type === 'digest' ? { digest: read.digest } : { problem: read.message }),
       head,
     });
@@ -65,7 +65,11 @@ export async function reviewEntries(
   return reviewed;
 }
 
-function wantsOf({ dir, controls: { allowedTools, requires = [] }, compatibility = '' }: SkillEntry): SkillWants {
+function readSkillWants({
+  dir,
+  controls: { allowedTools, requires = [] },
+  compatibility = '',
+}: SkillEntry): SkillWants {
   const needs = inConfined(
     dir,
     (directory) => skillRequirements({ directory, requires, compatibility }),

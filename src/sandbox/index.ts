@@ -16,7 +16,7 @@ export { importedModules, type ImportedModules } from './environments/import-sca
 export type { UserEnvironment } from './environments/index-settings.ts';
 export { openLayers, type Layers, type StoredLayer } from './environments/layers.ts';
 export { mentionedPackages, remedyFor } from './environments/remedies.ts';
-export { textOf } from './environments/skill-text.ts';
+export { readSkillText } from './environments/skill-text.ts';
 export { openVenv, type Venv } from './environments/venv.ts';
 export { bubblewrapExecutor } from './executors/bubblewrap/executor.ts';
 export { bubblewrapFingerprint } from './executors/bubblewrap/fingerprint.ts';

@@ -36,7 +36,7 @@ const OTHER_IN_WORD = 1;
 
 /** The literals are in lower case and ASCII. */
 export function buildAutomaton(literals: readonly AutomatonLiteral[]): LiteralAutomaton {
-  const { columns, count } = columnsOf(literals);
+  const { columns, count } = assignColumns(literals);
   const shift = Math.ceil(Math.log2(count));
   const maxStates = literals.reduce((sum, { text, isAtWordStart }) => sum + text.length * (isAtWordStart ? 1 : 2), 2);
   const next = new Uint16Array(maxStates << shift);
@@ -92,7 +92,10 @@ export function buildAutomaton(literals: readonly AutomatonLiteral[]): LiteralAu
   return { next: next.subarray(0, ends.length << shift), shift, columns, firstIds, ids: Uint16Array.from(ends.flat()) };
 }
 
-function columnsOf(literals: readonly AutomatonLiteral[]): { readonly columns: Uint8Array; readonly count: number } {
+function assignColumns(literals: readonly AutomatonLiteral[]): {
+  readonly columns: Uint8Array;
+  readonly count: number;
+} {
   const columns = Uint8Array.from({ length: ASCII }, (_, code) => (isWordCharacter(code) ? OTHER_IN_WORD : OTHER));
   let count = OTHER_IN_WORD + 1;
   for (const { text } of literals)

@@ -3,7 +3,7 @@ import { quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { lowerCase, sourceColumn, type LineKind } from './normalize-line.ts';
 import { MultiPatternMatcher, isChinese, type TextMatch } from './multi-pattern-matcher.ts';
-import { passagesOf, proseOrCode, sourceLines, type Passage } from './passages.ts';
+import { splitPassages, proseOrCode, sourceLines, type Passage } from './passages.ts';
 import { isDenied, type Pattern, type Signal } from './pattern.ts';
 import { PATTERNS } from './patterns/all.ts';
 import { SCAN_RULES, isRuleId, type RuleId } from './rules.ts';
@@ -38,7 +38,7 @@ export interface MatchedText {
 export function matchText(file: ScanFile): MatchedText {
   const { unfiltered, chinese } = matcher();
   matcher().begin();
-  const passages = passagesOf(file, matcher());
+  const passages = splitPassages(file, matcher());
   const { candidates } = matcher();
   const anywhere = [
     ...unfiltered.filter((expression) => mayHaveLongRun(PATTERNS[expression], file.text)),
@@ -125,11 +125,11 @@ function hitAt(
 }
 
 function severityHere(pattern: Pattern, passage: string): ScanSeverity {
-  const severity = pattern.severity ?? severityOf(pattern.means);
+  const severity = pattern.severity ?? findSeverity(pattern.means);
   return severity !== 'low' && pattern.milder?.test(passage) === true ? 'medium' : severity;
 }
 
-function severityOf(means: RuleId | Signal): ScanSeverity {
+function findSeverity(means: RuleId | Signal): ScanSeverity {
   return isRuleId(means) ? SCAN_RULES[means].severity : 'low';
 }
 
@@ -145,7 +145,7 @@ function sourcePosition(passage: Passage, at: number): { readonly line: number; 
   };
 }
 
-export function findingOf(hit: Hit, path: string): ScanFinding | undefined {
+export function toFinding(hit: Hit, path: string): ScanFinding | undefined {
   if (!isRuleId(hit.means)) return undefined;
   const { means: rule, severity, line, column, says, excerpt } = hit;
   return { rule, severity, path, line, column, message: `${says}: ${excerpt}` };

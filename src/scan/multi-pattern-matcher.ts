@@ -4,7 +4,7 @@
  */
 import { ENDS, START, buildAutomaton, type LiteralAutomaton } from './literal-automaton.ts';
 import type { LineKind } from './normalize-line.ts';
-import { requiredLiterals, shortestOf, type RequiredLiterals } from './regex-prefilter.ts';
+import { requiredLiterals, shortestLength, type RequiredLiterals } from './regex-prefilter.ts';
 
 export interface TextMatch {
   readonly index: number;
@@ -71,7 +71,7 @@ export class MultiPatternMatcher {
   constructor(expressions: readonly RegExp[]) {
     const isChinese = expressions.map(({ source }) => CHINESE.test(source));
     const branches = expressions.flatMap(({ source }, expression) =>
-      isChinese[expression] === true ? [] : branchesOf(source, expression),
+      isChinese[expression] === true ? [] : toBranches(source, expression),
     );
     this.unfiltered = branches.filter(({ sets }) => sets.length === 0).map(({ expression }) => expression);
     this.chinese = [...expressions.keys()].filter((at) => isChinese[at] === true);
@@ -186,9 +186,9 @@ export function isChinese(text: string): boolean {
   return CHINESE.test(text);
 }
 
-function branchesOf(source: string, expression: number): readonly Branch[] {
+function toBranches(source: string, expression: number): readonly Branch[] {
   return requiredLiterals(source).map((all) => {
-    const long = all.filter((set) => shortestOf(set) >= MIN_LITERAL);
+    const long = all.filter((set) => shortestLength(set) >= MIN_LITERAL);
     return { expression, sets: long.length === 0 ? all.slice(0, 1) : long.slice(0, MAX_SETS) };
   });
 }

@@ -78,7 +78,7 @@ export interface PassageReader {
 /** Reused for every file. */
 const [codesOfFile, codesOfPassage] = [openCharacterCodes(), openCharacterCodes()];
 
-export function passagesOf({ path, text }: ScanFile, reader?: PassageReader): readonly Passage[] {
+export function splitPassages({ path, text }: ScanFile, reader?: PassageReader): readonly Passage[] {
   // Nearly all texts have no other line ends, which a search for each shows faster than an expression.
   const hasOtherLineEnds = OTHER_LINE_ENDS.some((end) => text.includes(end));
   const lines = text.split(hasOtherLineEnds ? LINE_END : '\n');
@@ -308,11 +308,11 @@ class LazyPassage implements Passage {
   }
 
   get text(): string {
-    return (this.#text ??= textOf(this.origin, this.kind));
+    return (this.#text ??= joinLines(this.origin, this.kind));
   }
 }
 
-function textOf(origin: PassageOrigin, kind: PassageKind): string {
+function joinLines(origin: PassageOrigin, kind: PassageKind): string {
   let text = '';
   for (let at = origin.from; at < origin.to; at += 1) {
     const line = normalizedAt(origin, at, kind);

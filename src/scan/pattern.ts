@@ -6,13 +6,13 @@ import type { RuleId } from './rules.ts';
 export type Signal = 'send' | 'collect' | 'standing' | 'urged' | 'remove' | 'run-script';
 
 /** `prose`: text for the reader. `code`: text that can be executed. `any`: both, because prose quotes commands too. */
-export type PatternPlace = 'prose' | 'code' | 'any';
+export type PatternScope = 'prose' | 'code' | 'any';
 
 export interface Pattern {
   readonly means: RuleId | Signal;
   /** Overrides the severity of the rule. */
   readonly severity?: ScanSeverity;
-  readonly in: PatternPlace;
+  readonly in: PatternScope;
   /** Applied to lower-case text with one passage per line. Must be global and must not match a line end. */
   readonly find: RegExp;
   /** Matches are runs of at least this many letters, digits, `+` and `/`; texts without such a run are skipped. */

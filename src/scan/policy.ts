@@ -79,7 +79,7 @@ function invalid(problems: readonly string[]): ScanPolicyProblems {
   return { type: 'invalid', problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-function verdictOf({ rule, severity }: ScanFinding, policy: ScanPolicy): ScanVerdict {
+function decideVerdict({ rule, severity }: ScanFinding, policy: ScanPolicy): ScanVerdict {
   const own = isRuleId(rule) && Object.hasOwn(policy.rules, rule) ? policy.rules[rule] : undefined;
   const verdict = own ?? policy.severities[severity];
   // Only these two let a finding pass; a program may pass a policy with other words.
@@ -112,6 +112,6 @@ export function applyScanPolicy(
   policy: ScanPolicy = DEFAULT_SCAN_POLICY,
 ): PolicyResult {
   const by = (wanted: ScanVerdict): readonly ScanFinding[] =>
-    findings.filter((finding) => verdictOf(finding, policy) === wanted);
+    findings.filter((finding) => decideVerdict(finding, policy) === wanted);
   return { stops: by('stop'), warnings: by('warn'), ignored: by('ignore') };
 }

@@ -15,10 +15,10 @@ export type RequiredLiterals = readonly LiteralSet[];
 export function requiredLiterals(source: string): readonly RequiredLiterals[] {
   return new RegexParser(source)
     .alternatives(NOTHING)
-    .map(({ sets }) => sets.toSorted((a, b) => shortestOf(b) - shortestOf(a) || a.length - b.length));
+    .map(({ sets }) => sets.toSorted((a, b) => shortestLength(b) - shortestLength(a) || a.length - b.length));
 }
 
-export function shortestOf(set: LiteralSet): number {
+export function shortestLength(set: LiteralSet): number {
   return Math.min(...set.map(({ text }) => text.length));
 }
 
@@ -93,7 +93,7 @@ class RegexParser {
       }
       const plain = SPECIAL.has(character) ? '' : this.#take(PLAIN);
       const one = plain === '' ? this.#take(ONE) : plain;
-      const literal = plain === '' ? literalOf(one) : plain;
+      const literal = plain === '' ? toLiteral(one) : plain;
       const quantifier = plain === '' ? this.#quantifier() : '';
       const isBeforeWord = literal !== undefined && !/\w$/.test(literal);
       if (one === WORD_BOUNDARY)
@@ -121,7 +121,7 @@ class RegexParser {
 }
 
 /** The text of an escaped or plain character; undefined for classes and anchors. */
-function literalOf(one: string): string | undefined {
+function toLiteral(one: string): string | undefined {
   if (one.startsWith('\\')) return /\\[A-Za-z0-9]/.test(one) ? undefined : one.slice(1);
   return /^[[.^$]/.test(one) ? undefined : one;
 }
@@ -139,7 +139,10 @@ function together(alternatives: readonly RequiredLiterals[]): RequiredLiterals {
   const [first, ...others] = alternatives;
   if (first === undefined || others.length === 0) return first ?? [];
   const best = alternatives.map((sets) =>
-    sets.reduce<LiteralSet>((most, set) => (most.length === 0 || shortestOf(set) > shortestOf(most) ? set : most), []),
+    sets.reduce<LiteralSet>(
+      (most, set) => (most.length === 0 || shortestLength(set) > shortestLength(most) ? set : most),
+      [],
+    ),
   );
   return best.some(({ length }) => length === 0) ? [] : [best.flat()];
 }

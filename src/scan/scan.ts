@@ -3,9 +3,9 @@ import { compareText, printable } from '#core';
 import { checkFile } from './check-file.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import { findHidden, type HiddenText } from './hidden.ts';
-import { findingOf, matchText, type Hit } from './match.ts';
+import { toFinding, matchText, type Hit } from './match.ts';
 import { isDocument } from './passages.ts';
-import { explainsAttacks, isSkillFile, topicOf, withinSubject } from './subject.ts';
+import { explainsAttacks, isSkillFile, readTopic, withinSubject } from './subject.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
 import { SCAN_RULES } from './rules.ts';
 
@@ -41,7 +41,7 @@ export function scanSkill(
   files: readonly ScanFile[],
   { declared = {}, known = new Map() }: ScanOptions = {},
 ): readonly ScanFinding[] {
-  const topic = topicOf(files);
+  const topic = readTopic(files);
   const scanned = files.map((file) => scanFile(file, topic, known));
   return sortAndDeduplicate([
     ...scanned.flatMap(({ findings }) => findings),
@@ -69,7 +69,7 @@ function scanFile(whole: ScanFile, topic: string, known: KnownTexts): FileScan {
   const scanned = { file, path, hits };
   const findings = [
     ...fileFindings,
-    ...hits.flatMap((hit) => findingOf(hit, path) ?? []),
+    ...hits.flatMap((hit) => toFinding(hit, path) ?? []),
     ...text.hidden.map(({ rule, severity, ...rest }) => ({ rule, severity, path, ...rest })),
     ...findInFile(scanned),
     ...(isTooLong || whole.isCut === true ? [notScanned(path, file.text.length)] : []),

@@ -23,7 +23,7 @@ const EXPLAINS_ATTACK = /\b(?:attackers?|exploitable|exploitation|malware|yara|f
 const EXPLAINS_ATTACKS =
   /\b(?:attackers?|exploit(?:s|ed|able|ation)?|vulnerab(?:le|ility|ilities)|misconfigur\w{1,8}|malware|yara|forensics?|threat model|severity: |cve-\d)\b/i;
 
-export function topicOf(files: readonly ScanFile[]): string {
+export function readTopic(files: readonly ScanFile[]): string {
   const text = files.find(isSkillFile)?.text ?? '';
   const end = text.indexOf('\n---', 3);
   return text.startsWith('---') && end !== -1 ? text.slice(0, Math.min(end, MAX_TOPIC)).toLowerCase() : '';

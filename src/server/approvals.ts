@@ -11,7 +11,7 @@ import {
   openStoredApprovals,
   pendingFolder,
   storedId,
-  type PendingPlace,
+  type PendingFolder,
 } from '#policy';
 import type { Approvals, PendingApproval } from './api/govern.ts';
 import { HttpError } from './http-error.ts';
@@ -38,7 +38,7 @@ export function openFolderApprovals(
   home: string | undefined,
   askedBy: (request: string) => string | undefined,
 ): ApprovalBook {
-  const place = (): PendingPlace => {
+  const place = (): PendingFolder => {
     if (home === undefined) throw new HttpError(503, 'HOME is not set; approvals are stored in the home folder');
     return { folder: pendingFolder(home), home };
   };

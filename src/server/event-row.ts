@@ -1,5 +1,5 @@
 /** Events as lines of a timeline: short text for a list, so that a page holds thousands of them. */
-import { describeAction, eventText, startOf, type JournalLine, type RunEvent } from '#core';
+import { describeAction, eventText, sliceStart, type JournalLine, type RunEvent } from '#core';
 import type { EventRow } from './api/runs.ts';
 import type { Immutable } from './router.ts';
 
@@ -17,15 +17,15 @@ export function eventRow({ seq, elapsed, event, attempt }: RecordLine): Immutabl
     at: Math.round(elapsed),
     type: event.type,
     tone,
-    text: startOf(text, MAX_TEXT),
+    text: sliceStart(text, MAX_TEXT),
     ...('call' in event && event.call !== undefined ? { call: event.call } : {}),
     ...('turn' in event ? { turn: event.turn } : {}),
     ...(event.type === 'plan' ? { plan: planView(event.plan) } : {}),
     ...(event.type === 'action' && event.action.type === 'final_answer'
-      ? { answer: startOf(event.action.answer, MAX_ANSWER) }
+      ? { answer: sliceStart(event.action.answer, MAX_ANSWER) }
       : {}),
     ...(event.type === 'approval-ask' ? { request: event.request.id } : {}),
-    ...(event.type === 'model-answer' ? { tokens: tokensOf(event) } : {}),
+    ...(event.type === 'model-answer' ? { tokens: countTokens(event) } : {}),
   };
 }
 
@@ -42,7 +42,7 @@ export function planView({
   return { goal, steps: steps.map(({ id, title, status }) => ({ id, title, status })) };
 }
 
-function tokensOf({ usage }: Extract<RunEvent, { readonly type: 'model-answer' }>): number {
+function countTokens({ usage }: Extract<RunEvent, { readonly type: 'model-answer' }>): number {
   return (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
 }
 
@@ -54,7 +54,7 @@ export function cutEvent(event: RunEvent): { readonly event: unknown; readonly i
   const text = JSON.stringify(event, (_, value: unknown) => {
     if (typeof value !== 'string' || value.length <= MAX_CHARACTERS) return value;
     isCut = true;
-    return `${startOf(value, MAX_CHARACTERS)}…`;
+    return `${sliceStart(value, MAX_CHARACTERS)}…`;
   });
   return { event: JSON.parse(text), isCut };
 }

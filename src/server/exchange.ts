@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { isSkillError } from '#core';
 import { LOOPBACK_HEADERS, respond } from '#platform';
-import { HttpError, statusOf } from './http-error.ts';
+import { HttpError, toHttpStatus } from './http-error.ts';
 import { API_PATH } from './open-api.ts';
 import { readFileBody, readJsonBody } from './request-body.ts';
 import { checkText } from './request-text.ts';
@@ -78,7 +78,7 @@ export function sendError(response: ServerResponse, error: unknown): boolean {
       hint: error.hint,
     });
   else if (isSkillError(error))
-    respond(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });
+    respond(response, toHttpStatus(error.code), { error: error.message, code: error.code, hint: error.hint });
   else return false;
   return true;
 }

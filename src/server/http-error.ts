@@ -19,7 +19,7 @@ const UNAVAILABLE: ReadonlySet<SkillErrorCode> = new Set([
 ]);
 
 /** The status for an error of the library. */
-export function statusOf(code: SkillErrorCode): number {
+export function toHttpStatus(code: SkillErrorCode): number {
   if (code === 'skill/unknown' || code === 'run/invalid') return 404;
   if (code === 'policy/refused') return 403;
   if (code === 'io/failed' || code === 'record/failed') return 500;

@@ -38,7 +38,7 @@ function operation({ method, path, summary, query, body, answer, status }: Route
     requestBody: body === undefined ? undefined : { required: true, content: bodyContent(body) },
     responses: {
       [String(status)]: { description: 'done', content: answerContent(answer) },
-      default: { description: 'failed', content: { 'application/json': { schema: schemaOf(ErrorBody) } } },
+      default: { description: 'failed', content: { 'application/json': { schema: toJsonSchema(ErrorBody) } } },
     },
   };
 }
@@ -56,16 +56,16 @@ function queryParameters(query: z.ZodType): readonly object[] {
 function bodyContent(body: z.ZodType | 'bytes'): object {
   return body === 'bytes'
     ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
-    : { 'application/json': { schema: schemaOf(body, 'input') } };
+    : { 'application/json': { schema: toJsonSchema(body, 'input') } };
 }
 
 function answerContent(answer: Route['answer']): object {
   if (answer === 'events') return { 'text/event-stream': { schema: { type: 'string' } } };
   if (answer === 'file') return { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
-  return { 'application/json': { schema: schemaOf(answer) } };
+  return { 'application/json': { schema: toJsonSchema(answer) } };
 }
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): object {
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'output'): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 }

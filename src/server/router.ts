@@ -151,8 +151,8 @@ function parsed<Schema extends z.ZodType | undefined>(
 /** Names the keys that are allowed where an unknown one was given. */
 function keysHint(schema: z.ZodType, path: readonly PropertyKey[], unknown: string): string {
   let at: z.ZodType | undefined = schema;
-  for (const name of path) at = shapeOf(at)?.[String(name)];
-  const keys = Object.keys(shapeOf(at) ?? {});
+  for (const name of path) at = findFields(at)?.[String(name)];
+  const keys = Object.keys(findFields(at) ?? {});
   // Either way round, because the longer of two names may differ by more letters.
   const near = nearest(unknown, keys)[0] ?? keys.find((key) => nearest(key, [unknown]).length > 0);
   if (near !== undefined) return `did you mean ${near}?`;
@@ -160,10 +160,10 @@ function keysHint(schema: z.ZodType, path: readonly PropertyKey[], unknown: stri
 }
 
 /** The fields of an object schema, also of one that is optional or has a default. */
-function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType | undefined>> | undefined {
+function findFields(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType | undefined>> | undefined {
   if (schema === undefined) return undefined;
   if ('shape' in schema) return Object(schema.shape);
-  return 'unwrap' in schema && typeof schema.unwrap === 'function' ? shapeOf(schema.unwrap()) : undefined;
+  return 'unwrap' in schema && typeof schema.unwrap === 'function' ? findFields(schema.unwrap()) : undefined;
 }
 
 export interface FoundRoute {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { LOOPBACK_HEADERS, openLoopbackServer, trySealKey } from '#platform';
-import { surroundingsOf } from '#runtime';
+import { readSurroundings } from '#runtime';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
@@ -36,7 +36,7 @@ const LIMITS: RunServerLimits = {
 /** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
 export async function createRunServer(options: RunServerOptions): Promise<RunServer> {
   const limits = { ...LIMITS, ...options.limits };
-  const surroundings = options.surroundings ?? surroundingsOf({});
+  const surroundings = options.surroundings ?? readSurroundings({});
   const closing = new AbortController();
   const starter = openRunStarter(options, limits, closing.signal);
   const routes = apiRoutes({ options, limits, surroundings, closing: closing.signal, starter });

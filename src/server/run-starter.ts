@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import { runAgent, type AgentOptions, type AgentResult } from '#agent';
-import { endOf, isSkillError, type RunEvent } from '#core';
+import { sliceEnd, isSkillError, type RunEvent } from '#core';
 import type { EventSink } from '#journal';
 import {
   leftOutNotes,
@@ -139,7 +139,7 @@ async function copyResults(session: Session, folder: string): Promise<readonly s
 }
 
 /** The default way to run an agent, with the options of the server. */
-export function agentOf({
+export function resolveRunAgent({
   runAgent: own = (given) => runAgent(given),
 }: RunServerOptions): NonNullable<RunServerOptions['runAgent']> {
   return own;
@@ -177,7 +177,7 @@ function openOutput(live: EventEmitter): {
     take(stream, chunk) {
       const text = waiting[stream] + decoders[stream].decode(chunk, { stream: true });
       // The record has the whole output; the page shows its end while the program runs.
-      waiting[stream] = endOf(text, MAX_OUTPUT);
+      waiting[stream] = sliceEnd(text, MAX_OUTPUT);
       timer ??= setTimeout(flush, OUTPUT_MS).unref();
     },
   };

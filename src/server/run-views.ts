@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { changesBetween, defined, startOf, type RunInfo } from '#core';
+import { changesBetween, defined, sliceStart, type RunInfo } from '#core';
 import { isLeftOutNote } from '#runtime';
 import { readRun, runLife, runState, type ListedRun } from '#journal';
 import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api/runs.ts';
@@ -53,7 +53,7 @@ export function openRunReader(own: OwnRuns): RunReader {
   const rowOf = (id: string, state: string, info: RunInfo, usage: RunUsage): Immutable<RunRow> => ({
     run: id,
     state,
-    request: startOf(info.request, 2_000),
+    request: sliceStart(info.request, 2_000),
     skills: [...new Set(info.skills.map(({ name }) => name))],
     startedAt: info.startedAt,
     ...defined({ endedAt: info.endedAt }),
@@ -153,7 +153,7 @@ const MAX_STEPS = 1_000;
 
 /** The actions and outcomes of two runs, aligned by their texts. Different steps at the same place are shown beside each other. */
 export function alignedSteps(left: string, right: string): Pick<Immutable<RunComparison>, 'steps' | 'isCut'> {
-  const all = [stepsOf(left), stepsOf(right)];
+  const all = [readSteps(left), readSteps(right)];
   const [a = [], b = []] = all.map((rows) => rows.slice(0, MAX_STEPS));
   const steps: Immutable<RunComparison>['steps'][number][] = [];
   let [i, j] = [0, 0];
@@ -186,7 +186,7 @@ export function alignedSteps(left: string, right: string): Pick<Immutable<RunCom
 const MAX_READ = MAX_STEPS + 1;
 const COMPARED: ReadonlySet<string> = new Set(['action', 'observation', 'budget-end', 'call-invalid', 'run-end']);
 
-function stepsOf(folder: string): readonly Immutable<EventRow>[] {
+function readSteps(folder: string): readonly Immutable<EventRow>[] {
   const rows: Immutable<EventRow>[] = [];
   for (const line of readRun(folder, { content: 'start' }).lines) {
     if (COMPARED.has(line.event.type)) rows.push(eventRow(line));

@@ -5,7 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import { isSealOf, sealOf, sha256, type Refusal } from '#platform';
+import { isSealOf, computeSeal, sha256, type Refusal } from '#platform';
 
 export interface SessionOptions {
   readonly key: Uint8Array;
@@ -37,7 +37,7 @@ export function openSessions({ key, purpose, port }: SessionOptions): Sessions {
   };
   return {
     refusal(request) {
-      if (!isSession(cookieOf(request, cookie)))
+      if (!isSession(readCookie(request, cookie)))
         return { status: 401, message: 'missing or invalid token: send Authorization: Bearer TOKEN' };
       // Browsers send cookies to every port of a host, also for pages of other ports.
       const site = request.headers['sec-fetch-site'];
@@ -60,13 +60,13 @@ export function openSessions({ key, purpose, port }: SessionOptions): Sessions {
       if (found === undefined) return undefined;
       links.delete(found);
       const body = `${String(Date.now())}.${randomBytes(16).toString('base64url')}`;
-      const value = `${body}.${sealOf(key, sealPurpose, body)}`;
+      const value = `${body}.${computeSeal(key, sealPurpose, body)}`;
       return `${cookie}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${String(SESSION_MS / 1_000)}`;
     },
   };
 }
 
-function cookieOf({ headers }: IncomingMessage, name: string): string {
+function readCookie({ headers }: IncomingMessage, name: string): string {
   for (const pair of (headers.cookie ?? '').split(';')) {
     const [key = '', value = ''] = pair.trim().split('=', 2);
     if (key === name) return value;

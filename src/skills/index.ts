@@ -18,7 +18,7 @@ export { readSimpleHead } from './format/simple-head.ts';
 export { parseSkillMd } from './format/skill-md.ts';
 export { readSkillFile } from './loader/body.ts';
 export { checkSkill, unusableFiles, type CheckOptions, type CheckedSkill } from './loader/check-skill.ts';
-export { filesOf, listSkillEntries, listSkillFiles, type SkillFiles } from './loader/files.ts';
+export { listFiles, listSkillEntries, listSkillFiles, type SkillFiles } from './loader/files.ts';
 export { loadBodyIn, type BodyLimits } from './loader/load-body.ts';
 export { readResourceFile } from './loader/read-resource.ts';
 export { findScript } from './loader/script-path.ts';
@@ -41,7 +41,7 @@ export {
   serverSkillsFolder,
   splitRoots,
   userFolders,
-  type GivenRoot,
+  type RootOption,
 } from './registry/roots.ts';
 export { splitClauses } from './search/clauses.ts';
 export { buildSearchIndex, readSearchIndex, type SearchIndex } from './search/search-index.ts';

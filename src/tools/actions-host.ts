@@ -1,4 +1,5 @@
 import {
+  isProblem,
   count,
   flag,
   text,
@@ -8,10 +9,18 @@ import {
   type ResourcesListed,
   type ToolRow,
 } from '#core';
-import { inputOf, isSet, linesOf, located, numberOf, optionalTextOf, textOf } from './parameters.ts';
+import {
+  buildInputSchema,
+  isSet,
+  readLineRange,
+  located,
+  readNumber,
+  readOptionalText,
+  readText,
+} from './parameters.ts';
 import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder } from './wording.ts';
-import { hashOf, showRead } from './actions-read.ts';
+import { toBareHash, showRead } from './actions-read.ts';
 
 /**
  * The tools of skills-agent for files and servers. A path inside a skill is read as part of that skill; every other path belongs to
@@ -22,7 +31,7 @@ const HOST_PATH =
   'A project file by its relative path, a workspace file as workspace://path, or a skill file as <skill>/<path>.';
 const SKILL_PATH = '<skill>/<path in the skill>, or an absolute path in the folder of a skill.';
 
-function pathOf(offer: Offer): ReturnType<typeof text> {
+function pathParameter(offer: Offer): ReturnType<typeof text> {
   return text(offer.host === undefined ? SKILL_PATH : HOST_PATH);
 }
 
@@ -31,10 +40,10 @@ const readFile: ToolRow = {
   description: 'Read one file or some of its lines.',
   action: 'read_file',
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'Which file.',
       {
-        path: pathOf(offer),
+        path: pathParameter(offer),
         from: count('The first line to show.', 1, 10_000_000),
         to: count('The last line to show.', 1, 10_000_000),
       },
@@ -42,8 +51,8 @@ const readFile: ToolRow = {
     ),
   isOffered: canRead,
   toActions(input, offer) {
-    const path = textOf(input, 'path');
-    const lines = linesOf(input, 'from', 'to');
+    const path = readText(input, 'path');
+    const lines = readLineRange(input, 'from', 'to');
     if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, ...lines }];
     const found = located(path, offer);
     return isProblem(found) ? found : [{ type: 'read_resource', ...found, ...lines }];
@@ -71,7 +80,7 @@ function showFile({
     media_type: mediaType,
     ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
     truncated: rest.truncated,
-    sha256: hashOf(digest),
+    sha256: toBareHash(digest),
     ...(notes.length === 0 ? {} : { notes }),
   };
 }
@@ -80,10 +89,10 @@ const listDirectory: ToolRow = {
   name: 'list_dir',
   description: 'List the contents of a folder. Opens no file.',
   action: 'list_dir',
-  schema: (offer) => inputOf('Which folder.', { path: pathOf(offer) }, ['path']),
+  schema: (offer) => buildInputSchema('Which folder.', { path: pathParameter(offer) }, ['path']),
   isOffered: canRead,
   toActions(input, offer) {
-    const path = textOf(input, 'path');
+    const path = readText(input, 'path');
     if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'list_dir', path }];
     const found = located(path, offer);
     if (isProblem(found)) return found;
@@ -120,11 +129,11 @@ const grep: ToolRow = singleAction({
   description: 'Find lines that match a regular expression, in a file or below a folder.',
   action: 'grep',
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'What to search for, and where.',
       {
         pattern: text('A JavaScript regular expression, without slashes around it.'),
-        path: pathOf(offer),
+        path: pathParameter(offer),
         glob: text('Only files that match this pattern, such as **/*.ts.'),
         ignore_case: flag('Ignore case.'),
         max_matches: count('Lines to give.', 1, 1_000, 200),
@@ -132,12 +141,12 @@ const grep: ToolRow = singleAction({
       ['pattern'],
     ),
   toAction(input) {
-    const glob = optionalTextOf(input, 'glob');
-    const most = numberOf(input, 'max_matches');
+    const glob = readOptionalText(input, 'glob');
+    const most = readNumber(input, 'max_matches');
     return {
       type: 'grep',
-      pattern: textOf(input, 'pattern'),
-      path: optionalTextOf(input, 'path') ?? '.',
+      pattern: readText(input, 'pattern'),
+      path: readOptionalText(input, 'path') ?? '.',
       glob,
       ...(isSet(input, 'ignore_case') ? { ignoreCase: true } : {}),
       maxMatches: most,
@@ -159,17 +168,17 @@ const writeFile: ToolRow = singleAction({
   description: 'Write a whole file of the project or the workspace. The user may be asked first.',
   action: 'write_file',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'Which file.',
       { path: text('Relative to the project, or workspace://path.'), content: text('The complete contents.') },
       ['path', 'content'],
     ),
-  toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
+  toAction: (input) => ({ type: 'write_file', path: readText(input, 'path'), content: readText(input, 'content') }),
   toResult: ({ path, bytes, digest, replaced }) => ({
     ok: true,
     path,
     bytes,
-    sha256: hashOf(digest),
+    sha256: toBareHash(digest),
     replaced: replaced !== undefined,
   }),
   isOffered: hasHost,
@@ -179,8 +188,8 @@ const deleteFile: ToolRow = singleAction({
   name: 'delete_file',
   description: 'Move a file of the project to the trash. The user may be asked first.',
   action: 'delete_file',
-  schema: () => inputOf('Which file.', { path: text('Relative to the project.') }, ['path']),
-  toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),
+  schema: () => buildInputSchema('Which file.', { path: text('Relative to the project.') }, ['path']),
+  toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
   toResult: ({ path, trash }) => ({ ok: true, path, trash }),
   isOffered: hasHost,
 });
@@ -190,7 +199,7 @@ const networkRequest: ToolRow = singleAction({
   description: 'Send a request to a server. Only granted hosts can be reached; the user may be asked first.',
   action: 'network_request',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'The request.',
       {
         url: text('The address, http or https.'),
@@ -201,14 +210,14 @@ const networkRequest: ToolRow = singleAction({
       ['url'],
     ),
   toAction(input) {
-    const method = optionalTextOf(input, 'method');
-    const body = optionalTextOf(input, 'body');
+    const method = readOptionalText(input, 'method');
+    const body = readOptionalText(input, 'body');
     return {
       type: 'network_request',
-      url: textOf(input, 'url'),
+      url: readText(input, 'url'),
       method,
       body,
-      headers: headersOf(input['headers']),
+      headers: readHeaders(input['headers']),
     };
   },
   toResult: ({ url, status, headers, mediaType, isBinary, text: body, bytes, truncated, redirects }) => ({
@@ -226,7 +235,7 @@ const networkRequest: ToolRow = singleAction({
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-function headersOf(value: unknown): Readonly<Record<string, string>> {
+function readHeaders(value: unknown): Readonly<Record<string, string>> {
   if (typeof value !== 'object' || value === null) return {};
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),

@@ -15,12 +15,12 @@ export function showRead(read: ResourceRead): unknown {
     media_type: mediaType,
     ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
     truncated: report.truncated,
-    sha256: hashOf(report.digest),
+    sha256: toBareHash(report.digest),
     ...(notes.length === 0 ? {} : { notes }),
   };
 }
 
 /** The bare hash, as in the results of skills-agent. */
-export function hashOf(digest: string): string {
+export function toBareHash(digest: string): string {
   return digest.replace(/^sha256:/, '');
 }

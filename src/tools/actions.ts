@@ -10,31 +10,31 @@ import {
   type Vocabulary,
 } from '#core';
 import { HOST_TOOLS } from './actions-host.ts';
-import { continueWith, hashOf, showRead } from './actions-read.ts';
+import { continueWith, toBareHash, showRead } from './actions-read.ts';
 import { showContent } from './content.ts';
 import {
-  inputOf,
-  listOf,
-  offsetOf,
+  buildInputSchema,
+  readList,
+  readOffset,
   offsetParameter,
-  optionalTextOf,
+  readOptionalText,
   skillChoice,
-  skillOf,
+  readSkillReference,
   skillReference,
-  textOf,
+  readText,
   texts,
-  textsOf,
+  readTexts,
 } from './parameters.ts';
-import { packagesParameter, programOf } from './run-parameters.ts';
+import { packagesParameter, readProgramOptions } from './run-parameters.ts';
 import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
-import { ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
+import { ROUTING_ONLY, guidanceFor, buildHint, inOrder, loadNote, loadNotes } from './wording.ts';
 
 const runScript: ToolRow = singleAction({
   name: 'run_script',
   description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
   action: 'run_script',
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'Which script.',
       {
         skill: skillReference(),
@@ -46,10 +46,10 @@ const runScript: ToolRow = singleAction({
     ),
   toAction: (input) => ({
     type: 'run_script',
-    ...skillOf(input['skill']),
-    script: textOf(input, 'relative_path'),
-    args: textsOf(input, 'args'),
-    ...programOf(input),
+    ...readSkillReference(input['skill']),
+    script: readText(input, 'relative_path'),
+    args: readTexts(input, 'args'),
+    ...readProgramOptions(input),
   }),
   toResult: ({ result }) => ({ ok: result.reason === 'exited' && result.exit_code === 0, ...result }),
   isOffered: canRun,
@@ -63,7 +63,7 @@ const selectSkills: ToolRow = {
   description: 'Select the skills for the task and load their instructions. Loading runs nothing.',
   action: 'load_skill',
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'Which skills.',
       {
         skills: {
@@ -77,7 +77,8 @@ const selectSkills: ToolRow = {
       ['skills'],
     ),
   isOffered: hasSkills,
-  toActions: (input) => listOf(input, 'skills').map((skill): Action => ({ type: 'load_skill', ...skillOf(skill) })),
+  toActions: (input) =>
+    readList(input, 'skills').map((skill): Action => ({ type: 'load_skill', ...readSkillReference(skill) })),
   toResult: (observations, offer) => ({
     ok: true,
     skills: observations.map((observation) => showSkill(observed(observation, 'load_skill'), offer)),
@@ -89,7 +90,7 @@ const loadResource: ToolRow = singleAction({
   description: 'Read one resource file of a skill, or one section of it.',
   action: 'read_resource',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'Which resource.',
       {
         skill: skillReference(),
@@ -101,13 +102,13 @@ const loadResource: ToolRow = singleAction({
     ),
   toAction(input) {
     // The example of skills-agent includes the heading marks.
-    const section = (optionalTextOf(input, 'section_hint') ?? '').replace(/^\s*#+\s*/, '').trim();
+    const section = (readOptionalText(input, 'section_hint') ?? '').replace(/^\s*#+\s*/, '').trim();
     return {
       type: 'read_resource',
-      ...skillOf(input['skill']),
-      path: textOf(input, 'relative_path'),
+      ...readSkillReference(input['skill']),
+      path: readText(input, 'relative_path'),
       ...(section === '' ? {} : { section }),
-      ...offsetOf(input),
+      ...readOffset(input),
     };
   },
   toResult: showRead,
@@ -117,8 +118,8 @@ const finalAnswer: ToolRow = singleAction({
   name: 'final_answer',
   description: 'Give the final answer and end the run.',
   action: 'final_answer',
-  schema: () => inputOf('The answer.', { answer: text('The text for the user.') }, ['answer']),
-  toAction: (input) => ({ type: 'final_answer', answer: textOf(input, 'answer') }),
+  schema: () => buildInputSchema('The answer.', { answer: text('The text for the user.') }, ['answer']),
+  toAction: (input) => ({ type: 'final_answer', answer: readText(input, 'answer') }),
   toResult: ({ answer }) => ({ ok: true, answer }),
 });
 
@@ -147,7 +148,7 @@ export const skillsAgent: Vocabulary = {
 
 function showFailure(failed: ActionFailed): unknown {
   const { code, message, nearest, isTerminal } = failed;
-  return { code, message, hint: hintOf(failed), nearest, ...(isTerminal ? { terminal: true } : {}) };
+  return { code, message, hint: buildHint(failed), nearest, ...(isTerminal ? { terminal: true } : {}) };
 }
 
 function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
@@ -160,7 +161,7 @@ function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
     ...identity,
     body,
     truncated: report.truncated,
-    sha256: hashOf(report.digest),
+    sha256: toBareHash(report.digest),
     resources: inOrder(files)
       .map(({ path }) => path)
       .filter((path) => path !== report.path && isOfferedPath(path)),

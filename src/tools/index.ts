@@ -2,7 +2,7 @@
  * The public names of tools.
  */
 
-export { inputOf, textsOf } from './parameters.ts';
+export { buildInputSchema, readTexts } from './parameters.ts';
 export { readInput } from './read-input.ts';
 export { withServerTools } from './server-tools.ts';
 export {
@@ -15,5 +15,5 @@ export {
   type OpenAiResponsesTool,
   type OpenAiTool,
 } from './shapes.ts';
-export { deniedTool, toolsOf, whyNotOffered, type SkillTool, type ToolAnswer, type ToolsOptions } from './tools.ts';
+export { deniedTool, buildTools, whyNotOffered, type SkillTool, type ToolAnswer, type ToolsOptions } from './tools.ts';
 export { VOCABULARY_NAMES, findVocabulary, type VocabularyName } from './vocabularies.ts';

@@ -1,4 +1,5 @@
 import {
+  isProblem,
   escapeHeaderLines,
   failure,
   printable,
@@ -11,7 +12,7 @@ import {
   type ToolRow,
   type Vocabulary,
 } from '#core';
-import { inputOf, located, named, offsetOf, offsetParameter, skillChoice, textOf } from './parameters.ts';
+import { buildInputSchema, located, named, readOffset, offsetParameter, skillChoice, readText } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -42,8 +43,8 @@ const request: ToolRow = singleAction({
   name: 'skill_request',
   description: 'Request the full content of a skill: its guide and the list of its files. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
-  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), uncut: true, again: true }),
+  schema: (offer) => buildInputSchema('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
+  toAction: (input) => ({ type: 'load_skill', skill: readText(input, 'skill_name'), uncut: true, again: true }),
   toResult(loaded, offer) {
     const { skill, text: body, files } = loaded;
     const note = loadNote(loaded, offer);
@@ -59,14 +60,14 @@ const fileRead: ToolRow = singleAction({
   description: 'Read a file of a skill.',
   action: 'read_resource',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'Which file.',
       { file: text('Absolute path in the directory of a skill, or <skill>/<path>.'), offset: offsetParameter },
       ['file'],
     ),
   toAction(input, offer) {
-    const found = locatedInLoaded(textOf(input, 'file'), offer);
-    return isProblem(found) ? found : { type: 'read_resource', ...found, ...offsetOf(input) };
+    const found = locatedInLoaded(readText(input, 'file'), offer);
+    return isProblem(found) ? found : { type: 'read_resource', ...found, ...readOffset(input) };
   },
   toResult: (read) =>
     succeeded({
@@ -103,14 +104,15 @@ const fileWrite: ToolRow = singleAction({
   description: 'Write a file in the workspace, where shell_exec runs. The user may be asked first.',
   action: 'write_file',
   schema: () =>
-    inputOf('Which file.', { file: text('Path in the workspace.'), content: named(text('The complete contents.')) }, [
-      'file',
-      'content',
-    ]),
+    buildInputSchema(
+      'Which file.',
+      { file: text('Path in the workspace.'), content: named(text('The complete contents.')) },
+      ['file', 'content'],
+    ),
   toAction(input) {
-    const reading = toRelativePath(textOf(input, 'file'));
+    const reading = toRelativePath(readText(input, 'file'));
     if (reading.type === 'refused') return reading.failure;
-    return { type: 'write_file', path: `workspace://work/${reading.path}`, content: textOf(input, 'content') };
+    return { type: 'write_file', path: `workspace://work/${reading.path}`, content: readText(input, 'content') };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
   isOffered: (offer) => canRun(offer) && offer.host !== undefined,

@@ -11,7 +11,7 @@ import {
   type LinesFound,
   type ToolRow,
 } from '#core';
-import { inputOf, linesOf, named, numberOf, optionalTextOf, textOf } from './parameters.ts';
+import { buildInputSchema, readLineRange, named, readNumber, readOptionalText, readText } from './parameters.ts';
 import { hasHost, observed, singleAction, type SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
 
@@ -25,12 +25,16 @@ const readFile = onFiles({
   description: 'Read a project file or some lines.',
   action: 'read_file',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'Which file.',
       { path, from_line: named(count('First line.', 1, LAST_LINE)), to_line: named(count('Last line.', 1, LAST_LINE)) },
       ['path'],
     ),
-  toAction: (input) => ({ type: 'read_file', path: textOf(input, 'path'), ...linesOf(input, 'from_line', 'to_line') }),
+  toAction: (input) => ({
+    type: 'read_file',
+    path: readText(input, 'path'),
+    ...readLineRange(input, 'from_line', 'to_line'),
+  }),
   toResult: showFile,
 });
 
@@ -38,10 +42,10 @@ const listFiles = onFiles({
   name: 'list_files',
   description: 'List a project folder.',
   action: 'list_dir',
-  schema: () => inputOf('Which folder.', { path, depth: named(count('Levels to list.', 1, MAX_DEPTH, 1)) }),
+  schema: () => buildInputSchema('Which folder.', { path, depth: named(count('Levels to list.', 1, MAX_DEPTH, 1)) }),
   toAction(input) {
-    const depth = numberOf(input, 'depth');
-    const asked = optionalTextOf(input, 'path') ?? '';
+    const depth = readNumber(input, 'depth');
+    const asked = readOptionalText(input, 'path') ?? '';
     return { type: 'list_dir', path: asked === '' ? '.' : asked, depth };
   },
   toResult: showFolder,
@@ -52,17 +56,17 @@ const searchFiles = onFiles({
   description: 'Find lines in project files by regular expression.',
   action: 'grep',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'What to find.',
       { pattern: named(text('JavaScript regular expression.')), path, glob: named(text('Such as **/*.ts.')) },
       ['pattern'],
     ),
   toAction(input) {
-    const glob = optionalTextOf(input, 'glob') ?? '';
-    const asked = optionalTextOf(input, 'path') ?? '';
+    const glob = readOptionalText(input, 'glob') ?? '';
+    const asked = readOptionalText(input, 'path') ?? '';
     return {
       type: 'grep',
-      pattern: textOf(input, 'pattern'),
+      pattern: readText(input, 'pattern'),
       path: asked === '' ? '.' : asked,
       ...(glob === '' ? {} : { glob }),
     };
@@ -74,8 +78,9 @@ const writeFile = onFiles({
   name: 'write_file',
   description: 'Write a whole project file.',
   action: 'write_file',
-  schema: () => inputOf('Which file.', { path, content: named(text('The whole content.')) }, ['path', 'content']),
-  toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
+  schema: () =>
+    buildInputSchema('Which file.', { path, content: named(text('The whole content.')) }, ['path', 'content']),
+  toAction: (input) => ({ type: 'write_file', path: readText(input, 'path'), content: readText(input, 'content') }),
   toResult: showWritten,
 });
 
@@ -85,16 +90,16 @@ const editFile: ToolRow = {
     description: 'Replace one passage of a project file.',
     action: 'edit_file',
     schema: () =>
-      inputOf(
+      buildInputSchema(
         'Which passage.',
         { path, old_text: text('Exact; occurs once in the file.'), new_text: named(text('Its replacement.')) },
         ['path', 'old_text', 'new_text'],
       ),
     toAction: (input) => ({
       type: 'edit_file',
-      path: textOf(input, 'path'),
-      oldText: textOf(input, 'old_text'),
-      newText: textOf(input, 'new_text'),
+      path: readText(input, 'path'),
+      oldText: readText(input, 'old_text'),
+      newText: readText(input, 'new_text'),
     }),
     toResult: () => '',
   }),
@@ -106,8 +111,8 @@ const deleteFile = onFiles({
   name: 'delete_file',
   description: 'Move a project file to the trash.',
   action: 'delete_file',
-  schema: () => inputOf('Which file.', { path }, ['path']),
-  toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),
+  schema: () => buildInputSchema('Which file.', { path }, ['path']),
+  toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
   toResult: ({ path: file }) => `deleted ${printable(file)}`,
 });
 

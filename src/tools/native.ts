@@ -1,22 +1,29 @@
 import { count, delimit, text, type Offer, type ResourceRead, type ToolRow, type Vocabulary } from '#core';
 import { loadedContent, showContent } from './content.ts';
 import {
-  inputOf,
-  linesOf,
+  buildInputSchema,
+  readLineRange,
   named,
-  offsetOf,
+  readOffset,
   offsetParameter,
-  optionalTextOf,
+  readOptionalText,
   rare,
-  searchOf,
+  readSearch,
   searchParameters,
   skillChoice,
   skillName,
-  textOf,
+  readText,
   texts,
-  textsOf,
+  readTexts,
 } from './parameters.ts';
-import { environment, givenParameters, inputsOf, outputsOf, packagesParameter, programOf } from './run-parameters.ts';
+import {
+  environment,
+  programParameters,
+  readInputs,
+  readOutputs,
+  packagesParameter,
+  readProgramOptions,
+} from './run-parameters.ts';
 import { FILE_TOOLS } from './native-files.ts';
 import { canRun, hasSkills, singleAction } from './single-action.ts';
 import {
@@ -40,7 +47,7 @@ const search: ToolRow = singleAction({
   description: 'Find skills that are not listed.',
   action: 'search_skills',
   schema: searchParameters,
-  toAction: searchOf,
+  toAction: readSearch,
   toResult: ({ results }) => results.map(({ name, description, source }) => ({ name, description, source })),
 });
 
@@ -48,8 +55,8 @@ const load: ToolRow = singleAction({
   name: 'load_skill',
   description: 'Load the instructions of a skill and the list of its files. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill: skillChoice(offer) }, ['skill']),
-  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill') }),
+  schema: (offer) => buildInputSchema('Which skill.', { skill: skillChoice(offer) }, ['skill']),
+  toAction: (input) => ({ type: 'load_skill', skill: readText(input, 'skill') }),
   toResult(loaded, offer) {
     const note = loadNote(loaded, offer);
     return note === undefined ? loadedContent(loaded, continueWith) : withNotes(note, loadNotes(loaded, continueWith));
@@ -61,12 +68,14 @@ const list: ToolRow = singleAction({
   description: 'List the files of a skill.',
   action: 'list_resources',
   schema: () =>
-    inputOf('Which skill.', { skill: skillName, folder: rare(text('Only files below this folder of the skill.')) }, [
-      'skill',
-    ]),
+    buildInputSchema(
+      'Which skill.',
+      { skill: skillName, folder: rare(text('Only files below this folder of the skill.')) },
+      ['skill'],
+    ),
   toAction(input) {
-    const folder = optionalTextOf(input, 'folder') ?? '';
-    return { type: 'list_resources', skill: textOf(input, 'skill'), ...(folder === '' ? {} : { folder }) };
+    const folder = readOptionalText(input, 'folder') ?? '';
+    return { type: 'list_resources', skill: readText(input, 'skill'), ...(folder === '' ? {} : { folder }) };
   },
   toResult: ({ files, filesCut }) =>
     files.length === 0 ? 'the skill has no files' : fileLines(files, filesCut).join('\n'),
@@ -77,7 +86,7 @@ const read: ToolRow = singleAction({
   description: 'Read a file of a skill, or the section below a heading.',
   action: 'read_resource',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'Which file.',
       {
         skill: skillName,
@@ -90,14 +99,14 @@ const read: ToolRow = singleAction({
       ['skill', 'path'],
     ),
   toAction(input) {
-    const section = optionalTextOf(input, 'section') ?? '';
+    const section = readOptionalText(input, 'section') ?? '';
     return {
       type: 'read_resource',
-      skill: textOf(input, 'skill'),
-      path: textOf(input, 'path'),
+      skill: readText(input, 'skill'),
+      path: readText(input, 'path'),
       ...(section === '' ? {} : { section }),
-      ...linesOf(input, 'from_line', 'to_line'),
-      ...offsetOf(input),
+      ...readLineRange(input, 'from_line', 'to_line'),
+      ...readOffset(input),
     };
   },
   toResult: showRead,
@@ -109,11 +118,16 @@ const scriptPath: ToolRow = {
     description: 'Get the absolute path of a script of a skill, for your own tool that runs commands.',
     action: 'get_script_path',
     schema: () =>
-      inputOf('Which script.', { skill: skillName, script: named(text('File below scripts/, such as compare.py.')) }, [
-        'skill',
-        'script',
-      ]),
-    toAction: (input) => ({ type: 'get_script_path', skill: textOf(input, 'skill'), script: textOf(input, 'script') }),
+      buildInputSchema(
+        'Which script.',
+        { skill: skillName, script: named(text('File below scripts/, such as compare.py.')) },
+        ['skill', 'script'],
+      ),
+    toAction: (input) => ({
+      type: 'get_script_path',
+      skill: readText(input, 'skill'),
+      script: readText(input, 'script'),
+    }),
     toResult: ({ path }) => path,
   }),
   // Programs of a session see a copy of the skill, so the path is of use only to another shell.
@@ -125,25 +139,25 @@ const runScript: ToolRow = singleAction({
   description: 'Run a script of a skill. Called with {}, it explains more parameters.',
   action: 'run_script',
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'Which script.',
       {
         skill: skillName,
         script: text('Path below scripts/.'),
         args: named(texts('Its arguments, one per item.')),
         ...packagesParameter(offer),
-        ...givenParameters,
+        ...programParameters,
       },
       ['skill', 'script'],
     ),
   toAction: (input) => ({
     type: 'run_script',
-    skill: textOf(input, 'skill'),
-    script: textOf(input, 'script'),
-    args: textsOf(input, 'args'),
-    ...programOf(input),
-    inputs: inputsOf(input),
-    outputs: outputsOf(input),
+    skill: readText(input, 'skill'),
+    script: readText(input, 'script'),
+    args: readTexts(input, 'args'),
+    ...readProgramOptions(input),
+    inputs: readInputs(input),
+    outputs: readOutputs(input),
   }),
   toResult: ({ result }) => result,
   isOffered: canRun,
@@ -154,7 +168,7 @@ const runCommand: ToolRow = singleAction({
   description: 'Run a shell command in the workspace, or in the folder of the named skill.',
   action: 'run_command',
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'What to run.',
       {
         command: named(text('The shell command.')),
@@ -162,21 +176,21 @@ const runCommand: ToolRow = singleAction({
         cwd: offer.execution?.project === undefined ? rare(text(startFolders(offer))) : text(startFolders(offer)),
         env: rare(environment),
         ...packagesParameter(offer),
-        ...givenParameters,
+        ...programParameters,
       },
       ['command'],
     ),
   toAction(input) {
-    const skill = optionalTextOf(input, 'skill');
-    const cwd = optionalTextOf(input, 'cwd');
+    const skill = readOptionalText(input, 'skill');
+    const cwd = readOptionalText(input, 'cwd');
     return {
       type: 'run_command',
-      command: textOf(input, 'command'),
+      command: readText(input, 'command'),
       ...(skill === undefined || skill === '' ? {} : { skill }),
       ...(cwd === undefined || cwd === '' ? {} : { cwd }),
-      ...programOf(input),
-      inputs: inputsOf(input),
-      outputs: outputsOf(input),
+      ...readProgramOptions(input),
+      inputs: readInputs(input),
+      outputs: readOutputs(input),
     };
   },
   toResult: ({ result }) => result,

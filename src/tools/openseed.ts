@@ -1,15 +1,15 @@
 import { escapeHeaderLines, failure, quoted, text, toRelativePath, type ToolRow, type Vocabulary } from '#core';
 import { showContent } from './content.ts';
 import {
-  inputOf,
+  buildInputSchema,
   named,
-  offsetOf,
+  readOffset,
   offsetParameter,
-  searchOf,
+  readSearch,
   searchParameters,
   skillChoice,
   skillName,
-  textOf,
+  readText,
 } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { singleAction } from './single-action.ts';
@@ -42,7 +42,7 @@ const search: ToolRow = singleAction({
   description: 'Find skills for a task.',
   action: 'search_skills',
   schema: searchParameters,
-  toAction: searchOf,
+  toAction: readSearch,
   toResult: ({ results }) =>
     results.flatMap(({ name, description }) => (description === '' ? [] : [{ name, description }])),
   isOffered: always,
@@ -52,10 +52,10 @@ const load: ToolRow = singleAction({
   name: 'load_skill',
   description: 'Load the SKILL.md of a skill: how to do the work, step by step. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
+  schema: (offer) => buildInputSchema('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
   toAction: (input) => ({
     type: 'load_skill',
-    skill: textOf(input, 'skill_name'),
+    skill: readText(input, 'skill_name'),
     whole: true,
     uncut: true,
     again: true,
@@ -70,7 +70,7 @@ const loadAsset: ToolRow = singleAction({
   description: 'Read a file of a skill: SKILL.md, or below references/, assets/ or scripts/.',
   action: 'read_resource',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'Which file.',
       {
         skill_name: skillName,
@@ -80,13 +80,13 @@ const loadAsset: ToolRow = singleAction({
       ['skill_name', 'relative_path'],
     ),
   toAction(input) {
-    const reading = toRelativePath(textOf(input, 'relative_path'));
+    const reading = toRelativePath(readText(input, 'relative_path'));
     if (reading.type === 'refused') return reading.failure;
     if (!isBelow(reading.path, FOLDERS) && reading.path !== 'SKILL.md')
       return failure('path/not-offered', `${quoted(reading.path)} is not below references/, assets/ or scripts/`, {
         hint: 'list the assets of the skill and use one of their paths',
       });
-    return { type: 'read_resource', skill: textOf(input, 'skill_name'), path: reading.path, ...offsetOf(input) };
+    return { type: 'read_resource', skill: readText(input, 'skill_name'), path: reading.path, ...readOffset(input) };
   },
   toResult: (read) => withNotes(inert(read.text), readNotes(read, continueWith)),
 });
@@ -96,14 +96,15 @@ const scriptPath: ToolRow = singleAction({
   description: 'Get the absolute path of a script of a skill, for a shell command.',
   action: 'get_script_path',
   schema: () =>
-    inputOf('Which script.', { skill_name: skillName, script_name: text('File below scripts/, such as compare.py.') }, [
-      'skill_name',
-      'script_name',
-    ]),
+    buildInputSchema(
+      'Which script.',
+      { skill_name: skillName, script_name: text('File below scripts/, such as compare.py.') },
+      ['skill_name', 'script_name'],
+    ),
   toAction: (input) => ({
     type: 'get_script_path',
-    skill: textOf(input, 'skill_name'),
-    script: textOf(input, 'script_name'),
+    skill: readText(input, 'skill_name'),
+    script: readText(input, 'script_name'),
   }),
   toResult: ({ path }) => path,
 });
@@ -112,8 +113,8 @@ const listAssets: ToolRow = singleAction({
   name: 'list_skill_assets',
   description: 'List the files of a skill below references/, scripts/ and assets/.',
   action: 'list_resources',
-  schema: () => inputOf('Which skill.', { skill_name: skillName }, ['skill_name']),
-  toAction: (input) => ({ type: 'list_resources', skill: textOf(input, 'skill_name') }),
+  schema: () => buildInputSchema('Which skill.', { skill_name: skillName }, ['skill_name']),
+  toAction: (input) => ({ type: 'list_resources', skill: readText(input, 'skill_name') }),
   toResult: ({ files }) =>
     inOrder(files)
       .map(({ path }) => path)
@@ -124,7 +125,7 @@ const listSkills: ToolRow = {
   name: 'list_skills',
   description: 'List the names of all skills.',
   action: 'search_skills',
-  schema: () => inputOf('Nothing.', {}),
+  schema: () => buildInputSchema('Nothing.', {}),
   isOffered: always,
   // The names are part of the offer: there is nothing to perform.
   toActions: () => [],

@@ -42,9 +42,11 @@ export function skillChoice({ skills }: Offer): JsonSchema {
 
 /** A skill by name, and by source if several skills have that name. */
 export function skillReference(name: JsonSchema = skillName): ObjectSchema {
-  return inputOf('The skill.', { name, source: named(text('The source of the skill: project, user, builtin.')) }, [
-    'name',
-  ]);
+  return buildInputSchema(
+    'The skill.',
+    { name, source: named(text('The source of the skill: project, user, builtin.')) },
+    ['name'],
+  );
 }
 
 /** A parameter whose name says enough: a model is sent its type only. */
@@ -57,7 +59,7 @@ export function rare(schema: JsonSchema): JsonSchema {
   return { ...schema, brief: 'none' };
 }
 
-export function inputOf(
+export function buildInputSchema(
   description: string,
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
@@ -77,7 +79,7 @@ export function texts(description: string): JsonSchema {
 
 /** The parameters of both search tools. */
 export function searchParameters(): ObjectSchema {
-  return inputOf(
+  return buildInputSchema(
     'What to search for.',
     {
       query: named(text('What the task needs, in a few words.')),
@@ -87,30 +89,30 @@ export function searchParameters(): ObjectSchema {
   );
 }
 
-export function searchOf(input: ToolInput): SearchSkills {
-  const n = numberOf(input, 'n');
-  return { type: 'search_skills', query: textOf(input, 'query'), n };
+export function readSearch(input: ToolInput): SearchSkills {
+  const n = readNumber(input, 'n');
+  return { type: 'search_skills', query: readText(input, 'query'), n };
 }
 
 /** Readers for validated input: a value of another type counts as absent. */
-export function textOf(input: ToolInput, key: string): string {
-  return optionalTextOf(input, key) ?? '';
+export function readText(input: ToolInput, key: string): string {
+  return readOptionalText(input, key) ?? '';
 }
 
-export function optionalTextOf(input: ToolInput, key: string): string | undefined {
+export function readOptionalText(input: ToolInput, key: string): string | undefined {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
-export function numberOf(input: ToolInput, key: string): number | undefined {
+export function readNumber(input: ToolInput, key: string): number | undefined {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   return typeof value === 'number' ? value : undefined;
 }
 
 /** The lines that two parameters name. Without the first, reading starts at line 1. */
-export function linesOf(input: ToolInput, first: string, last: string): { readonly lines?: LineRange } {
-  const from = numberOf(input, first);
-  const to = numberOf(input, last);
+export function readLineRange(input: ToolInput, first: string, last: string): { readonly lines?: LineRange } {
+  const from = readNumber(input, first);
+  const to = readNumber(input, last);
   if (from === undefined && to === undefined) return {};
   return { lines: { from: from ?? 1, to } };
 }
@@ -119,20 +121,20 @@ export function isSet(input: ToolInput, key: string): boolean {
   return Object.hasOwn(input, key) && input[key] === true;
 }
 
-export function listOf(input: ToolInput, key: string): readonly unknown[] {
+export function readList(input: ToolInput, key: string): readonly unknown[] {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   return Array.isArray(value) ? value : [];
 }
 
-export function textsOf(input: ToolInput, key: string): readonly string[] {
-  return listOf(input, key).filter((item) => typeof item === 'string');
+export function readTexts(input: ToolInput, key: string): readonly string[] {
+  return readList(input, key).filter((item) => typeof item === 'string');
 }
 
 /** Reads `{name, source}` as an action names a skill. */
-export function skillOf(value: unknown): { readonly skill: string; readonly source?: string } {
+export function readSkillReference(value: unknown): { readonly skill: string; readonly source?: string } {
   if (!isObject(value)) return { skill: '' };
-  const source = optionalTextOf(value, 'source');
-  return { skill: textOf(value, 'name'), ...(source === undefined || source === '' ? {} : { source }) };
+  const source = readOptionalText(value, 'source');
+  return { skill: readText(value, 'name'), ...(source === undefined || source === '' ? {} : { source }) };
 }
 
 /** Resolves a path to a skill and a file, or explains why it does not resolve. */
@@ -149,7 +151,7 @@ export function located(path: string, offer: Offer): LocatedPath | ActionProblem
 /** Where to continue a file; every tool that reads has it, so that no part of a file is unreachable. */
 export const offsetParameter = named(count('Where to continue a file that was cut, as its note says.', 0, LAST_OFFSET));
 
-export function offsetOf(input: ToolInput): { readonly offset?: number } {
-  const offset = numberOf(input, 'offset');
+export function readOffset(input: ToolInput): { readonly offset?: number } {
+  const offset = readNumber(input, 'offset');
   return offset === undefined ? {} : { offset };
 }

@@ -64,10 +64,10 @@ export function readObject(input: unknown): InputReading {
   return { type: 'input', input: given.value, ignored: [] };
 }
 
-type Given = { readonly type: 'value'; readonly value: unknown } | Extract<InputReading, { type: 'refused' }>;
+type ParsedInput = { readonly type: 'value'; readonly value: unknown } | Extract<InputReading, { type: 'refused' }>;
 
 /** OpenAI sends `arguments` as text; a tool without parameters may get no input at all. */
-function fromText(input: unknown): Given {
+function fromText(input: unknown): ParsedInput {
   if (input === undefined || input === null) return { type: 'value', value: {} };
   if (typeof input !== 'string') return { type: 'value', value: input };
   if (input.trim() === '') return { type: 'value', value: {} };
@@ -112,11 +112,11 @@ function repair(value: unknown, schema: JsonSchema): unknown {
 }
 
 function repairProperties(object: ToolInput, schema: ObjectSchema): ToolInput {
-  const entries = Object.entries(object).filter(([key, item]) => !isAbsent(item, propertyOf(schema, key)));
+  const entries = Object.entries(object).filter(([key, item]) => !isAbsent(item, findProperty(schema, key)));
   // `fromEntries` defines a key called __proto__ as an ordinary key, which is then rejected as unknown.
   return Object.fromEntries(
     entries.map(([key, item]) => {
-      const property = propertyOf(schema, key);
+      const property = findProperty(schema, key);
       return [key, property === undefined ? item : repair(item, property)];
     }),
   );
@@ -133,7 +133,7 @@ function repairMap(object: ToolInput, values: JsonSchema | true = true): ToolInp
   );
 }
 
-function propertyOf({ properties }: ObjectSchema, key: string): JsonSchema | undefined {
+function findProperty({ properties }: ObjectSchema, key: string): JsonSchema | undefined {
   return Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
@@ -170,10 +170,10 @@ function asObject(value: unknown, schema: Extract<JsonSchema, { readonly type: '
 function findTooLong(value: unknown, schema: JsonSchema, path: JsonPath): string | undefined {
   if (typeof value === 'string')
     return value.length > LONGEST_TEXT
-      ? `parameter ${nameOf(path)} has more than ${LONGEST_TEXT} characters`
+      ? `parameter ${quotePath(path)} has more than ${LONGEST_TEXT} characters`
       : undefined;
   if (Array.isArray(value)) {
-    if (value.length > LONGEST_LIST) return `parameter ${nameOf(path)} has more than ${LONGEST_LIST} items`;
+    if (value.length > LONGEST_LIST) return `parameter ${quotePath(path)} has more than ${LONGEST_LIST} items`;
     const items = 'type' in schema && schema.type === 'array' ? schema.items : undefined;
     if (items === undefined) return undefined;
     for (const [index, item] of value.entries()) {
@@ -205,11 +205,11 @@ function refusedFor(problems: readonly SchemaProblem[], input: ToolInput, schema
 }
 
 function problemText({ type, path, expected }: SchemaProblem, input: ToolInput): string {
-  if (type === 'unknown-key') return `unknown parameter ${nameOf(path)}`;
+  if (type === 'unknown-key') return `unknown parameter ${quotePath(path)}`;
   const at = valueAt(input, path);
   return at === undefined
-    ? `parameter ${nameOf(path)} is missing: expected ${expected}`
-    : `parameter ${nameOf(path)} must be ${expected}, not ${describeValue(at)}`;
+    ? `parameter ${quotePath(path)} is missing: expected ${expected}`
+    : `parameter ${quotePath(path)} must be ${expected}, not ${describeValue(at)}`;
 }
 
 function valueAt(value: unknown, path: JsonPath): unknown {
@@ -222,7 +222,7 @@ function valueAt(value: unknown, path: JsonPath): unknown {
   return at;
 }
 
-function nameOf(path: JsonPath): string {
+function quotePath(path: JsonPath): string {
   return quoted(path.join('.'));
 }
 

@@ -11,17 +11,17 @@ import {
   type ToolInput,
 } from '#core';
 import {
-  inputOf,
+  buildInputSchema,
   isSet,
-  listOf,
+  readList,
   named,
-  numberOf,
-  optionalTextOf,
+  readNumber,
+  readOptionalText,
   rare,
   skillName,
-  textOf,
+  readText,
   texts,
-  textsOf,
+  readTexts,
 } from './parameters.ts';
 
 /** The parameters of tools that run programs, as trpc defines them, and their conversion to actions. */
@@ -37,7 +37,7 @@ export const environment: JsonSchema = {
 
 export const timeout = count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
 
-const input: ObjectSchema = inputOf(
+const input: ObjectSchema = buildInputSchema(
   'A file.',
   {
     from: text('artifact://name[@version], host://path, workspace://path or skill://name/path.'),
@@ -53,7 +53,7 @@ const input: ObjectSchema = inputOf(
   ['from'],
 );
 
-const outputs: ObjectSchema = inputOf(
+const outputs: ObjectSchema = buildInputSchema(
   'Files to collect: {globs, inline, save, name_template, max_files, max_file_bytes, max_total_bytes}.',
   {
     globs: texts('Patterns in the workspace, including ** and $OUTPUT_DIR/**.'),
@@ -79,7 +79,7 @@ export function packagesParameter({ execution }: Offer): Readonly<Record<string,
 }
 
 /** The inputs and outputs that every program supports. Models seldom need them, so the first wrong call explains them. */
-export const givenParameters: Readonly<Record<string, JsonSchema>> = {
+export const programParameters: Readonly<Record<string, JsonSchema>> = {
   stdin: rare(text('The standard input.')),
   timeout: rare(timeout),
   inputs: rare(inputs),
@@ -111,16 +111,16 @@ export const yieldTime = (byDefault: number): JsonSchema =>
 export const pollLines = named(count('Maximum lines of output to return.', 1, 20_000, 40));
 
 /** Reads the inputs of a program from validated input. */
-export function programOf(input: ToolInput): {
+export function readProgramOptions(input: ToolInput): {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly timeoutSeconds?: number;
   readonly packages?: readonly string[];
 } {
-  const stdin = optionalTextOf(input, 'stdin');
-  const seconds = numberOf(input, 'timeout') ?? numberOf(input, 'timeout_sec') ?? numberOf(input, 'timeoutSec');
-  const env = textMapOf(input, 'env');
-  const packages = textsOf(input, 'packages');
+  const stdin = readOptionalText(input, 'stdin');
+  const seconds = readNumber(input, 'timeout') ?? readNumber(input, 'timeout_sec') ?? readNumber(input, 'timeoutSec');
+  const env = readTextMap(input, 'env');
+  const packages = readTexts(input, 'packages');
   return {
     env,
     stdin,
@@ -129,14 +129,14 @@ export function programOf(input: ToolInput): {
   };
 }
 
-export function inputsOf(input: ToolInput): readonly InputRequest[] {
-  return listOf(input, 'inputs').flatMap((item) => {
+export function readInputs(input: ToolInput): readonly InputRequest[] {
+  return readList(input, 'inputs').flatMap((item) => {
     if (!isObject(item)) return [];
-    const to = optionalTextOf(item, 'to');
-    const mode = optionalTextOf(item, 'mode');
+    const to = readOptionalText(item, 'to');
+    const mode = readOptionalText(item, 'mode');
     return [
       {
-        from: textOf(item, 'from'),
+        from: readText(item, 'from'),
         to,
         ...(mode === 'copy' || mode === 'link' ? { mode } : {}),
         ...(isSet(item, 'pin') ? { pin: true } : {}),
@@ -146,26 +146,26 @@ export function inputsOf(input: ToolInput): readonly InputRequest[] {
 }
 
 /** Passes both forms of requesting files on as given; one mechanism handles them. */
-export function outputsOf(input: ToolInput): OutputParameters {
+export function readOutputs(input: ToolInput): OutputParameters {
   const declared = Object.hasOwn(input, 'outputs') && isObject(input['outputs']) ? input['outputs'] : undefined;
-  const prefix = optionalTextOf(input, 'artifact_prefix');
+  const prefix = readOptionalText(input, 'artifact_prefix');
   return {
-    output_files: textsOf(input, 'output_files'),
+    output_files: readTexts(input, 'output_files'),
     save_as_artifacts: isSet(input, 'save_as_artifacts'),
     omit_inline_content: isSet(input, 'omit_inline_content'),
     artifact_prefix: prefix,
-    outputs: declared === undefined ? undefined : manifestOf(declared),
+    outputs: declared === undefined ? undefined : readManifest(declared),
   };
 }
 
-function manifestOf(declared: ToolInput): NonNullable<OutputParameters['outputs']> {
-  const name = optionalTextOf(declared, 'name_template');
+function readManifest(declared: ToolInput): NonNullable<OutputParameters['outputs']> {
+  const name = readOptionalText(declared, 'name_template');
   const number = (key: 'max_files' | 'max_file_bytes' | 'max_total_bytes'): object => {
-    const value = numberOf(declared, key);
+    const value = readNumber(declared, key);
     return value === undefined ? {} : { [key]: value };
   };
   return {
-    globs: textsOf(declared, 'globs'),
+    globs: readTexts(declared, 'globs'),
     ...(Object.hasOwn(declared, 'inline') ? { inline: isSet(declared, 'inline') } : {}),
     save: isSet(declared, 'save'),
     name_template: name,
@@ -175,7 +175,7 @@ function manifestOf(declared: ToolInput): NonNullable<OutputParameters['outputs'
   };
 }
 
-function textMapOf(input: ToolInput, key: string): Readonly<Record<string, string>> | undefined {
+function readTextMap(input: ToolInput, key: string): Readonly<Record<string, string>> | undefined {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   if (!isObject(value)) return undefined;
   return Object.fromEntries(

@@ -62,7 +62,7 @@ export type AiSdkSchema = {
 export function toOpenAi(tools: readonly SkillTool[]): OpenAiTool[] {
   return tools.map((tool) => ({
     type: 'function',
-    function: { name: checkedName(tool), description: tool.description, parameters: parametersOf(tool) },
+    function: { name: checkedName(tool), description: tool.description, parameters: toParameterSchema(tool) },
   }));
 }
 
@@ -71,7 +71,7 @@ export function toOpenAiResponses(tools: readonly SkillTool[]): OpenAiResponsesT
     type: 'function',
     name: checkedName(tool),
     description: tool.description,
-    parameters: parametersOf(tool),
+    parameters: toParameterSchema(tool),
     strict: false,
   }));
 }
@@ -80,7 +80,7 @@ export function toAnthropic(tools: readonly SkillTool[]): AnthropicTool[] {
   return tools.map((tool) => ({
     name: checkedName(tool),
     description: tool.description,
-    input_schema: parametersOf(tool),
+    input_schema: toParameterSchema(tool),
   }));
 }
 
@@ -90,7 +90,7 @@ export function toAiSdk(tools: readonly SkillTool[]): AiSdkTools {
       checkedName(tool),
       {
         description: tool.description,
-        inputSchema: aiSdkSchema(parametersOf(tool)),
+        inputSchema: aiSdkSchema(toParameterSchema(tool)),
         execute: (input, { abortSignal } = {}) =>
           tool.execute(input, abortSignal === undefined ? {} : { signal: abortSignal }),
       } satisfies AiSdkTool,
@@ -112,7 +112,7 @@ function aiSdkSchema(schema: ParameterSchema): AiSdkSchema {
   };
 }
 
-function parametersOf({ inputSchema }: SkillTool): ParameterSchema {
+function toParameterSchema({ inputSchema }: SkillTool): ParameterSchema {
   const { type, properties, required } = inputSchema;
   return {
     type,

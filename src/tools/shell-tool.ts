@@ -1,6 +1,6 @@
 import { text, type Offer, type ProgramRan, type RunCommand, type ToolInput, type ToolRow } from '#core';
-import { inputOf, named, textOf } from './parameters.ts';
-import { programOf, timeout } from './run-parameters.ts';
+import { buildInputSchema, named, readText } from './parameters.ts';
+import { readProgramOptions, timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 
 interface ShellTool {
@@ -17,8 +17,10 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
       description,
       action: 'run_command',
       schema: () =>
-        inputOf('What to run.', { command: named(text('The shell command.')), timeout: named(timeout) }, ['command']),
-      toAction: commandOf,
+        buildInputSchema('What to run.', { command: named(text('The shell command.')), timeout: named(timeout) }, [
+          'command',
+        ]),
+      toAction: readCommand,
       toResult: ({ result }) => toResult(result),
     }),
     isOffered: canRun,
@@ -29,24 +31,24 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
  * Programs see a copy of the skill in the workspace and not the skill folder, so absolute paths of skill files are rewritten. An action
  * stages one skill: the first that the command names.
  */
-function commandOf(input: ToolInput, offer: Offer): RunCommand {
+function readCommand(input: ToolInput, offer: Offer): RunCommand {
   let skill: string | undefined;
-  const command = textOf(input, 'command').replaceAll(/\/[^\s'"`;|&<>()$]+/g, (path) => {
+  const command = readText(input, 'command').replaceAll(/\/[^\s'"`;|&<>()$]+/g, (path) => {
     const found = offer.locate(path);
     if (found === undefined || (skill !== undefined && found.skill !== skill)) return path;
     skill = found.skill;
-    const folder = `$SKILLS_DIR/${nameOf(found.skill)}`;
+    const folder = `$SKILLS_DIR/${readSkillName(found.skill)}`;
     return found.path === '' ? folder : `${folder}/${found.path}`;
   });
   return {
     type: 'run_command',
     command,
     ...(skill === undefined ? {} : { skill, cwd: '$WORK_DIR' }),
-    ...programOf(input),
+    ...readProgramOptions(input),
   };
 }
 
 /** The name in an id: `source/name`, or `source/name@version`. */
-function nameOf(id: string): string {
+function readSkillName(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1).replace(/@.*$/, '');
 }

@@ -60,10 +60,10 @@ export function canRun(offer: Offer): boolean {
 
 /** Returns the observation of the expected type. Any other type is a bug in the code that performs actions. */
 export function observed<A extends ActionType>(observation: Observation | undefined, action: A): ObservationOf<A> {
-  if (observation !== undefined && isOf(observation, action)) return observation;
+  if (observation !== undefined && isObservationOf(observation, action)) return observation;
   throw new TypeError(`${action} gave ${observation?.type ?? 'nothing'}`);
 }
 
-function isOf<A extends ActionType>(observation: Observation, action: A): observation is ObservationOf<A> {
+function isObservationOf<A extends ActionType>(observation: Observation, action: A): observation is ObservationOf<A> {
   return observation.type !== 'failed' && observation.action === action;
 }

@@ -1,4 +1,5 @@
 import {
+  isProblem,
   ACTION_KINDS,
   actionFailed,
   briefSchema,
@@ -17,7 +18,7 @@ import {
   type Vocabulary,
 } from '#core';
 import { readInput, readObject } from './read-input.ts';
-import { inWordsOf, withNotes } from './wording.ts';
+import { withToolName, withNotes } from './wording.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -56,7 +57,7 @@ export interface ToolsOptions {
 }
 
 /** Returns the tools of a vocabulary that are usable with the offered features. */
-export function toolsOf(options: ToolsOptions): readonly SkillTool[] {
+export function buildTools(options: ToolsOptions): readonly SkillTool[] {
   const { vocabulary, offer } = options;
   return vocabulary.tools.filter((row) => row.isOffered(offer)).map((row) => toTool(row, options));
 }
@@ -84,7 +85,7 @@ function toTool(row: ToolRow, options: ToolsOptions): SkillTool {
   const { name, description, foreignSchema } = row;
   const schema = row.schema(options.offer);
   const call: SkillTool['call'] = async (input, { signal } = {}) =>
-    answerOf(row, await run(row, schema, input, options, signal), options);
+    toAnswer(row, await run(row, schema, input, options, signal), options);
   return {
     name,
     description,
@@ -136,7 +137,7 @@ async function run(
   return { done, ignored: reading.ignored };
 }
 
-function answerOf(
+function toAnswer(
   row: ToolRow,
   { done, failed, action, ignored = [] }: Outcome,
   { vocabulary, offer }: ToolsOptions,
@@ -144,7 +145,7 @@ function answerOf(
   const result =
     failed === undefined
       ? row.toResult(done, offer)
-      : vocabulary.toFailure(inWordsOf(row.name, failed), { action, done, offer });
+      : vocabulary.toFailure(withToolName(row.name, failed), { action, done, offer });
   const value = withIgnored(result, ignored);
   return {
     text: typeof value === 'string' ? value : JSON.stringify(value ?? null),

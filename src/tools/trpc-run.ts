@@ -10,14 +10,14 @@ import {
   type ToolInput,
   type ToolRow,
 } from '#core';
-import { inputOf, isSet, named, numberOf, optionalTextOf, rare, textOf } from './parameters.ts';
+import { buildInputSchema, isSet, named, readNumber, readOptionalText, rare, readText } from './parameters.ts';
 import {
   DAY_IN_SECONDS,
   environment,
-  inputsOf,
-  outputsOf,
+  readInputs,
+  readOutputs,
   pollLines,
-  programOf,
+  readProgramOptions,
   runParameters,
   timeout,
   yieldTime,
@@ -44,8 +44,8 @@ const skillRun: ToolRow = singleAction({
   description:
     'Run a shell command in the folder of a skill and collect its output files. Write results to $OUTPUT_DIR.',
   action: 'run_command',
-  schema: (offer) => inputOf('What to run.', runParameters(offer), ['skill', 'command']),
-  toAction: (input) => ({ type: 'run_command', ...commandOf(input) }),
+  schema: (offer) => buildInputSchema('What to run.', runParameters(offer), ['skill', 'command']),
+  toAction: (input) => ({ type: 'run_command', ...readCommand(input) }),
   toResult: ({ result }) => result,
   isOffered: canRun,
 });
@@ -56,7 +56,7 @@ const skillExec: ToolRow = singleAction({
     'Start a command that may ask questions; answer them with skill_write_stdin. Takes the parameters of skill_run, too.',
   action: 'start_command',
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'What to run.',
       {
         ...startParameters(offer),
@@ -68,8 +68,8 @@ const skillExec: ToolRow = singleAction({
     ),
   toAction: (input) => ({
     type: 'start_command',
-    ...commandOf(input),
-    ...waitingOf(input),
+    ...readCommand(input),
+    ...readWaitOptions(input),
     terminal: isSet(input, 'tty'),
   }),
   toResult: seen,
@@ -81,7 +81,7 @@ const writeStdin: ToolRow = singleAction({
   description: 'Write to a session of skill_exec.',
   action: 'write_input',
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'What to write.',
       {
         session_id: sessionId,
@@ -94,10 +94,10 @@ const writeStdin: ToolRow = singleAction({
     ),
   toAction: (input) => ({
     type: 'write_input',
-    session: textOf(input, 'session_id'),
-    chars: textOf(input, 'chars'),
+    session: readText(input, 'session_id'),
+    chars: readText(input, 'chars'),
     submit: isSet(input, 'submit'),
-    ...waitingOf(input),
+    ...readWaitOptions(input),
   }),
   toResult: seen,
   isOffered: canTalk,
@@ -108,10 +108,10 @@ const pollSession: ToolRow = singleAction({
   description: 'Get new output of a session.',
   action: 'poll_command',
   schema: () =>
-    inputOf('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
+    buildInputSchema('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
       'session_id',
     ]),
-  toAction: (input) => ({ type: 'poll_command', session: textOf(input, 'session_id'), ...waitingOf(input) }),
+  toAction: (input) => ({ type: 'poll_command', session: readText(input, 'session_id'), ...readWaitOptions(input) }),
   toResult: seen,
   isOffered: canTalk,
 });
@@ -120,8 +120,8 @@ const killSession: ToolRow = singleAction({
   name: 'skill_kill_session',
   description: 'End a session.',
   action: 'kill_command',
-  schema: () => inputOf('Which session.', { session_id: sessionId }, ['session_id']),
-  toAction: (input) => ({ type: 'kill_command', session: textOf(input, 'session_id') }),
+  schema: () => buildInputSchema('Which session.', { session_id: sessionId }, ['session_id']),
+  toAction: (input) => ({ type: 'kill_command', session: readText(input, 'session_id') }),
   toResult: ({ session, status }) => ({ ok: true, session_id: session, status }),
   isOffered: canTalk,
 });
@@ -133,7 +133,7 @@ const workspaceExec: ToolRow = {
   action: 'run_command',
   isOffered: canRun,
   schema: (offer) =>
-    inputOf(
+    buildInputSchema(
       'What to run.',
       {
         command: named(text('The shell command.')),
@@ -148,11 +148,11 @@ const workspaceExec: ToolRow = {
       ['command'],
     ),
   toActions(input, offer) {
-    const cwd = optionalTextOf(input, 'cwd') ?? '';
+    const cwd = readOptionalText(input, 'cwd') ?? '';
     // Other actions without a skill start in work/; an absolute or $WORK_DIR path is used as it is.
     const folder = /^[/$]/.test(cwd) ? cwd : `$WORKSPACE_DIR/${cwd}`;
-    const command = { command: textOf(input, 'command'), cwd: folder, ...programOf(input) };
-    const wait = isSet(input, 'background') ? 0 : (numberOf(input, 'yield_time_ms') ?? numberOf(input, 'yieldMs'));
+    const command = { command: readText(input, 'command'), cwd: folder, ...readProgramOptions(input) };
+    const wait = isSet(input, 'background') ? 0 : (readNumber(input, 'yield_time_ms') ?? readNumber(input, 'yieldMs'));
     const terminal = isSet(input, 'tty') || isSet(input, 'pty');
     if (!canTalk(offer) || (wait === undefined && !terminal)) return [{ type: 'run_command', ...command }];
     return [{ type: 'start_command', ...command, terminal, yieldMs: wait }];
@@ -174,23 +174,23 @@ const sessionParameters = {
 
 export const TRPC_RUN: readonly ToolRow[] = [skillRun, skillExec, writeStdin, pollSession, killSession, workspaceExec];
 
-function commandOf(input: ToolInput): Omit<RunCommand, 'type'> & { readonly skill: string } {
-  const cwd = optionalTextOf(input, 'cwd');
-  const editorText = optionalTextOf(input, 'editor_text');
+function readCommand(input: ToolInput): Omit<RunCommand, 'type'> & { readonly skill: string } {
+  const cwd = readOptionalText(input, 'cwd');
+  const editorText = readOptionalText(input, 'editor_text');
   return {
-    skill: textOf(input, 'skill'),
-    command: textOf(input, 'command'),
+    skill: readText(input, 'skill'),
+    command: readText(input, 'command'),
     ...(cwd === undefined || cwd === '' ? {} : { cwd }),
     editorText,
-    ...programOf(input),
-    inputs: inputsOf(input),
-    outputs: outputsOf(input),
+    ...readProgramOptions(input),
+    inputs: readInputs(input),
+    outputs: readOutputs(input),
   };
 }
 
-function waitingOf(input: ToolInput): { readonly yieldMs?: number; readonly pollLines?: number } {
-  const yieldMs = numberOf(input, 'yield_ms');
-  const lines = numberOf(input, 'poll_lines');
+function readWaitOptions(input: ToolInput): { readonly yieldMs?: number; readonly pollLines?: number } {
+  const yieldMs = readNumber(input, 'yield_ms');
+  const lines = readNumber(input, 'poll_lines');
   return { yieldMs, pollLines: lines };
 }
 

@@ -14,17 +14,17 @@ import {
   type Vocabulary,
 } from '#core';
 import {
-  inputOf,
+  buildInputSchema,
   isSet,
   named,
-  offsetOf,
+  readOffset,
   offsetParameter,
-  optionalTextOf,
+  readOptionalText,
   skillChoice,
   skillName,
-  textOf,
+  readText,
   texts,
-  textsOf,
+  readTexts,
 } from './parameters.ts';
 import { hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
@@ -57,11 +57,11 @@ const load: ToolRow = singleAction({
   name: 'skill_load',
   description: 'Load the instructions of a skill, and documents of it by path. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
+  schema: (offer) => buildInputSchema('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
   toAction(input) {
-    const documents = selectionOf(input);
+    const documents = readSelection(input);
     const isGiven = documents === '*' || documents.length > 0;
-    return { type: 'load_skill', skill: textOf(input, 'skill'), uncut: true, ...(isGiven ? { documents } : {}) };
+    return { type: 'load_skill', skill: readText(input, 'skill'), uncut: true, ...(isGiven ? { documents } : {}) };
   },
   toResult: loadResult,
 });
@@ -83,7 +83,7 @@ const selectDocs: ToolRow = {
   action: 'select_documents',
   isOffered: hasSkills,
   schema: () =>
-    inputOf(
+    buildInputSchema(
       'Which documents.',
       {
         skill: skillName,
@@ -102,13 +102,13 @@ const selectDocs: ToolRow = {
       ['skill'],
     ),
   toActions(input, offer) {
-    const skill = textOf(input, 'skill');
-    const mode = modeOf(input);
-    const documents = mode === 'clear' ? [] : selectionOf(input);
+    const skill = readText(input, 'skill');
+    const mode = readSelectMode(input);
+    const documents = mode === 'clear' ? [] : readSelection(input);
     // Documents are of use only with the instructions, so selecting them loads the skill.
     const isLoaded = offer.loaded().some(({ id, name }) => sameName(name, skill) || sameName(id, skill));
     if (!isLoaded) return [{ type: 'load_skill', skill, uncut: true, documents }];
-    return [{ type: 'select_documents', skill, mode, documents, ...offsetOf(input) }];
+    return [{ type: 'select_documents', skill, mode, documents, ...readOffset(input) }];
   },
   toResult([observation], offer) {
     if (observation?.type === 'skill-loaded') {
@@ -123,8 +123,8 @@ const selectDocs: ToolRow = {
   },
 };
 
-function modeOf(input: ToolInput): SelectMode {
-  const asked = optionalTextOf(input, 'mode')?.trim().toLowerCase();
+function readSelectMode(input: ToolInput): SelectMode {
+  const asked = readOptionalText(input, 'mode')?.trim().toLowerCase();
   return SELECT_MODES.find((known) => known === asked) ?? 'replace';
 }
 
@@ -145,8 +145,8 @@ const listDocs: ToolRow = singleAction({
   name: 'skill_list_docs',
   description: 'List the documents of a skill.',
   action: 'list_resources',
-  schema: () => inputOf('Which skill.', { skill: skillName }, ['skill']),
-  toAction: (input) => ({ type: 'list_resources', skill: textOf(input, 'skill') }),
+  schema: () => buildInputSchema('Which skill.', { skill: skillName }, ['skill']),
+  toAction: (input) => ({ type: 'list_resources', skill: readText(input, 'skill') }),
   toResult: ({ files }) =>
     inOrder(files)
       .map(({ path }) => path)
@@ -171,8 +171,8 @@ export const trpc: Vocabulary = {
     failureText(failed, failed.code === 'skill/unknown' ? { subject: `unknown skill: ${askedSkill(action)}` } : {}),
 };
 
-function selectionOf(input: ToolInput): DocumentSelection {
-  return isSet(input, 'include_all_docs') ? '*' : textsOf(input, 'docs');
+function readSelection(input: ToolInput): DocumentSelection {
+  return isSet(input, 'include_all_docs') ? '*' : readTexts(input, 'docs');
 }
 
 type Document = LoadedContent['documents'][number];

@@ -3,7 +3,7 @@ import {
   compareText,
   FAILURES,
   printable,
-  startOf,
+  sliceStart,
   type Action,
   type ActionFailed,
   type ListedFile,
@@ -29,7 +29,7 @@ interface Wording {
 export function failureText(failed: ActionFailed, wording: Wording = {}): string {
   const sentences = [
     `${wording.subject ?? failed.message}.`,
-    `${capital(hintOf(failed, wording))}.`,
+    `${capital(buildHint(failed, wording))}.`,
     ...(failed.nearest.length === 0 ? [] : [`Nearest: ${failed.nearest.map((name) => printable(name)).join(', ')}.`]),
   ];
   return cleanText(sentences.join(' '));
@@ -48,7 +48,7 @@ const RULE_WORDS: ReadonlyMap<string, string> = new Map([
 const RULE_NAME = /^(a person refused )?([a-z]+(?:_[a-z]+)*)(?= is not allowed| was not approved| needs approval|: |$)/;
 
 /** A decision names the tool as rules do; the model called it by the name of its vocabulary. */
-export function inWordsOf(tool: string, failed: ActionFailed): ActionFailed {
+export function withToolName(tool: string, failed: ActionFailed): ActionFailed {
   if (!/^(?:policy|approval)\//.test(failed.code)) return failed;
   const rename = (_: string, start = '', name = ''): string => {
     const words = RULE_WORDS.get(name);
@@ -59,11 +59,11 @@ export function inWordsOf(tool: string, failed: ActionFailed): ActionFailed {
 
 /** The requested skill, if the action names one. */
 export function askedSkill(action: Action | undefined): string {
-  return action !== undefined && 'skill' in action ? printable(startOf(action.skill ?? '', LONGEST_NAME)) : '';
+  return action !== undefined && 'skill' in action ? printable(sliceStart(action.skill ?? '', LONGEST_NAME)) : '';
 }
 
 /** The next step. An agent ends its run at a terminal failure; other sessions go on, so the text does not claim an end. */
-export function hintOf(failed: ActionFailed, wording: Wording = {}): string {
+export function buildHint(failed: ActionFailed, wording: Wording = {}): string {
   const hint = nextStep(failed, wording);
   return failed.isTerminal && failed.code !== 'record/failed' && failed.code !== 'run/ended'
     ? `${hint}; this failure occurred several times in a row, so do not repeat the same call`

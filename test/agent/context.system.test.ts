@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { shortenConversation } from '../../src/agent/request.ts';
-import { resultOf, startConversation, withExchange, type Conversation } from '../../src/agent/conversation.ts';
+import { toExchangeResult, startConversation, withExchange, type Conversation } from '../../src/agent/conversation.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
@@ -152,7 +152,7 @@ describe('shortening', () => {
             text,
             toolCalls: ids.map((id) => ({ id, name: 'read', input: '{}' })),
             results: results.map((result, place) =>
-              resultOf({ ...result, callId: ids[place] ?? '', tool: 'read', line: 'read' }),
+              toExchangeResult({ ...result, callId: ids[place] ?? '', tool: 'read', line: 'read' }),
             ),
           },
           outputs,
@@ -199,7 +199,14 @@ describe('shortening', () => {
   test('no text holds the mark that ends it', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const marked = resultOf({ callId: '1', tool: 'tool', text, isData: true, isError: false, line: '' }).shown;
+        const marked = toExchangeResult({
+          callId: '1',
+          tool: 'tool',
+          text,
+          isData: true,
+          isError: false,
+          line: '',
+        }).shown;
         const end = marked.slice(marked.lastIndexOf('\n') + 1);
         expect(text.includes(end)).toBe(false);
         expect(marked.split(end)).toHaveLength(2);

@@ -6,7 +6,7 @@ import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts
 import { readRun } from '../../src/journal/journal-reader.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import type { Finish, Model, ModelAnswer, ModelRequest, ModelUsage } from '../../src/core/model.ts';
-import { deltasOf } from '../../src/model/emit.ts';
+import { splitIntoDeltas } from '../../src/model/emit.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import { scratch, writeSkill, type SkillText } from '../skills/registry/support.ts';
 
@@ -38,7 +38,7 @@ export function played(
       if (line === undefined) throw new Error(`no answer is left for request ${String(requests.length)}`);
       if (line instanceof Error) throw line;
       const answer = answerOf(typeof line === 'function' ? await line(request) : line, requests.length);
-      if (onDelta !== undefined) for (const delta of deltasOf(answer, [5])) onDelta(delta);
+      if (onDelta !== undefined) for (const delta of splitIntoDeltas(answer, [5])) onDelta(delta);
       return answer;
     },
   };

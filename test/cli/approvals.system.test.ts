@@ -7,7 +7,7 @@ import {
   takeAnswer,
   writePending,
   pendingFolder,
-  type PendingPlace,
+  type PendingFolder,
 } from '../../src/policy/approval/pending-approvals.ts';
 import {
   openStoredApprovals,
@@ -22,7 +22,7 @@ import { runCli, type CliResult } from './run-cli.ts';
 
 interface World {
   readonly cwd: string;
-  readonly place: PendingPlace;
+  readonly place: PendingFolder;
   readonly run: (...words: readonly string[]) => Promise<CliResult>;
 }
 
@@ -37,7 +37,7 @@ function world(): World {
   };
 }
 
-async function storeOne({ home }: PendingPlace): Promise<StoredApproval> {
+async function storeOne({ home }: PendingFolder): Promise<StoredApproval> {
   const approval = storedFrom(requestOf(), 'yes', new Date(0));
   if (approval === undefined) throw new Error('no skill');
   await openStoredApprovals(home).save(approval);

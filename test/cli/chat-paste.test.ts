@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { lineOf, messageOf, openPasteFilter } from '../../src/cli/agent/chat-paste.ts';
+import { toLine, toMessage, openPasteFilter } from '../../src/cli/agent/chat-paste.ts';
 
 const [START, END] = ['\u001B[200~', '\u001B[201~'];
 
@@ -34,8 +34,8 @@ test('any text that is pasted in any pieces is the message, but for keys', () =>
       const pieces = at.slice(1).map((end, place) => sent.slice(at[place], end));
       // The first characters of the first mark come together: the escape key alone is a key.
       if (/^\u001B\[?$/.test(pieces.find((piece) => piece !== '') ?? '')) return;
-      expect(messageOf(typed(...pieces))).toBe(text);
-      expect(messageOf(lineOf(text))).toBe(text);
+      expect(toMessage(typed(...pieces))).toBe(text);
+      expect(toMessage(toLine(text))).toBe(text);
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { ledgerOf } from '../../src/core/ledger.ts';
+import { buildLedger } from '../../src/core/ledger.ts';
 import { ledgerFromLines } from '../../src/cli/skills/cost.ts';
 import type { ShownContent } from '../../src/core/text/shown.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -17,7 +17,7 @@ const shown = (skill: string, path: string, tokens: number, reason: ShownContent
 verifies('DISC-5', 'the ledger adds up what was shown, once for each content and as often as it was sent', () => {
   const body = shown('t/a', 'SKILL.md', 100);
   const catalog = { ...shown('', '', 30, 'catalog'), digest: 'sha256:catalog' };
-  const ledger = ledgerOf([
+  const ledger = buildLedger([
     { type: 'turn-start' },
     { type: 'request-start', shown: [catalog, body] },
     { type: 'content-show', shown: shown('t/a', 'references/x.md', 10, 'resource') },

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { mediaTypeOf } from '../../src/core/media-type.ts';
+import { detectMediaType } from '../../src/core/media-type.ts';
 
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -57,7 +57,8 @@ describe('content that is not text', () => {
     ['MZ\0\0', 'application/octet-stream'],
     ['\x01\x02\x03\x04', 'application/octet-stream'],
   ])('%j is %s, whatever the file is called', (content, mediaType) => {
-    for (const name of ['a', 'a.md', 'a.py']) expect(mediaTypeOf(name, bytesOf(content))).toEqual(binary(mediaType));
+    for (const name of ['a', 'a.md', 'a.py'])
+      expect(detectMediaType(name, bytesOf(content))).toEqual(binary(mediaType));
   });
 
   it.each([
@@ -69,11 +70,11 @@ describe('content that is not text', () => {
     ['jar', 'application/java-archive'],
     ['png', 'application/zip'],
   ])('an archive named .%s is %s', (extension, mediaType) => {
-    expect(mediaTypeOf(`assets/form.${extension}`, bytesOf('PK\x03\x04\x14\0'))).toEqual(binary(mediaType));
+    expect(detectMediaType(`assets/form.${extension}`, bytesOf('PK\x03\x04\x14\0'))).toEqual(binary(mediaType));
   });
 
   it('one NUL byte at the end of a long text is enough', () => {
-    expect(mediaTypeOf('a.md', utf8(`${'text '.repeat(200_000)}\0`))).toEqual(binary('application/octet-stream'));
+    expect(detectMediaType('a.md', utf8(`${'text '.repeat(200_000)}\0`))).toEqual(binary('application/octet-stream'));
   });
 });
 
@@ -101,8 +102,8 @@ describe('content that is text', () => {
     ['program.exe', 'text/plain'],
     ['a.__proto__', 'text/plain'],
   ])('%s is %s, also when it is empty', (name, mediaType) => {
-    expect(mediaTypeOf(name, utf8('数据 and more\n'))).toEqual(text(mediaType));
-    expect(mediaTypeOf(name, utf8(''))).toEqual(text(mediaType));
+    expect(detectMediaType(name, utf8('数据 and more\n'))).toEqual(text(mediaType));
+    expect(detectMediaType(name, utf8(''))).toEqual(text(mediaType));
   });
 
   it.each([
@@ -117,18 +118,18 @@ describe('content that is text', () => {
     `\ufefftext with a byte order mark`,
     'a page\f and a \x1b[31mcolour\x1b[0m',
   ])('%j begins like another format and is text all the same', (content) => {
-    expect(mediaTypeOf('a.md', utf8(content))).toEqual(text('text/markdown'));
+    expect(detectMediaType('a.md', utf8(content))).toEqual(text('text/markdown'));
   });
 
   it('text in an older encoding is text', () => {
-    expect(mediaTypeOf('a.txt', bytesOf('caf\xe9 cr\xe8me'))).toEqual(text('text/plain'));
+    expect(detectMediaType('a.txt', bytesOf('caf\xe9 cr\xe8me'))).toEqual(text('text/plain'));
   });
 
   it('printable text is text under any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (name, content) => {
         if (content.startsWith('%PDF-')) return;
-        expect(mediaTypeOf(name, utf8(content)).isBinary).toBe(false);
+        expect(detectMediaType(name, utf8(content)).isBinary).toBe(false);
       }),
     );
   });
@@ -136,8 +137,8 @@ describe('content that is text', () => {
   it('any bytes have a type, and the name does not change whether they are shown', () => {
     fc.assert(
       fc.property(fc.string(), fc.uint8Array({ maxLength: 400 }), (name, bytes) => {
-        expect(mediaTypeOf(name, bytes).isBinary).toBe(mediaTypeOf('x', bytes).isBinary);
-        if (bytes.includes(0)) expect(mediaTypeOf(name, bytes).isBinary).toBe(true);
+        expect(detectMediaType(name, bytes).isBinary).toBe(detectMediaType('x', bytes).isBinary);
+        if (bytes.includes(0)) expect(detectMediaType(name, bytes).isBinary).toBe(true);
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { FAILURES, type FailureCode } from '../../src/core/failure-codes.ts';
-import { folderOf, foldersOf, isOfferedPath, kindOfFile, toRelativePath } from '../../src/core/path.ts';
+import { parentFolder, listParentFolders, isOfferedPath, kindOfFile, toRelativePath } from '../../src/core/path.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const REFUSED: readonly (readonly [text: string, code: FailureCode])[] = [
@@ -125,7 +125,7 @@ test('the kind of a file follows from where it lies, and all but others may be a
 
 test('the folders of a path are told by its name', () => {
   const paths = ['a', 'a/b', 'a/b/c.md', ''];
-  expect(paths.map((each) => [folderOf(each), foldersOf(each)])).toEqual([
+  expect(paths.map((each) => [parentFolder(each), listParentFolders(each)])).toEqual([
     ['', []],
     ['a', ['a']],
     ['a/b', ['a', 'a/b']],

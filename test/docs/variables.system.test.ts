@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 
-import { variableOf } from '../../src/core/config/config-environment.ts';
+import { toVariableName } from '../../src/core/config/config-environment.ts';
 import { SETTINGS } from '../../src/core/config/config-settings.ts';
 import { runCli, skillText, temporaryFolder, writeFiles } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -26,7 +26,7 @@ const NOT_SET = /^(?:LD_PRELOAD|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|FORCE_COLOR)$/;
 
 function documented(): readonly string[] {
   const names = PAGES.flatMap((page) => [...page.matchAll(/`\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)]);
-  const settings = new Set(SETTINGS.map(variableOf));
+  const settings = new Set(SETTINGS.map(toVariableName));
   return [...new Set(names.map(([, name = '']) => name))].filter((name) => !settings.has(name) && !NOT_SET.test(name));
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readEnvironment, variableOf } from '../../src/core/config/config-environment.ts';
+import { readEnvironment, toVariableName } from '../../src/core/config/config-environment.ts';
 import { SETTINGS, withValue } from '../../src/core/config/config-settings.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { settingArbitrary } from '../core/config/config-arbitrary.ts';
@@ -36,7 +36,7 @@ const COMMON = new Set(['PATH', 'HOME', 'USERPROFILE', 'TMPDIR']);
 describe('variables', () => {
   test('every variable with our prefix is a setting or known to the reader of the environment', () => {
     expect(OWN.length).toBeGreaterThan(10);
-    const settings = new Set(SETTINGS.map(variableOf));
+    const settings = new Set(SETTINGS.map(toVariableName));
     const env = Object.fromEntries(OWN.filter((name) => !settings.has(name)).map((name) => [name, 'value']));
     expect(readEnvironment(env)).toEqual({ layers: [], problems: [] });
   });

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { signatureOf } from '../../src/fleet/webhooks.ts';
+import { signWebhook } from '../../src/fleet/webhooks.ts';
 import { spawnCli, temporaryFolder } from '../cli/run-cli.ts';
 import { PROJECT } from '../files-below.ts';
 import { stop, until } from './fleet-processes.ts';
@@ -179,7 +179,7 @@ describe('a fleet for teams', needs('postgresql'), () => {
     await until(() => received.length > 0);
     const [{ headers, body } = { headers: '', body: '' }] = received;
     const [, time = '', signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers) ?? [];
-    expect(signature).toBe(signatureOf(secret, time, body));
+    expect(signature).toBe(signWebhook(secret, time, body));
     expect(JSON.parse(body)).toMatchObject({ type: 'run-end', run, outcome: 'cancelled' });
     const problem = (): string =>
       world.postgres.query('select distinct problem from skillwright.deliveries where problem is not null');

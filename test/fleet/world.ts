@@ -89,7 +89,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
           authorization: `Bearer ${key}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       return { status: response.status, text: await response.text() };
     },

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 
-import { checkSeal, sealOf } from '../../src/journal/seal.ts';
+import { checkSeal, sealRun } from '../../src/journal/seal.ts';
 
 const RUN = { run: 'a', events: { count: 3, head: 'ff' } };
 
 test('a seal is good for one run, one text and one key', () => {
   const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-  const seal = sealOf(key, RUN, 'text');
+  const seal = sealRun(key, RUN, 'text');
   const [id = '', code = ''] = seal.split(':');
   expect(checkSeal(seal, key, RUN, 'text')).toBe('good');
   expect(checkSeal(seal, key, RUN, 'texT')).toBe('bad');

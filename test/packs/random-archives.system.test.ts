@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { leftOutOf } from '../../src/packs/sources/left-out.ts';
+import { findOmission } from '../../src/packs/sources/left-out.ts';
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { buildPack } from '../../src/packs/pack/build-pack.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
@@ -134,7 +134,7 @@ verifies('PACK-5', 'no accepted tree differs from what was inspected, whatever a
         expect(found).toEqual({});
         return;
       }
-      const kept = held.filter((entry) => leftOutOf(entry.name, 'file') === undefined);
+      const kept = held.filter((entry) => findOmission(entry.name, 'file') === undefined);
       const expected = kept.map((entry): readonly [string, string] => [
         entry.name.normalize('NFC'),
         `${entry.isProgram ? 'x ' : ''}${Buffer.from(entry.content).toString('base64')}`,

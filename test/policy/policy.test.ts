@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Access } from '../../src/core/access.ts';
-import { accessesOf, lineSubject } from '../../src/policy/action-access.ts';
+import { listAccesses, lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { builtInRules } from '../../src/policy/built-in-policy.ts';
 import {
@@ -349,7 +349,7 @@ describe('what is built in', () => {
 
 describe('several things at once', () => {
   test('the strictest part decides, the highest risk counts', () => {
-    const accesses = accessesOf(
+    const accesses = listAccesses(
       {
         type: 'run_command',
         command: 'git status',

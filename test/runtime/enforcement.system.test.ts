@@ -11,7 +11,7 @@ import type { ToolRow, Vocabulary } from '../../src/core/tool.ts';
 import { HOST_TOOLS } from '../../src/tools/actions-host.ts';
 import { skillsAgent } from '../../src/tools/actions.ts';
 import { ALLOWED_TOOLS_USES } from '../../src/core/config/policy-config.ts';
-import { skillToolsOf } from '../../src/runtime/skill-tools.ts';
+import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
 import {
   addSkill,
@@ -134,10 +134,12 @@ describe('bugs that others have', () => {
       const judged = (...names: readonly string[]): readonly string[] =>
         names.map((name) => session.decide(otherTool(name)).effect);
       expect(judged('mcp__mail__send', 'mcp__mail__delete', 'new_tool')).toEqual(['allow', 'allow', 'allow']);
-      expect((await skillToolsOf(session, runtime).call('select_skills', { skills: ['mailer'] })).isError).toBe(false);
+      expect((await buildSkillTools(session, runtime).call('select_skills', { skills: ['mailer'] })).isError).toBe(
+        false,
+      );
       expect(judged('mcp__mail__send', 'mcp__mail__delete', 'new_tool')).toEqual(['allow', 'deny', 'deny']);
       tools.push(...HOST_TOOLS);
-      const late = skillToolsOf(session, runtime);
+      const late = buildSkillTools(session, runtime);
       expect((await late.call('read_file', { path: 'notes.md' })).isError).toBe(false);
       const refused = await late.call('write_file', { path: 'written.md', content: 'x' });
       expect(refused.value).toMatchObject({ ok: false, error: { code: 'policy/denied' } });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Session } from '../../src/runtime/session.ts';
-import { skillToolsOf } from '../../src/runtime/skill-tools.ts';
+import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { runtimeIn, trustedWorld, userPolicy, walledExecutor, worldWith } from './policy-world.ts';
 
@@ -49,7 +49,7 @@ describe('a list of commands, through the tools that run them', () => {
       const session = await runtime.startSession({
         execution: { executor: walledExecutor(), opens: false, artifacts: false },
       });
-      const tools = skillToolsOf(session, runtime);
+      const tools = buildSkillTools(session, runtime);
       const call = async (command: string): Promise<string> => {
         const { observations } = await tools.call('run_command', { command });
         return observations.map((each) => (each.type === 'failed' ? each.code : 'done')).join();
@@ -72,7 +72,7 @@ describe('a list of commands, through the tools that run them', () => {
         lifetime: 'session',
         execution: { executor: walledExecutor(), artifacts: false },
       });
-      const tools = skillToolsOf(session, runtime);
+      const tools = buildSkillTools(session, runtime);
       const call = async (command: string): Promise<string> => {
         const { observations } = await tools.call('skill_run', { skill: 'history', command });
         return observations.map((each) => (each.type === 'failed' ? each.code : 'done')).join();
@@ -134,7 +134,7 @@ describe('input that no tool described', () => {
     const runtime = await runtimeIn(world, OPEN);
     const execution = { executor: walledExecutor(), artifacts: false } as const;
     const session = await runtime.startSession({ vocabulary: 'skills-agent', host: {}, execution });
-    const { value, isError } = await skillToolsOf(session, runtime).call(tool, input);
+    const { value, isError } = await buildSkillTools(session, runtime).call(tool, input);
     expect([isError, value]).toMatchObject([true, { ok: false, error: { code } }]);
     expect(existsSync(path.join(world.project, 'a.md'))).toBe(false);
     await session.close();
@@ -143,7 +143,7 @@ describe('input that no tool described', () => {
   test('an unknown tool is reported to the model and does not end the loop', async () => {
     const world = await trustedWorld();
     const runtime = await runtimeIn(world, OPEN);
-    const tools = skillToolsOf(await runtime.startSession({ vocabulary: 'skills-agent', host: {} }), runtime);
+    const tools = buildSkillTools(await runtime.startSession({ vocabulary: 'skills-agent', host: {} }), runtime);
     expect(await tools.call('run_script', {})).toMatchObject({
       value: {
         error: {

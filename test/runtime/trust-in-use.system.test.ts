@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
 import type { Session } from '../../src/runtime/session.ts';
-import { skillToolsOf } from '../../src/runtime/skill-tools.ts';
+import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import {
@@ -98,7 +98,7 @@ describe('skills of an untrusted folder', () => {
     const runtime = await runtimeIn(world, OPEN);
     const session = await runtime.startSession({ vocabulary: 'skills-agent' });
     // With few skills the schema lists those that can be loaded: this one is not among them.
-    const { value } = await skillToolsOf(session, runtime).call('select_skills', { skills: ['project/demo'] });
+    const { value } = await buildSkillTools(session, runtime).call('select_skills', { skills: ['project/demo'] });
     expect(value).toMatchObject({ ok: false });
     expect(await session.perform({ type: 'load_skill', skill: 'demo' })).toMatchObject({
       message: `the skill "${world.demo}" is not trusted: review it, then run \`skillwright trust\``,

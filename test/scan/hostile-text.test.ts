@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { passagesOf, WINDOW } from '../../src/scan/passages.ts';
+import { splitPassages, WINDOW } from '../../src/scan/passages.ts';
 import { MAX_SCANNED, scanSkill } from '../../src/scan/scan.ts';
 
 describe('hostile text', () => {
@@ -18,7 +18,7 @@ describe('hostile text', () => {
     '%s: passages have a bounded size, and their sum is close to the size of the text',
     (_name, text) => {
       for (const path of ['SKILL.md', 'a.py']) {
-        const passages = passagesOf({ path, text, isExecutable: false });
+        const passages = splitPassages({ path, text, isExecutable: false });
         const sizes = passages.map((passage) => passage.text.length);
         expect(sizes.every((size) => size <= WINDOW)).toBe(true);
         expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(text.length * 1.3);

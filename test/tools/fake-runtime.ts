@@ -4,7 +4,7 @@ import { nearest } from '../../src/core/nearest.ts';
 import { makeRunResult, type RunResult } from '../../src/core/outputs.ts';
 import type { ActionFailed, LoadReport, Observation, SkillIdentity, SkillLoaded } from '../../src/core/observation.ts';
 import type { Offer, Vocabulary } from '../../src/core/tool.ts';
-import { toolsOf, type SkillTool, type ToolAnswer } from '../../src/tools/tools.ts';
+import { buildTools, type SkillTool, type ToolAnswer } from '../../src/tools/tools.ts';
 
 export const PDF: SkillIdentity = { id: 'project/pdf', name: 'pdf', source: 'project', dir: '/skills/pdf' };
 const DIGEST = `sha256:${'a'.repeat(64)}`;
@@ -233,7 +233,7 @@ export interface Fake {
 export function fake(vocabulary: Vocabulary, answers: Answers = {}, over: Partial<Offer> = {}): Fake {
   const actions: Action[] = [];
   const offer: Offer = { ...OFFER, ...over };
-  const tools = toolsOf({
+  const tools = buildTools({
     vocabulary,
     offer,
     perform: async (action) => {

@@ -5,7 +5,7 @@ import { failure } from '../../src/core/failure-codes.ts';
 import type { ActionFailed } from '../../src/core/observation.ts';
 import { skillsAgent } from '../../src/tools/actions.ts';
 import { native } from '../../src/tools/native.ts';
-import { toolsOf } from '../../src/tools/tools.ts';
+import { buildTools } from '../../src/tools/tools.ts';
 import { VOCABULARIES } from '../../src/tools/vocabularies.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { LOADED, OFFER, failed, fake } from './fake-runtime.ts';
@@ -65,7 +65,7 @@ describe('a call', () => {
   test('passes its signal on and stops between actions once it is aborted', async () => {
     const controller = new AbortController();
     const seen: (readonly [Action, AbortSignal | undefined])[] = [];
-    const [select] = toolsOf({
+    const [select] = buildTools({
       vocabulary: skillsAgent,
       offer: OFFER,
       perform: async (action, { signal }) => {
@@ -81,7 +81,7 @@ describe('a call', () => {
 
   verifies('TOOL-6', 'a call that is refused before it is an action is counted like a failed one', async () => {
     const counted: ActionFailed[] = [];
-    const tools = toolsOf({
+    const tools = buildTools({
       vocabulary: native,
       offer: OFFER,
       perform: async ({ type }) => failed(type),

@@ -68,7 +68,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     activation: ACTIVATIONS.find((name) => name === start.activation) ?? 'model',
     required: start.required,
     files: start.files,
-    budget: { ...budgetOf(info), ...options.budget },
+    budget: { ...readBudgets(info), ...options.budget },
     ...defined({ run, signal, now }),
     projectInstructions: options.projectInstructions,
     ...defined({ unapproved: options.unapproved, beforeEnd: options.beforeEnd }),
@@ -82,7 +82,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
   }
 }
 
-function budgetOf({ budgets }: RunInfo): Partial<Budget> {
+function readBudgets({ budgets }: RunInfo): Partial<Budget> {
   return Object.fromEntries(
     BUDGET_NAMES.flatMap((name) => {
       const amount = budgets[name];

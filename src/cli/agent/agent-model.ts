@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { openAgentModel, type AgentModel, type AgentResult } from '#agent';
 import { countText, durationText, printable } from '#core';
-import { surroundingsOf, type Runtime } from '#runtime';
+import { readSurroundings, type Runtime } from '#runtime';
 import { EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -19,7 +19,7 @@ export interface ModelChoice {
 export async function chooseModel({ name, runtime, signal, cwd = '.' }: ModelChoice): Promise<AgentModel> {
   const config = runtime.config.model;
   return await openAgentModel({
-    env: surroundingsOf({}).env,
+    env: readSurroundings({}).env,
     signal,
     config,
     name: name?.replace(/^scripted:(.*)$/s, (_, file: string) => `scripted:${path.resolve(cwd, file)}`),
@@ -41,7 +41,7 @@ export async function announceModel(choice: ModelChoice, terminal: Terminal): Pr
 }
 
 /** The exit code of a run. A refusal that was the last action decides, whatever the model answered. */
-export function exitCodeOf({ outcome }: AgentResult, isRefused: boolean): number {
+export function toExitCode({ outcome }: AgentResult, isRefused: boolean): number {
   switch (outcome) {
     case 'done':
       return isRefused ? EXIT.refused : EXIT.done;

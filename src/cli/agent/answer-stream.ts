@@ -23,7 +23,7 @@ const REDRAW_MS = 50;
  * drawn again. Elsewhere the answer is printed as the model wrote it, when it is complete.
  */
 export function openAnswerStream(terminal: Terminal): AnswerStream {
-  const look = (): MarkdownLook => lookOf(terminal);
+  const look = (): MarkdownLook => toMarkdownLook(terminal);
   const markdown = openMarkdown(look);
   const screen = openRedraw(terminal);
   let text = '';
@@ -79,7 +79,7 @@ function unmarked(text: string): string {
   return text.replaceAll(QUESTION_MARK, '◇');
 }
 
-function lookOf({ style, isColored, width }: Terminal): MarkdownLook {
+function toMarkdownLook({ style, isColored, width }: Terminal): MarkdownLook {
   return { style, isColored, width };
 }
 

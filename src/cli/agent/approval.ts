@@ -1,7 +1,7 @@
 import { printable, REFUSALS, SkillError, typedWord, type ActionFailed, type Approve } from '#core';
 import type { EventSink } from '#journal';
 import { openApprovals, openUsedApprovals, pendingFolder, type Asker } from '#policy';
-import { surroundingsOf } from '#runtime';
+import { readSurroundings } from '#runtime';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
 import { list, toggle, type FlagValues, type Flags } from '../command.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -33,7 +33,7 @@ const TERMINAL_ASKER: Asker = {
 
 /** The approver that the flags select: the terminal, the queue, or fixed answers. */
 export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal: Terminal): Approve {
-  const { home } = surroundingsOf({});
+  const { home } = readSurroundings({});
   const { approve } = openApprovals({
     home,
     approved: flags.approve ?? [],
@@ -85,7 +85,7 @@ export function withNextTicket(hint: string): string {
 
 /** An approval that was used before has a number behind it. */
 function nextTicket(id: string): string {
-  const { home } = surroundingsOf({});
+  const { home } = readSurroundings({});
   return home === undefined ? id : openUsedApprovals(home).ticket(`sha256:${id}`);
 }
 

@@ -2,7 +2,7 @@ import { cleanText, EXECUTOR_NAMES, invalidInput, isFailed, nearest, quoted, typ
 import { terminalSink } from '#journal';
 import { VOCABULARY_NAMES, whyNotOffered, type SkillTool } from '#tools';
 import type { Terminal } from '../terminal/terminal.ts';
-import { skillToolsOf } from '#runtime';
+import { buildSkillTools } from '#runtime';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, list, option, toggle } from '../command.ts';
@@ -59,7 +59,7 @@ export const command = defineCommand({
     const isListing = given.tools === true;
     if (!isListing && name === undefined)
       throw new UsageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
-    const input = inputOf(text);
+    const input = parseInput(text);
     const untrusted = isListing ? [] : await askForTrust(invocation, runtime);
     const run = await runtime.startRun({
       request: `call ${positionals.join(' ')}`,
@@ -75,7 +75,7 @@ export const command = defineCommand({
     });
     let outcome: 'done' | 'failed' | 'refused' = 'failed';
     try {
-      const tools = skillToolsOf(run.session, runtime);
+      const tools = buildSkillTools(run.session, runtime);
       if (isListing) {
         const listed = tools.tools.map(({ name: tool, description, inputSchema, parameters }) => ({
           name: tool,
@@ -155,7 +155,7 @@ function parameterText(schema: JsonSchema, isRequired: boolean): string {
   return `${type}${isRequired ? ', required' : ''}. ${description}${initial}`;
 }
 
-function inputOf(text: string | undefined): unknown {
+function parseInput(text: string | undefined): unknown {
   if (text === undefined) return {};
   try {
     return JSON.parse(text);

@@ -37,7 +37,7 @@ type ChatCommand = (parts: ChatCommandParts, argument: string) => readonly strin
 const COMMANDS: Readonly<Record<string, readonly [about: string, run: ChatCommand]>> = {
   skills: ['list the skills; /NAME ARGUMENTS invokes one', skillLines],
   model: ['show the model; /model NAME uses another one for the next messages', modelLines],
-  plan: ['show the current plan', planOf],
+  plan: ['show the current plan', formatPlan],
   cost: ['show what this chat used, and the tokens spent on skills', costLines],
   undo: ['remove the last message and its answer, and restore the files it changed', undoLines],
   help: ['show this help', helpLines],
@@ -88,7 +88,7 @@ function skillLines({ runtime, terminal }: ChatCommandParts): readonly string[] 
   return lines.map(({ invoked, about }) => fitText(`${invoked.padEnd(widest)}  ${about}`, terminal.width - 1));
 }
 
-function planOf({ chat: { plan }, terminal }: ChatCommandParts): readonly string[] {
+function formatPlan({ chat: { plan }, terminal }: ChatCommandParts): readonly string[] {
   if (plan === undefined) return ['no plan yet'];
   return [`goal: ${shownText(plan.goal)}`, ...planLines(undefined, plan, terminal)];
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { isVisible } from '#core';
 import { quietly } from '#platform';
 
-export interface FilePlaces {
+export interface BaseFolders {
   readonly cwd: string;
   readonly home: string | undefined;
 }
@@ -14,7 +14,7 @@ export interface FilePlaces {
 const MENTION = /(?<=^|\s)@(?:"([^"\n]{1,4000})"|([^\s"]{1,4000}))/g;
 
 /** The existing files outside of the project that a message mentions. Files of the project need no copy: the model can read them. */
-export function mentionedFiles(message: string, places: FilePlaces): readonly string[] {
+export function mentionedFiles(message: string, places: BaseFolders): readonly string[] {
   const files = [...message.matchAll(MENTION)].flatMap(([, quoted, bare = '']) => {
     const names = quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]]+$/, '')] : [quoted];
     return names.map((name) => resolved(name, places)).find((file) => isFile(file)) ?? [];
@@ -23,7 +23,7 @@ export function mentionedFiles(message: string, places: FilePlaces): readonly st
 }
 
 /** The mention that a pasted text stands for, if it is nothing but the absolute path of a file. */
-export function pastedMention(text: string, places: FilePlaces): string | undefined {
+export function pastedMention(text: string, places: BaseFolders): string | undefined {
   const bare = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
   if (bare.includes('\n') || bare.length > 4000) return undefined;
   const candidates = [bare, bare.replaceAll(/\\(.)/g, '$1'), ...fromUrl(bare)];
@@ -49,27 +49,27 @@ const MOST = 100;
 /** Completions of the mention at the end of a line. */
 export function completeMention(
   line: string,
-  places: FilePlaces,
+  places: BaseFolders,
 ): { readonly hits: readonly string[]; readonly of: string } {
   const [of = '', typed = ''] = /(?<=^|\s)@([^\s"]*)$/.exec(line) ?? [];
   if (of === '' || of.includes('\0')) return { hits: [], of };
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   const start = typed.slice(folder.length);
-  const hits = entriesOf(resolved(folder === '' ? '.' : folder, places))
+  const hits = listEntries(resolved(folder === '' ? '.' : folder, places))
     .filter(({ name }) => name.startsWith(start) && (start !== '' || !name.startsWith('.')) && !/[\s"]/.test(name))
     .filter(({ name }) => isVisible(name) && (start !== '' || name !== 'node_modules'))
     .map(({ name, isFolder }) => `@${folder}${name}${isFolder ? '/' : ' '}`);
   return { hits: hits.toSorted().slice(0, MOST), of };
 }
 
-function entriesOf(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {
+function listEntries(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {
   return quietly(() => readdirSync(folder, { withFileTypes: true }), []).map((entry) => ({
     name: entry.name,
     isFolder: entry.isDirectory(),
   }));
 }
 
-function resolved(name: string, { cwd, home }: FilePlaces): string {
+function resolved(name: string, { cwd, home }: BaseFolders): string {
   return path.resolve(cwd, home === undefined ? name : name.replace(/^~(?=\/)/, () => home));
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { isSkillError } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, sha256, writeFileAtomically } from '#platform';
-import { lineOf } from './chat-paste.ts';
+import { toLine } from './chat-paste.ts';
 
 export interface ChatHistory {
   /** Newest first, one line each. */
@@ -23,7 +23,7 @@ export function openChatHistory(cacheDir: string | undefined, project: string): 
   return {
     lines: () => lines,
     add(message) {
-      const line = lineOf(message);
+      const line = toLine(message);
       if (line.length > MAX_CHARACTERS || line.trim() === '') return;
       lines = [line, ...lines.filter((other) => other !== line)].slice(0, MAX_LINES);
       if (file !== undefined) writeLines(file, lines);
@@ -39,7 +39,7 @@ function readLines(file: string): readonly string[] {
     if (!Array.isArray(value)) return [];
     return value
       .filter((line): line is string => typeof line === 'string')
-      .map(lineOf)
+      .map(toLine)
       .slice(0, MAX_LINES);
   } catch (error) {
     if (error instanceof SyntaxError) return [];

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 import { setRawMode } from '../terminal/ask.ts';
 import { markPastes } from '../terminal/paste-marks.ts';
-import { messageOf, openPasteFilter } from './chat-paste.ts';
+import { toMessage, openPasteFilter } from './chat-paste.ts';
 
 export type Input =
   | { readonly type: 'message'; readonly text: string }
@@ -78,7 +78,7 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
       if (input.type !== 'message') stderr.write('\n');
       resolve(input);
     };
-    editor.on('line', (line) => finish({ type: 'message', text: messageOf(line) }));
+    editor.on('line', (line) => finish({ type: 'message', text: toMessage(line) }));
     editor.on('SIGINT', () => finish({ type: 'interrupt', isEmpty: editor.line === '' }));
     editor.on('close', end);
     signal.addEventListener('abort', end, { once: true });

@@ -42,11 +42,11 @@ export function openPasteFilter(
 }
 
 /** The message that a line of the editor stands for. */
-export function messageOf(line: string): string {
+export function toMessage(line: string): string {
   return line.replaceAll(LINE_END, '\n').replaceAll(TAB, '\t');
 }
 
-export function lineOf(message: string): string {
+export function toLine(message: string): string {
   return onOneLine(message);
 }
 

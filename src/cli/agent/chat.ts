@@ -13,10 +13,10 @@ import { findRun, listRuns, readRun, runsDirectory } from '#journal';
 import { countText, isSkillError, printable, reduceChat, shownText, SkillError, type Said } from '#core';
 import { lineJson } from '../json.ts';
 import { cacheDirectory } from '#platform';
-import { surroundingsOf, usableExecutor, type Runtime } from '#runtime';
+import { readSurroundings, usableExecutor, type Runtime } from '#runtime';
 import { deliverOutputs } from './deliver-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
-import { announceModel, chooseModel, endLines, exitCodeOf } from './agent-model.ts';
+import { announceModel, chooseModel, endLines, toExitCode } from './agent-model.ts';
 import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } from './approval.ts';
 import { askForTrust, hiddenJson } from './consent.ts';
 import { completeCommand, handleLine } from './chat-commands.ts';
@@ -67,7 +67,8 @@ export const command = defineCommand({
     const servers = await serversFor(runtime, terminal);
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
-    const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
+    const earlier =
+      given.resume === undefined ? undefined : findChat(resolveRunsDirectory(invocation, runtime), given.resume);
     if (earlier !== undefined) requireUnclaimed(earlier.path, given.again === true);
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
     const choice = { runtime, signal, cwd: given.cwd };
@@ -81,12 +82,12 @@ export const command = defineCommand({
       runtime,
       model: chosen.model,
       budget,
-      projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
+      projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(resolveCwd(invocation)),
       required: given.skill ?? [],
-      files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
+      files: (given.in ?? []).map((file) => path.resolve(resolveCwd(invocation), file)),
       beforeEnd: async (_session, recorded) => {
         const approve = openApprover(given, terminal);
-        const cwd = cwdOf(invocation);
+        const cwd = resolveCwd(invocation);
         const delivered = await deliverOutputs(recorded, { given, cwd, terminal, approve, signal, words });
         terminal.remark([...delivered.copied.map((name) => `wrote ${printable(name)}`), ...delivered.lines]);
         if (delivered.problem !== undefined) throw delivered.problem;
@@ -99,10 +100,10 @@ export const command = defineCommand({
         servers,
       },
     };
-    const { input, remember } = inputOf(invocation, runtime, isAtTerminal);
+    const { input, remember } = openInput(invocation, runtime, isAtTerminal);
     const show = (result: AgentResult): number => {
       const refused = refusals.last(repeatedCommand(words));
-      const status = exitCodeOf(result, refused !== undefined);
+      const status = toExitCode(result, refused !== undefined);
       if (terminal.isJson) terminal.out(lineJson({ result: { ...result, model: chosen.model.id, status } }));
       else {
         display.end(result.answer);
@@ -116,11 +117,11 @@ export const command = defineCommand({
       executor: given.executor,
       onOutput: display.output,
       terminal,
-      cwd: cwdOf(invocation),
-      sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
+      cwd: resolveCwd(invocation),
+      sandbox: sandboxOptions(given, { config: runtime.config, cwd: resolveCwd(invocation), isAgent: true }),
       ...packageOptions(given, terminal),
     });
-    const places = { cwd: cwdOf(invocation), home: surroundingsOf({}).home };
+    const places = { cwd: resolveCwd(invocation), home: readSurroundings({}).home };
     const last = await runChat({
       model: async (name) => {
         if (name !== undefined) {
@@ -171,24 +172,24 @@ async function askToAttach(files: readonly string[], signal: AbortSignal): Promi
   return attached;
 }
 
-function cwdOf({ flags: given }: ChatInvocation): string {
+function resolveCwd({ flags: given }: ChatInvocation): string {
   return path.resolve(given.cwd ?? '.');
 }
 
-function directoryOf(invocation: ChatInvocation, { config }: Runtime): string {
-  return runsDirectory(cwdOf(invocation), config.runs?.directory);
+function resolveRunsDirectory(invocation: ChatInvocation, { config }: Runtime): string {
+  return runsDirectory(resolveCwd(invocation), config.runs?.directory);
 }
 
-function inputOf(
+function openInput(
   invocation: ChatInvocation,
   runtime: Runtime,
   isAtTerminal: boolean,
 ): { readonly input: ChatInput; readonly remember: (message: string) => void } {
   const { flags: given, terminal, signal } = invocation;
   if (!isAtTerminal) return { input: openLines(process.stdin, signal), remember: () => undefined };
-  const cache = given['no-cache'] === true ? undefined : cacheDirectory(surroundingsOf({}));
-  const history = openChatHistory(cache, cwdOf(invocation));
-  const places = { cwd: cwdOf(invocation), home: surroundingsOf({}).home };
+  const cache = given['no-cache'] === true ? undefined : cacheDirectory(readSurroundings({}));
+  const history = openChatHistory(cache, resolveCwd(invocation));
+  const places = { cwd: resolveCwd(invocation), home: readSurroundings({}).home };
   const input = openEditor(process, {
     prompt: terminal.style('bold', '> '),
     history: history.lines,

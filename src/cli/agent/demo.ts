@@ -10,7 +10,7 @@ import {
   eventText,
   EXECUTOR_NAMES,
   isSkillError,
-  ledgerOf,
+  buildLedger,
   printable,
   quoted,
   SkillError,
@@ -21,7 +21,7 @@ import {
 } from '#core';
 import { openRules } from '#model';
 import { cacheDirectory, isSystemError, readSealKey } from '#platform';
-import { createRuntime, surroundingsOf, type Runtime } from '#runtime';
+import { createRuntime, readSurroundings, type Runtime } from '#runtime';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { wrapWords } from '../terminal/wrap.ts';
@@ -100,7 +100,7 @@ async function demonstrate(folder: string, executor: string, signal: AbortSignal
         policy: { opens: ['run_script(csv-report)'] },
         ...(name === 'none'
           ? {}
-          : { execution: { executor: executorOf(name), opens: false, artifacts: false, runsBuiltIn: true } }),
+          : { execution: { executor: toExecutorName(name), opens: false, artifacts: false, runsBuiltIn: true } }),
       },
     });
   const { result, refusal } = await withOrWithout(work, executor);
@@ -119,14 +119,14 @@ async function demonstrate(folder: string, executor: string, signal: AbortSignal
 
 /** A runtime with the built-in skills only; it reads no files of the user. */
 function openBuiltIn(cwd: string, home: string): Promise<Runtime> {
-  const surroundings = surroundingsOf({});
+  const surroundings = readSurroundings({});
   const kept = ['PATH', 'TMPDIR', 'DOCKER_HOST'].map((name) => [name, surroundings.env[name]]);
   // Reuses the cached sandbox probes, which take seconds.
   kept.push(['SKILLWRIGHT_CACHE_DIR', cacheDirectory(surroundings)]);
   return createRuntime({ cwd, home, env: Object.fromEntries(kept), config: { use_default_roots: false } });
 }
 
-function executorOf(name: string): 'auto' | ExecutorName {
+function toExecutorName(name: string): 'auto' | ExecutorName {
   return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
 }
 
@@ -220,7 +220,7 @@ const SHOWN_AS = {
 } as const;
 
 function seenLines({ events, result }: DemoRun): readonly string[] {
-  const ledger = ledgerOf(events.flatMap((event) => (event.type === 'session' ? [event.event] : [])));
+  const ledger = buildLedger(events.flatMap((event) => (event.type === 'session' ? [event.event] : [])));
   const rows = Object.entries(SHOWN_AS).flatMap(([reason, about]) => {
     const tokens = ledger.rows.filter((row) => row.reason === reason).reduce((sum, row) => sum + row.tokens, 0);
     return tokens === 0 ? [] : [`${aboutTokens(tokens).padStart(7)}  ${about}`];

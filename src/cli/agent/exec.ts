@@ -84,7 +84,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, positionals, terminal, signal } = invocation;
     const [skill = '', script = '', ...args] = positionals;
-    const asked = actionOf(invocation, skill, script, args);
+    const asked = buildAction(invocation, skill, script, args);
     const runtime = await openRuntime(invocation);
     const named = resolveSkill(runtime.index, skill, given.source);
     const isNamed = named !== undefined && asked.type === 'run_script';
@@ -93,8 +93,8 @@ export const command = defineCommand({
     const { session } = run;
     try {
       const observation = await session.perform(action, { askedBy: 'person', signal });
-      if (observation.type === 'failed') throw failureOf(observation, invocation.words);
-      const { result, limits } = resultOf(observation);
+      if (observation.type === 'failed') throw toFailure(observation, invocation.words);
+      const { result, limits } = requireProgramResult(observation);
       const delivery = await deliverOutputs(run, {
         given,
         cwd: path.resolve(given.cwd ?? '.'),
@@ -157,7 +157,7 @@ async function openRun(
   });
 }
 
-function actionOf(
+function buildAction(
   invocation: Invocation<typeof flags>,
   skill: string,
   script: string,
@@ -169,7 +169,7 @@ function actionOf(
     skill,
     source: given.source,
     timeoutSeconds: seconds ?? (given.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
-    inputs: (given.in ?? []).map((text) => inputOf(text, given.cwd ?? '.')),
+    inputs: (given.in ?? []).map((text) => parseInputFile(text, given.cwd ?? '.')),
     outputs: { save_as_artifacts: given.save === true },
   };
   if (given.command !== true) return { type: 'run_script', script, args, ...shared };
@@ -190,7 +190,7 @@ function servedPort({ flags: given, terminal }: Invocation<typeof flags>): Pick<
 
 const SCHEME = /^(?:artifact|skill|workspace|host):\/\//;
 
-function inputOf(text: string, cwd: string): { readonly from: string; readonly to?: string } {
+function parseInputFile(text: string, cwd: string): { readonly from: string; readonly to?: string } {
   if (SCHEME.test(text)) return { from: text };
   const { file, name } = fileAndName(text, cwd);
   return { from: `host://${file}`, to: `work/inputs/${name}` };
@@ -219,12 +219,12 @@ function variables(given: readonly string[]): Readonly<Record<string, string>> {
   );
 }
 
-function resultOf(observation: Observation): ProgramRan {
+function requireProgramResult(observation: Observation): ProgramRan {
   if (observation.type === 'program-ran') return observation;
   throw new TypeError(`unexpected observation: ${observation.type}`);
 }
 
-function failureOf(failed: ActionFailed, words: readonly string[]): SkillError {
+function toFailure(failed: ActionFailed, words: readonly string[]): SkillError {
   const { code, message, hint, nearest } = failed;
   const byPolicy = policyRefusal(failed, repeatedCommand(words));
   if (byPolicy !== undefined) return byPolicy;

@@ -32,7 +32,7 @@ export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<
       progress.show(`connecting to MCP server ${name}`);
     },
   });
-  const { problems } = await servers.open(servicesOf(runtime)).finally(() => progress.end());
+  const { problems } = await servers.open(openServices(runtime)).finally(() => progress.end());
   for (const problem of problems) reportWarning(terminal, problem);
   if (isConnected) {
     // Until a tool is called, no program of a server runs.
@@ -42,7 +42,7 @@ export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<
   return servers;
 }
 
-function servicesOf({ config, executionPlaces: { user, project } }: Runtime): ServerServices {
+function openServices({ config, executionPlaces: { user, project } }: Runtime): ServerServices {
   return { secrets: openSecrets(config.secrets ?? {}, { ...user, cwd: project }).values };
 }
 
@@ -59,7 +59,7 @@ export async function serverFindings(runtime: Runtime, isTried: boolean): Promis
   const { openToolServers } = await import('#mcp/tool-servers');
   const servers = openToolServers(runtime);
   try {
-    const states = isTried ? await servers.check(servicesOf(runtime)) : [];
+    const states = isTried ? await servers.check(openServices(runtime)) : [];
     return configured.map(([name, { enabled }]): Finding => {
       const state = states.find((each) => each.name === name);
       const label = `MCP server ${name}`;
@@ -95,7 +95,7 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
   const { openToolServers } = await import('#mcp/tool-servers');
   const servers = openToolServers(runtime, { only: server });
   try {
-    const states = await servers.check(servicesOf(runtime));
+    const states = await servers.check(openServices(runtime));
     const off = names.filter((name) => server === undefined && configured[name]?.enabled === false);
     if (!terminal.printJson({ servers: states, disabled: off })) {
       if (states.length + off.length === 0)

@@ -59,7 +59,7 @@ export const command = defineCommand({
   positionals: [0, 2],
   async run(invocation) {
     const { flags: given, positionals, terminal, signal } = invocation;
-    const port = portOf(given);
+    const port = parsePort(given);
     const client = given['print-config'];
     if (client !== undefined) {
       if (given.http === true && port === undefined)
@@ -115,7 +115,7 @@ export const command = defineCommand({
 
 type McpInvocation = Invocation<typeof flags>;
 
-function portOf({ port, http }: McpInvocation['flags']): number | undefined {
+function parsePort({ port, http }: McpInvocation['flags']): number | undefined {
   if (port === undefined) return undefined;
   if (http !== true) throw new UsageError('--port needs --http', 'add --http, or leave out --port');
   return wholeNumber(port, '--port', { least: 1, most: 65_535 });

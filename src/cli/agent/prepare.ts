@@ -183,14 +183,14 @@ function report(
 
 type Layers = ReturnType<typeof openLayers>;
 
-async function storesOf(invocation: PrepareInvocation): Promise<readonly Layers[]> {
+async function openStores(invocation: PrepareInvocation): Promise<readonly Layers[]> {
   const { executionPlaces } = await openRuntime(invocation);
   return layerFolders(executionPlaces).map((folder) => openLayers({ folder, identity: undefined }));
 }
 
 async function listLayers(invocation: PrepareInvocation): Promise<number> {
   const { terminal } = invocation;
-  const layers = (await Promise.all((await storesOf(invocation)).map((store) => store.list()))).flat();
+  const layers = (await Promise.all((await openStores(invocation)).map((store) => store.list()))).flat();
   if (terminal.printJson({ layers: layers.map((layer) => ({ ...layer, fingerprint: undefined })) })) return EXIT.done;
   if (layers.length === 0) terminal.remark(['no layers are installed']);
   for (const { key, skills, requested, packages, bytes, usedAt } of layers)
@@ -206,7 +206,7 @@ async function pruneLayers(invocation: PrepareInvocation, skill: string | undefi
   const { terminal } = invocation;
   const options =
     skill === undefined ? { unusedSince: Date.now() - UNUSED_MS } : { unusedSince: Number.POSITIVE_INFINITY, skill };
-  const removed = (await Promise.all((await storesOf(invocation)).map((store) => store.prune(options)))).flat();
+  const removed = (await Promise.all((await openStores(invocation)).map((store) => store.prune(options)))).flat();
   if (!terminal.printJson({ removed })) terminal.out(`removed ${countText(removed.length, 'layer')}`);
   return EXIT.done;
 }

@@ -24,7 +24,7 @@ export interface ProgramChoice {
  * is warned. An executor that the command line names is used or the run fails.
  */
 export async function runWithPrograms(options: AgentOptions, choice: ProgramChoice): Promise<AgentResult> {
-  const execution = executionOf(choice);
+  const execution = toExecutionOptions(choice);
   if (execution === undefined) return runAgent(withoutPrograms(options, choice.cwd));
   try {
     return await runAgent({ ...options, run: { ...options.run, execution } });
@@ -36,7 +36,7 @@ export async function runWithPrograms(options: AgentOptions, choice: ProgramChoi
 
 /** Like `runWithPrograms`, for a chat. The first message starts its session. */
 export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice): Chat {
-  const execution = executionOf(choice);
+  const execution = toExecutionOptions(choice);
   if (execution === undefined) return openChat(withoutPrograms(options, choice.cwd));
   let chat = openChat({ ...options, run: { ...options.run, execution } });
   let { model } = options;
@@ -83,7 +83,7 @@ function namedExecutor({ executor }: ProgramChoice): ExecutorName | undefined {
   return executor === 'auto' || executor === 'none' ? undefined : executor;
 }
 
-function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
+function toExecutionOptions(choice: ProgramChoice): ExecutionOptions | undefined {
   if (choice.executor === 'none') return undefined;
   const { terminal, sandbox, packages, onOutput } = choice;
   return {

@@ -5,7 +5,7 @@ import { defined, docsPage, quoted, SkillError, visibleJson } from '#core';
 import { ACTIVATIONS, projectInstructions, type AgentOptions } from '#agent';
 import { VOCABULARY_NAMES } from '#tools';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
-import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
+import { announceModel, endLines, toExitCode } from './agent-model.ts';
 import {
   KEEP_GOING_FLAG,
   isAttended,
@@ -74,7 +74,7 @@ export const command = defineCommand({
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags: given, positionals, terminal, signal, words } = invocation;
-    const request = await readRequest({ words: positionals, file: given.file, cwd: cwdOf(invocation), signal });
+    const request = await readRequest({ words: positionals, file: given.file, cwd: resolveCwd(invocation), signal });
     const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
     const servers = await serversFor(runtime, terminal);
@@ -95,13 +95,13 @@ export const command = defineCommand({
         budget,
         signal,
         steps: interrupts?.steps,
-        projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
+        projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(resolveCwd(invocation)),
         unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
         // The user gets the answer, too, if the files cannot be copied.
         beforeEnd: async (_session, recorded) => {
           delivery = await deliverOutputs(recorded, {
             given,
-            cwd: cwdOf(invocation),
+            cwd: resolveCwd(invocation),
             terminal,
             approve: openApprover(given, terminal),
             signal,
@@ -119,8 +119,8 @@ export const command = defineCommand({
         executor: given.executor,
         onOutput: display.output,
         terminal,
-        cwd: cwdOf(invocation),
-        sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
+        cwd: resolveCwd(invocation),
+        sandbox: sandboxOptions(given, { config: runtime.config, cwd: resolveCwd(invocation), isAgent: true }),
         ...packageOptions(given, terminal),
       },
     ).finally(() => {
@@ -130,7 +130,7 @@ export const command = defineCommand({
     const refused = refusals.last(
       result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
     );
-    const ended = exitCodeOf(result, refused !== undefined);
+    const ended = toExitCode(result, refused !== undefined);
     const { copied = [], kept = [], fetch, problem, lines = [] }: Partial<Delivery> = delivery ?? {};
     const status = problem !== undefined && ended === EXIT.done ? EXIT.failed : ended;
     const errors = (problem === undefined ? [] : [problem]).map(({ code, message, hint }) => ({ code, message, hint }));
@@ -167,7 +167,7 @@ export const command = defineCommand({
   },
 });
 
-function cwdOf({ flags: given }: RunInvocation): string {
+function resolveCwd({ flags: given }: RunInvocation): string {
   return path.resolve(given.cwd ?? '.');
 }
 
@@ -178,7 +178,7 @@ function agentOptions(
   const { protocol, vocabulary, activation } = given;
   return {
     required: given.skill ?? [],
-    files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
+    files: (given.in ?? []).map((file) => path.resolve(resolveCwd(invocation), file)),
     ...defined({ protocol, vocabulary, activation }),
   };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { checkConfig, SkillError, withValue } from '#core';
 import { makeFolders, readCheckedJson, replaceText, writeFileAtomically } from '#platform';
-import { CONFIG_FILE, surroundingsOf } from '#runtime';
+import { CONFIG_FILE, readSurroundings } from '#runtime';
 import { landlockGaps } from '#sandbox';
 import { askStreams, choose } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -31,7 +31,7 @@ export async function askForWeaker(terminal: Terminal): Promise<boolean> {
 }
 
 function userConfigFile(): string | undefined {
-  const { cwd, home } = surroundingsOf({});
+  const { cwd, home } = readSurroundings({});
   return home === undefined ? undefined : path.join(path.resolve(cwd, home), CONFIG_FILE);
 }
 

@@ -52,7 +52,7 @@ export const command = defineCommand({
     try {
       return await dispatch(invocation);
     } catch (error) {
-      const problem = invocation.signal.aborted ? undefined : problemOf(error);
+      const problem = invocation.signal.aborted ? undefined : toProblem(error);
       if (problem === undefined) throw error;
       return reportInvalid(problem, invocation);
     }
@@ -75,7 +75,7 @@ interface Problem {
 }
 
 /** A broken skill, folder or disk makes the evaluation invalid; exit code 1 would mean that cases failed. */
-function problemOf(error: unknown): Problem | undefined {
+function toProblem(error: unknown): Problem | undefined {
   if (isSkillError(error)) return IMPOSSIBLE.has(error.code) ? undefined : error;
   if (!isSystemError(error)) return undefined;
   const place = error.path === undefined ? '' : ` at ${quoted(error.path, 200)}`;

@@ -102,7 +102,7 @@ const KEYS: Readonly<Record<string, readonly [key: keyof Thresholds, least: numb
   difference: ['difference', -1, 1],
 };
 
-export function thresholdsOf({ threshold = [], strict = false }: EvalInvocation['flags']): Thresholds {
+export function parseThresholds({ threshold = [], strict = false }: EvalInvocation['flags']): Thresholds {
   const pairs = threshold.map((word) => {
     const [name = '', value = ''] = word.split('=');
     const known = Object.hasOwn(KEYS, name) ? KEYS[name] : undefined;

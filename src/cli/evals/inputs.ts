@@ -21,7 +21,7 @@ export interface EvalInputs {
 const PROJECT_CASES = ['.agent/evals', 'evals'] as const;
 
 export function readInputs(invocation: EvalInvocation, words: readonly string[], runtime: Runtime): EvalInputs {
-  const cwd = cwdOf(invocation);
+  const cwd = resolveCwd(invocation);
   const named = words.map((word) => path.resolve(cwd, word));
   const own = named.length > 0 ? named : pathsHere(cwd, runtime);
   const brought = unique(own.flatMap(skillFoldersAt));
@@ -33,7 +33,7 @@ export function readInputs(invocation: EvalInvocation, words: readonly string[],
   return { cases: chosen(cases, invocation.flags.suite), skills, problems, files: suites.length };
 }
 
-export function cwdOf({ flags }: Pick<EvalInvocation, 'flags'>): string {
+export function resolveCwd({ flags }: Pick<EvalInvocation, 'flags'>): string {
   return path.resolve(flags.cwd ?? '.');
 }
 
@@ -49,14 +49,14 @@ function pathsHere(cwd: string, { index }: Runtime): readonly string[] {
 
 function chosen(cases: readonly EvalCase[], suite: string | undefined): readonly EvalCase[] {
   if (suite === undefined) return cases;
-  const found = cases.filter((one) => namesOf(one).includes(suite));
+  const found = cases.filter((one) => listCaseNames(one).includes(suite));
   if (found.length > 0 || cases.length === 0) return found;
-  const known = unique(cases.flatMap(namesOf)).slice(0, 20).map(printable).join(', ');
+  const known = unique(cases.flatMap(listCaseNames)).slice(0, 20).map(printable).join(', ');
   throw new UsageError(`unknown suite ${quoted(suite, 200)}`, `known suites: ${known}`);
 }
 
 /** The suites of a case: its tags, its file, and the folder of the file. */
-function namesOf({ tags, place: { file } }: EvalCase): readonly string[] {
+function listCaseNames({ tags, place: { file } }: EvalCase): readonly string[] {
   return [...tags, path.parse(file).name, path.basename(path.dirname(file))];
 }
 
@@ -68,7 +68,7 @@ function unique(names: readonly string[]): readonly string[] {
 export function reportProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
   const { terminal } = invocation;
   const { err, style } = terminal;
-  const cwd = cwdOf(invocation);
+  const cwd = resolveCwd(invocation);
   for (const { file, line, column, message, hint, severity } of problems) {
     const place = `${printable(path.relative(cwd, file) || file)}:${String(line)}:${String(column)}`;
     err(`${place}: ${style(severity === 'error' ? 'red' : 'yellow', severity)}: ${printable(message)}`);

@@ -10,7 +10,7 @@ import {
   markdownPortability,
   MOST_DISTRACTORS,
   mostRepetitions,
-  planOf,
+  buildPlan,
   portabilityExit,
   skillFoldersIn,
   terminalPortability,
@@ -25,7 +25,7 @@ import {
   type Thresholds,
   type TriggerOptions,
 } from '#evals';
-import { surroundingsOf, type Runtime } from '#runtime';
+import { readSurroundings, type Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import {
   MATRIX_FILE,
@@ -35,8 +35,8 @@ import {
   storedReports,
   unfinishedEvaluation,
 } from './report-folder.ts';
-import { thresholdsOf, wantedReports, type EvalInvocation } from './flags.ts';
-import { cwdOf, noModel, readInputs, reportProblems, type EvalInputs } from './inputs.ts';
+import { parseThresholds, wantedReports, type EvalInvocation } from './flags.ts';
+import { resolveCwd, noModel, readInputs, reportProblems, type EvalInputs } from './inputs.ts';
 import { isCommand, openSubjects, type EvalSubject } from './subjects.ts';
 import { openWorkers } from './workers.ts';
 import { printReport, writeReports } from './write-reports.ts';
@@ -57,17 +57,17 @@ const TRIGGER_TIMEOUT_S = 120;
 export async function evalCases(invocation: EvalInvocation): Promise<number> {
   return runEvaluation(invocation, invocation.positionals, async (basis, inputs, runtime) => {
     const { flags } = invocation;
-    const { env, home } = surroundingsOf({});
-    const judge = await judgeOf(invocation, runtime);
+    const { env, home } = readSurroundings({});
+    const judge = await openJudge(invocation, runtime);
     return evaluate({
       ...basis,
-      stopWhenDecided: flags['stop-when'] === undefined ? undefined : { detect: detectOf(invocation) },
+      stopWhenDecided: flags['stop-when'] === undefined ? undefined : { detect: parseDetect(invocation) },
       skills: inputs.skills,
       places: runtime.executionPlaces,
       home,
       env,
       updateCassettes: flags['update-cassettes'] === true,
-      executor: executorOf(flags.executor),
+      executor: toExecutorName(flags.executor),
       ...defined({ baseline: flags.baseline, judge }),
     });
   });
@@ -75,7 +75,7 @@ export async function evalCases(invocation: EvalInvocation): Promise<number> {
 
 export async function evalTrigger(invocation: EvalInvocation): Promise<number> {
   const words = invocation.positionals.slice(1);
-  const others = distractorsOf(invocation);
+  const others = parseDistractors(invocation);
   return runEvaluation(invocation, words, async (basis, inputs) => {
     const { cassettes, cwd, 'update-cassettes': updateCassettes = false } = invocation.flags;
     if (updateCassettes && cassettes === undefined)
@@ -95,9 +95,9 @@ async function runEvaluation(
   evaluator: Evaluator,
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
-  const [thresholds, cwd] = [thresholdsOf(flags), cwdOf(invocation)];
+  const [thresholds, cwd] = [parseThresholds(flags), resolveCwd(invocation)];
   wantedReports(flags);
-  const numbers = numbersOf(invocation);
+  const numbers = parseNumbers(invocation);
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
     throw new UsageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
@@ -109,7 +109,7 @@ async function runEvaluation(
   const hasModel = subjects.every(({ model }) => model !== undefined);
   if (!hasModel && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
   const plans = subjects.flatMap(({ model }) =>
-    model === undefined ? [] : [{ model, plan: planOf(planOptions(invocation, inputs, model)) }],
+    model === undefined ? [] : [{ model, plan: buildPlan(planOptions(invocation, inputs, model)) }],
   );
   if (flags['dry-run'] === true) {
     const lines = plans.flatMap(({ plan }) => plan.lines);
@@ -197,9 +197,9 @@ const SUBJECT_HINT = `agents and their variables: skillwright eval --help and ${
 const USUAL_DETECT = 20;
 
 /** The difference of interest: --detect, else the threshold of the difference. */
-function detectOf({ flags }: EvalInvocation): number {
+function parseDetect({ flags }: EvalInvocation): number {
   const points = wholeNumber(flags.detect, '--detect', { least: 1, most: 100 });
-  const { difference } = thresholdsOf(flags);
+  const { difference } = parseThresholds(flags);
   if (points !== undefined) return points / 100;
   return difference === undefined || difference <= 0 ? USUAL_DETECT / 100 : difference;
 }
@@ -209,15 +209,15 @@ function planOptions(invocation: EvalInvocation, { cases }: EvalInputs, model: S
   const { baseline, judge } = flags;
   if (flags['stop-when'] !== undefined && (baseline === undefined || positionals[0] === 'trigger'))
     throw new UsageError('--stop-when decided needs --baseline', 'pass --baseline none, old or a git revision');
-  const { repeat } = numbersOf(invocation);
+  const { repeat } = parseNumbers(invocation);
   return {
     cases,
     model,
     arms: baseline === undefined ? 1 : 2,
     repeat,
-    detect: detectOf(invocation),
+    detect: parseDetect(invocation),
     hasJudge: judge !== undefined,
-    earlier: storedReports(cwdOf(invocation)),
+    earlier: storedReports(resolveCwd(invocation)),
   };
 }
 
@@ -227,7 +227,7 @@ interface Numbers {
   readonly repeat?: number;
 }
 
-export function numbersOf({ flags, positionals }: EvalInvocation): Numbers {
+export function parseNumbers({ flags, positionals }: EvalInvocation): Numbers {
   const repeat = wholeNumber(flags.repeat, '--repeat', { least: 1, most: 1000 });
   const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
   const seconds = wholeNumber(flags.timeout, '--timeout', { least: 1, most: 86_400 }) ?? usual;
@@ -240,19 +240,19 @@ export function numbersOf({ flags, positionals }: EvalInvocation): Numbers {
   };
 }
 
-function executorOf(name: string | undefined): Exclude<EvaluateOptions['executor'], Executor | undefined> {
+function toExecutorName(name: string | undefined): Exclude<EvaluateOptions['executor'], Executor | undefined> {
   if (name === 'none') return 'none';
   return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
 }
 
-async function judgeOf({ flags, signal }: EvalInvocation, runtime: Runtime): Promise<Model | undefined> {
+async function openJudge({ flags, signal }: EvalInvocation, runtime: Runtime): Promise<Model | undefined> {
   if (flags.judge === undefined) return undefined;
   const { chooseModel } = await import('../agent/agent-model.ts');
   return (await chooseModel({ name: flags.judge, runtime, signal })).model;
 }
 
 /** Parses --distractors: numbers of generated skills, or a folder whose skills are used in steps of 10, 100 and 1000. */
-export function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distractors' | 'others'> {
+export function parseDistractors(invocation: EvalInvocation): Pick<TriggerOptions, 'distractors' | 'others'> {
   const given = invocation.flags.distractors;
   if (given === undefined) return {};
   if (/^\d{1,6}(?:,\d{1,6})*$/.test(given)) {
@@ -263,7 +263,7 @@ export function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 
       `got ${quoted(given, 200)}`,
     );
   }
-  const others = skillFoldersIn(path.resolve(cwdOf(invocation), given));
+  const others = skillFoldersIn(path.resolve(resolveCwd(invocation), given));
   if (others.length === 0) throw new UsageError(`no skills in ${quoted(given, 200)}`, 'name a folder of skills');
   const steps = [10, 100, 1000].filter((count) => count < others.length);
   return { others, distractors: [...steps, others.length] };
@@ -310,7 +310,7 @@ async function runMatrix(options: MatrixOptions, invocation: EvalInvocation): Pr
   const reports: SubjectReport[] = [];
   for (const [place, one] of subjects.entries()) {
     if (signal.aborted) break;
-    const folder = folderOf(one, place);
+    const folder = toFolderName(one, place);
     const report = await evaluateOne(one, path.join(directory, folder));
     saveReport(path.join(directory, folder), report);
     await writeReports(report, invocation, { folder: path.join(directory, folder), only: 'html' });
@@ -331,7 +331,7 @@ async function runMatrix(options: MatrixOptions, invocation: EvalInvocation): Pr
   return portabilityExit(matrix);
 }
 
-function folderOf({ subject, name }: EvalSubject, place: number): string {
+function toFolderName({ subject, name }: EvalSubject, place: number): string {
   const words = (subject?.agent.id ?? name).replaceAll(/[^\w.-]+/g, '-').slice(0, 40);
   return `${String(place + 1)}-${words}`;
 }
@@ -344,7 +344,7 @@ function writeMatrix(
 ): void {
   const known = Object.entries(FORMATS).find(([name]) => name === format);
   if (known === undefined) return;
-  const cwd = cwdOf(invocation);
+  const cwd = resolveCwd(invocation);
   const place = file === undefined ? path.join(directory, known[1]) : path.resolve(cwd, file);
   const hasPages = format === 'html' && path.dirname(place) === directory;
   const text =

@@ -15,14 +15,14 @@ import {
   regrade,
   storedRuns,
   terminalComparison,
-  trendOf,
+  buildTrend,
 } from '#evals';
 import { countText, printable, quoted } from '#core';
 import { fitText, isDirectory, isSystemError, makeFolders, padText } from '#platform';
 import { VERSION } from '../../version.ts';
-import { thresholdsOf, wantedReports, type EvalInvocation } from './flags.ts';
+import { parseThresholds, wantedReports, type EvalInvocation } from './flags.ts';
 import { openReport, storedReports } from './report-folder.ts';
-import { cwdOf, reportProblems } from './inputs.ts';
+import { resolveCwd, reportProblems } from './inputs.ts';
 import { printReport, writeReports } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
@@ -36,7 +36,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
       'expected two reports',
       'usage: skillwright eval compare A B, with folders of .agent/evals, files, or last',
     );
-  const cwd = cwdOf(invocation);
+  const cwd = resolveCwd(invocation);
   const [old, now] = [openReport(cwd, before), openReport(cwd, after)];
   const comparison = compareReports(old, now);
   const isPrinted = wantedReports(flags).some(({ file }) => file === undefined || file === '-');
@@ -49,7 +49,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
 export async function evalTrend(invocation: EvalInvocation): Promise<number> {
   const { positionals, terminal } = invocation;
   if (positionals.length > 1) throw new UsageError('eval trend takes no argument', 'usage: skillwright eval trend');
-  const rows = trendOf(storedReports(cwdOf(invocation)));
+  const rows = buildTrend(storedReports(resolveCwd(invocation)));
   if (rows.length === 0) throw new UsageError('no evaluation found in this project', 'run skillwright eval first');
   if (!terminal.printJson({ trend: rows }))
     terminal.out(
@@ -76,8 +76,8 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const [, ...words] = positionals;
   if (words.length === 0 || flags.cases === undefined)
     throw new UsageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
-  const cwd = cwdOf(invocation);
-  const thresholds = thresholdsOf(flags);
+  const cwd = resolveCwd(invocation);
+  const thresholds = parseThresholds(flags);
   const { cases, problems } = readCases(flags.cases.map((file) => path.resolve(cwd, file)));
   if (reportProblems(problems, invocation)) return EXIT.invalidEvaluation;
   const startedAt = new Date();
@@ -113,7 +113,7 @@ export async function evalInit(invocation: EvalInvocation): Promise<number> {
   const { positionals, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
   if (rest.length > 0) throw new UsageError('eval init takes one skill', 'usage: skillwright eval init SKILL');
-  const folder = path.resolve(cwdOf(invocation), skill);
+  const folder = path.resolve(resolveCwd(invocation), skill);
   const text = initCases(folder);
   const file = path.join(folder, 'evals/cases.yaml');
   try {
@@ -125,11 +125,11 @@ export async function evalInit(invocation: EvalInvocation): Promise<number> {
       throw new UsageError(`cannot write the cases: ${error.code}`, 'check the permissions of the folder');
     const isSame = readFileSync(file, 'utf8') === text;
     throw new UsageError(
-      `${quoted(path.relative(cwdOf(invocation), file), 200)} already exists`,
+      `${quoted(path.relative(resolveCwd(invocation), file), 200)} already exists`,
       isSame ? 'its content is up to date' : 'remove it, or add cases to it',
     );
   }
-  const shown = path.relative(cwdOf(invocation), file);
+  const shown = path.relative(resolveCwd(invocation), file);
   if (!terminal.printJson({ file, cases: readCases([file]).cases.length })) terminal.out(printable(shown));
   terminal.remark(`next: review the cases, then run skillwright eval ${printable(shown)}`);
   return EXIT.done;

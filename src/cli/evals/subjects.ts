@@ -9,7 +9,7 @@ import {
   type OpenSubject,
   type SuiteModel,
 } from '#evals';
-import { surroundingsOf, type Runtime } from '#runtime';
+import { readSurroundings, type Runtime } from '#runtime';
 import { UsageError } from '../exit.ts';
 import type { EvalInvocation } from './flags.ts';
 import { suiteModel } from './inputs.ts';
@@ -33,7 +33,7 @@ export async function openSubjects(invocation: EvalInvocation, runtime: Runtime)
   if (flags['update-cassettes'] === true || flags.cassettes !== undefined)
     throw new UsageError('cassettes hold answers of models, not of agents', 'omit --subject, or the cassettes');
   const read = flags.subject.map(readWord);
-  const { env } = surroundingsOf({});
+  const { env } = readSurroundings({});
   const opened: EvalSubject[] = [];
   for (const { agent, model: own } of read) {
     const name = own ?? flags.model;
@@ -42,7 +42,7 @@ export async function openSubjects(invocation: EvalInvocation, runtime: Runtime)
       opened.push({ name: `${OWN_LOOP}${model === undefined ? '' : ` (${model.id})`}`, ...(model && { model }) });
     } else {
       const subject = await openSubject({ agent, model: name, env, pass: flags['subject-env'] ?? [], signal });
-      opened.push({ name: subjectName(subject), subject, model: modelOf(subject) });
+      opened.push({ name: subjectName(subject), subject, model: toSuiteModel(subject) });
     }
   }
   return opened;
@@ -59,7 +59,7 @@ function readWord(word: string): Exclude<ReturnType<typeof readSubject>, { type:
 }
 
 /** Stands for the model of the agent in plans and reports. */
-function modelOf(subject: OpenSubject): SuiteModel {
+function toSuiteModel(subject: OpenSubject): SuiteModel {
   return {
     way: 'live',
     id: subjectName(subject),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { countText, parseJson, printable, quoted, startOf, type Model } from '#core';
+import { countText, parseJson, printable, quoted, sliceStart, type Model } from '#core';
 import {
   armTexts,
   chanceText,
@@ -23,9 +23,9 @@ import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { EvalInvocation } from './flags.ts';
-import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
+import { resolveCwd, noModel, readInputs, reportProblems } from './inputs.ts';
 import { newEvaluation } from './report-folder.ts';
-import { distractorsOf, numbersOf, progressText } from './run.ts';
+import { parseDistractors, parseNumbers, progressText } from './run.ts';
 import { isCommand, openSubjects } from './subjects.ts';
 
 const PROPOSALS = 5;
@@ -35,19 +35,19 @@ const DISTRACTORS = 10;
 export async function evalTune(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal, signal } = invocation;
   const [, word = '.', ...rest] = positionals;
-  const cwd = cwdOf(invocation);
+  const cwd = resolveCwd(invocation);
   const skill = path.resolve(cwd, word);
   if (rest.length > 0) throw new UsageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
   if (!isPresent(path.join(skill, 'SKILL.md')))
     throw new UsageError(`${quoted(word, 200)} has no SKILL.md`, 'usage: skillwright eval tune SKILL');
-  const numbers = numbersOf(invocation);
-  const { distractors = [DISTRACTORS], others } = distractorsOf(invocation);
+  const numbers = parseNumbers(invocation);
+  const { distractors = [DISTRACTORS], others } = parseDistractors(invocation);
   const runtime = await openRuntime(invocation);
   const inputs = readInputs(invocation, [skill], runtime);
   if (reportProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
   const [{ model, subject } = {}] = await openSubjects(invocation, runtime);
   if (model === undefined) throw noModel();
-  const propose = await proposerOf(invocation, runtime, skill);
+  const propose = await createProposer(invocation, runtime, skill);
   const directory = newEvaluation(cwd, new Date(), 'tune-');
   const cache = flags['no-eval-cache'] === true || isCommand(subject) ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
@@ -74,14 +74,14 @@ export async function evalTune(invocation: EvalInvocation): Promise<number> {
   return flags.write === true ? writeWinner(report, skill, invocation) : EXIT.done;
 }
 
-async function proposerOf(
+async function createProposer(
   invocation: EvalInvocation,
   runtime: Runtime,
   skill: string,
 ): Promise<TuneOptions['propose']> {
   const { flags, signal } = invocation;
   if (flags.proposals !== undefined) {
-    const proposals = readProposals(path.resolve(cwdOf(invocation), flags.proposals), flags.proposals);
+    const proposals = readProposals(path.resolve(resolveCwd(invocation), flags.proposals), flags.proposals);
     return async () => proposals;
   }
   const name = flags.proposer ?? (flags.subject === undefined ? flags.model : undefined);
@@ -136,7 +136,7 @@ function tuneLines(report: TuneReport): readonly string[] {
     row('current', current),
     ...proposals.map((one, place) => row(`proposal ${String(place + 1)}`, one)),
     ...rejected.map(
-      ({ description, reason }) => `  rejected, because ${reason}: ${printable(startOf(description, 200))}`,
+      ({ description, reason }) => `  rejected, because ${reason}: ${printable(sliceStart(description, 200))}`,
     ),
     ...(winner === undefined
       ? ['no proposal does better than the current description on the train cases']

@@ -15,7 +15,7 @@ import {
 import { printable } from '#core';
 import { jsonText } from '../json.ts';
 import { wantedReports, type EvalInvocation, type WantedReport } from './flags.ts';
-import { cwdOf } from './inputs.ts';
+import { resolveCwd } from './inputs.ts';
 import { storedReports } from './report-folder.ts';
 import { makeFolders, writeNamedFile } from '#platform';
 
@@ -62,8 +62,8 @@ async function writeReport(
   invocation: EvalInvocation,
   { folder, before }: ReportContext,
 ): Promise<void> {
-  const cwd = cwdOf(invocation);
-  const written = await contentOf(report, format, cwd, before);
+  const cwd = resolveCwd(invocation);
+  const written = await renderReport(report, format, cwd, before);
   if (file === '-' || (file === undefined && folder === undefined)) {
     if (written.type === 'text') invocation.terminal.out(written.text.trimEnd());
     else invocation.terminal.out(jsonText(written.files));
@@ -79,7 +79,7 @@ async function writeReport(
   invocation.terminal.remark(`${format}: ${printable(path.relative(cwd, place) || place)}`);
 }
 
-async function contentOf(
+async function renderReport(
   report: EvalReport,
   format: string,
   cwd: string,

@@ -23,7 +23,7 @@ import {
   type SuiteModel,
 } from '#evals';
 import type { Runtime } from '#runtime';
-import type { AttemptPlaces, RunAttempt, StoredAttempt } from '#fleet';
+import type { AttemptContext, RunAttempt, StoredAttempt } from '#fleet';
 
 const flags = {
   ...FLEET_FLAGS,
@@ -46,7 +46,7 @@ const START_MS = 60_000;
 const START_EACH_MS = 500;
 
 function notStarted(error?: unknown): SkillError {
-  const cause = error === undefined ? 'timeout' : messageOf(error);
+  const cause = error === undefined ? 'timeout' : toErrorMessage(error);
   return new SkillError({
     code: 'io/failed',
     message: `the worker did not start within ${String(START_MS / 1_000)} seconds${error === undefined ? '' : `: ${cause}`}`,
@@ -67,7 +67,7 @@ async function openPatiently<T>(act: () => Promise<T>, { terminal, signal }: Wai
       if (!isUnreachable(error) || signal.aborted) throw error;
       if (performance.now() - start > START_MS) throw notStarted(error);
       if (tries === 1)
-        terminal.remark(`waiting for the database, at most ${String(START_MS / 1_000)} s: ${messageOf(error)}`);
+        terminal.remark(`waiting for the database, at most ${String(START_MS / 1_000)} s: ${toErrorMessage(error)}`);
       await sleep(START_EACH_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -78,7 +78,7 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-function messageOf(error: unknown): string {
+function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -219,7 +219,7 @@ function skillsIn(root: string): readonly string[] {
 async function checkSkills(
   { skillsDigest }: StoredAttempt,
   sources: ReadonlyMap<string, string>,
-  { directory, signal }: AttemptPlaces,
+  { directory, signal }: AttemptContext,
 ): Promise<void> {
   const to = path.join(directory, 'checked');
   const { digest } = await makeSkillSet([...sources.keys()], { to, sourceOf: (dir) => sources.get(dir), signal });

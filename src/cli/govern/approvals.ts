@@ -11,7 +11,7 @@ import {
   shortId,
   storedId,
   withdrawPending,
-  type PendingPlace,
+  type PendingFolder,
   type PendingQuestion,
   type StoredApproval,
 } from '#policy';
@@ -59,7 +59,7 @@ export const command = defineCommand({
 });
 
 interface ApprovalsInvocation extends GlobalInvocation {
-  readonly place: PendingPlace;
+  readonly place: PendingFolder;
 }
 
 function list({ terminal, place }: ApprovalsInvocation): number {
@@ -102,7 +102,7 @@ function answer(
   const [, word = '', verdict] = positionals;
   if (verdict !== 'yes' && verdict !== 'no')
     throw new UsageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
-  const id = idOf(word, place);
+  const id = resolveRequestId(word, place);
   const { request } = answerPending(place, id, { verdict, scope, reason });
   if (!terminal.printJson({ id, verdict, scope })) {
     terminal.remark(approvalLines(request, { width: terminal.width, hash: sha256 }));
@@ -112,8 +112,8 @@ function answer(
 }
 
 /** The id of the pending request with this prefix. */
-function idOf(word: string, place: PendingPlace): string {
-  const found = questionsOf(word, place);
+function resolveRequestId(word: string, place: PendingFolder): string {
+  const found = findQuestions(word, place);
   const [question] = found;
   if (question !== undefined && found.length === 1) return question.request.id;
   throw invalidInput(
@@ -125,7 +125,7 @@ function idOf(word: string, place: PendingPlace): string {
   );
 }
 
-function questionsOf(word: string, place: PendingPlace): readonly PendingQuestion[] {
+function findQuestions(word: string, place: PendingFolder): readonly PendingQuestion[] {
   const digits = word.replace(/^sha256:/, '');
   if (!/^[0-9a-f]{12,64}$/.test(digits)) return [];
   return listPending(place).questions.filter(({ request }) => request.id.startsWith(`sha256:${digits}`));
@@ -134,7 +134,7 @@ function questionsOf(word: string, place: PendingPlace): readonly PendingQuestio
 /** Revokes every stored answer, or those that match an id or a skill. */
 async function revoke({ terminal, place }: ApprovalsInvocation, word: string | undefined): Promise<number> {
   const stored = openStoredApprovals(place.home);
-  const withdrawn = word === undefined ? [] : questionsOf(word, place).map(({ request }) => request.id);
+  const withdrawn = word === undefined ? [] : findQuestions(word, place).map(({ request }) => request.id);
   for (const id of withdrawn) withdrawPending(place, id);
   const gone =
     word === undefined

@@ -66,7 +66,7 @@ function completionScript(shell: Shell, commands: readonly CompletedCommand[]): 
   }
 }
 
-const named = (command: CompletedCommand): readonly string[] => [command.name, ...command.aliases];
+const listNames = (command: CompletedCommand): readonly string[] => [command.name, ...command.aliases];
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagNames = (flags: Flags): string =>
   shownFlags(flags)
@@ -78,14 +78,14 @@ function bash(commands: readonly CompletedCommand[]): string {
     shownFlags(command.flags)
       .filter(([, { path, choices }]) => path === true || choices !== undefined)
       .map(([name, { choices }]) => {
-        const pattern = named(command)
+        const pattern = listNames(command)
           .map((word) => `${word}:--${name}`)
           .join('|');
         const words = choices === undefined ? '-f' : `-W ${quote(choices.join(' '))}`;
         return `    ${pattern}) COMPREPLY=($(compgen ${words} -- "$word")); return ;;`;
       }),
   );
-  const skillCommands = commands.filter(({ takesSkill }) => takesSkill).flatMap(named);
+  const skillCommands = commands.filter(({ takesSkill }) => takesSkill).flatMap(listNames);
   return `# bash completion for skillwright
 _skillwright() {
   local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command= i
@@ -99,12 +99,12 @@ _skillwright() {
 ${values.join('\n')}
   esac
   if [[ -z $command ]]; then
-    COMPREPLY=($(compgen -W ${quote(commands.flatMap(named).join(' '))} -- "$word"))
+    COMPREPLY=($(compgen -W ${quote(commands.flatMap(listNames).join(' '))} -- "$word"))
     return
   fi
   if [[ $word == -* ]]; then
     case $command in
-${commands.map((command) => `      ${named(command).join('|')}) COMPREPLY=($(compgen -W ${quote(flagNames(command.flags))} -- "$word")) ;;`).join('\n')}
+${commands.map((command) => `      ${listNames(command).join('|')}) COMPREPLY=($(compgen -W ${quote(flagNames(command.flags))} -- "$word")) ;;`).join('\n')}
     esac
     return
   fi
@@ -129,7 +129,7 @@ _skillwright() {
   case $words[2] in
 ${commands
   .map(
-    (command) => `    ${named(command).join('|')})
+    (command) => `    ${listNames(command).join('|')})
       _arguments ${shownFlags(command.flags)
         .map(([name, flag]) => quote(zshFlag(name, flag)))
         .join(' ')} ${quote(zshWords(command))} ;;`,
@@ -160,7 +160,7 @@ function fish(commands: readonly CompletedCommand[]): string {
     lines.push(
       `complete -c skillwright -n __fish_use_subcommand -a ${quote(command.name)} -d ${quote(command.summary)}`,
     );
-    const when = quote(`__fish_seen_subcommand_from ${named(command).join(' ')}`);
+    const when = quote(`__fish_seen_subcommand_from ${listNames(command).join(' ')}`);
     for (const [name, flag] of shownFlags(command.flags)) {
       const value =
         flag.type === 'boolean'

@@ -47,7 +47,7 @@ export const command = defineCommand({
       return EXIT.done;
     }
     const surroundings = surroundingsFor(given);
-    const reach = reachOf(given, runtime, surroundings.cwd);
+    const reach = toProgramReach(given, runtime, surroundings.cwd);
     const decision = await explainDecision({ runtime, surroundings, tool, subject, active, reach });
     if (!terminal.printJson({ decision })) terminal.out(decisionText(decision, terminal));
     return decision.effect === 'allow' ? EXIT.done : EXIT.refused;
@@ -55,7 +55,7 @@ export const command = defineCommand({
 });
 
 /** What programs would reach with these flags and this configuration. */
-function reachOf(given: Invocation<typeof flags>['flags'], { config }: Runtime, cwd: string): ProgramReach {
+function toProgramReach(given: Invocation<typeof flags>['flags'], { config }: Runtime, cwd: string): ProgramReach {
   const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(given, {
     config,
     cwd,

@@ -35,7 +35,7 @@ export function reviewLines({ skills, remarks, isWhole = false }: ReviewText, te
     const remark = remarks?.get(dir);
     return [
       `  ${terminal.style('bold', padText(names[at] ?? '', width))}  ${counts}  ${terminal.style('dim', identity)}`,
-      ...[...(remark === undefined ? [] : [remark]), wantsText(skill), ...originOf(skill)].map((text) =>
+      ...[...(remark === undefined ? [] : [remark]), wantsText(skill), ...describeOrigin(skill)].map((text) =>
         terminal.style('dim', wrapWords(`    ${text}`, { width: terminal.width, indent: 4 })),
       ),
     ];
@@ -65,7 +65,7 @@ function wantsText({ wants: { tools, programs, secrets, network } }: ReviewedSki
 }
 
 /** The source in the lock file of its root. The project can write anything there. */
-function originOf({ dir }: ReviewedSkill): readonly string[] {
+function describeOrigin({ dir }: ReviewedSkill): readonly string[] {
   const lock = readLock(path.dirname(dir));
   const source = lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir))?.source;
   return source === undefined ? [] : [`installed from ${shownText(source, 120)}, as skills.lock.json says`];

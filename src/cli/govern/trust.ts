@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { countText, printable, quoted } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
-import { projectTop, reviewSkills, surroundingsOf } from '#runtime';
+import { projectTop, reviewSkills, readSurroundings } from '#runtime';
 import { openTrust, type TrustStore } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
@@ -35,7 +35,7 @@ export const command = defineCommand({
   async run({ flags, positionals, ...invocation }) {
     if ([flags.yes, flags.list, flags.revoke].filter(Boolean).length > 1)
       throw new UsageError('--yes, --list and --revoke cannot be combined', 'see skillwright trust --help');
-    const { home } = surroundingsOf({});
+    const { home } = readSurroundings({});
     // The binding matters only when a skill is used; both are stored the same way.
     const store = openTrust({ home, bind: 'digest' });
     const trusting: TrustInvocation = { ...invocation, flags, positionals, store };
@@ -64,10 +64,14 @@ async function trust(
   { isConfirmed, dryRun, isOwn }: { readonly isConfirmed: boolean; readonly dryRun: boolean; readonly isOwn: boolean },
 ): Promise<number> {
   const { terminal, signal, store } = trusting;
-  const place = folderOf(trusting);
+  const place = resolveFolder(trusting);
   if (!isDirectory(place.folder))
     throw new UsageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
-  const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
+  const skills = await reviewSkills({
+    surroundings: readSurroundings({ cwd: place.cwd }),
+    folder: place.folder,
+    signal,
+  });
   const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
   showPlan([projectLine(place.folder), ...rows], !isConfirmed && !dryRun, terminal);
   if (dryRun) {
@@ -91,7 +95,7 @@ async function trust(
 
 async function revoke(trusting: TrustInvocation): Promise<number> {
   const { terminal, store } = trusting;
-  const { folder } = folderOf(trusting);
+  const { folder } = resolveFolder(trusting);
   const gone = await store.revoke(folder);
   if (!terminal.printJson({ revoked: gone.map((entry) => entry.folder) })) {
     for (const entry of gone) terminal.out(`revoked: ${printable(entry.folder)}`);
@@ -115,7 +119,7 @@ async function list({ terminal, store }: TrustInvocation): Promise<number> {
 }
 
 /** The folder to trust, and the folder from which its skills are searched. */
-function folderOf({ flags, positionals }: TrustInvocation): { readonly folder: string; readonly cwd: string } {
+function resolveFolder({ flags, positionals }: TrustInvocation): { readonly folder: string; readonly cwd: string } {
   const { cwd, home } = surroundingsFor(flags);
   const [given] = positionals;
   if (given !== undefined) {

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { compareText, countText, printable } from '#core';
 import {
-  agentBaseOf,
-  agentsOf,
+  findAgentBase,
+  listFolderAgents,
   ALL_AGENTS,
   detectAgents,
   openAgentView,
@@ -45,7 +45,7 @@ export interface SkillAgents {
 }
 
 export function openSkillAgents({ surroundings, root }: PackSettings, { style }: Terminal): SkillAgents {
-  const view = openAgentView(() => [agentBaseOf(root, surroundings)]);
+  const view = openAgentView(() => [findAgentBase(root, surroundings)]);
   const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
   const all = (name: string): readonly string[] => view(path.join(root, name));
   return {
@@ -64,7 +64,7 @@ export function agentSummary(
   named: readonly string[] = [],
 ): readonly string[] {
   if (names.length === 0) return [];
-  const view = openAgentView(() => [agentBaseOf(root, surroundings)]);
+  const view = openAgentView(() => [findAgentBase(root, surroundings)]);
   const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id);
   const counts = new Map([...detected, ...named.filter((id) => id !== ALL_AGENTS)].map((id) => [id, 0]));
   for (const id of names.flatMap((name) => view(path.join(root, name))))
@@ -85,8 +85,8 @@ export function reportUnplaced(
   unplaced: readonly Unplaced[],
   root: string,
 ): number {
-  const base = agentBaseOf(root, surroundingsFor(flags));
-  const who = (folder: string): string => agentsOf(folder, base).join(', ');
+  const base = findAgentBase(root, surroundingsFor(flags));
+  const who = (folder: string): string => listFolderAgents(folder, base).join(', ');
   for (const text of new Set(unplaced.map(({ folder, message }) => `${who(folder) || 'not linked'}: ${message}`)))
     reportProblem(terminal, { message: text, hint: PACK_PROBLEMS['install/agent'], code: 'install/agent' });
   return unplaced.length === 0 ? EXIT.done : EXIT.failed;

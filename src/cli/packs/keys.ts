@@ -110,13 +110,14 @@ async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promi
   if (isOpen) return undefined;
   const ask = (prompt: string): Promise<string | undefined> => askPassword(askStreams(process), prompt, { signal });
   const password = file === undefined ? await ask('password of the new key') : passwordOfFile(file, cwd);
-  if (password === undefined) throw notDone('no password was given; pass --no-password or --password-file');
-  if (password === '') throw notDone('the password is empty; pass --no-password to create a key without one');
-  if (file === undefined && (await ask('repeat the password')) !== password) throw notDone('the two passwords differ');
+  if (password === undefined) throw keyNotCreated('no password was given; pass --no-password or --password-file');
+  if (password === '') throw keyNotCreated('the password is empty; pass --no-password to create a key without one');
+  if (file === undefined && (await ask('repeat the password')) !== password)
+    throw keyNotCreated('the two passwords differ');
   return password;
 }
 
-function notDone(reason: string): PackRefused {
+function keyNotCreated(reason: string): PackRefused {
   const refusal = packRefusal('install/refused', reason);
   return new PackRefused({ ...refusal, hint: 'no key was created: run the command again' });
 }
@@ -144,7 +145,7 @@ async function add(invocation: KeysInvocation, name: string, given: string): Pro
     if (!terminal.printJson({ ok: true, done: false, id: key.id })) terminal.out(`would ${what}`);
     return EXIT.done;
   }
-  if (!(await asker(invocation, flags.yes)(what))) throw notDone('not confirmed: the key was not pinned');
+  if (!(await asker(invocation, flags.yes)(what))) throw keyNotCreated('not confirmed: the key was not pinned');
   const pinned = await openPinnedKeys({ home }).add(name, text);
   if (!terminal.printJson({ ok: true, done: true, key: keyJson(pinned) }))
     terminal.out(`pinned ${pinned.key.id} as ${printable(pinned.name)}`);
@@ -170,7 +171,7 @@ async function remove(invocation: KeysInvocation, name: string): Promise<number>
     );
   const isDry = given['dry-run'] === true;
   const what = `unpin ${meant.map((one) => `${one.name} (${one.key.id})`).join(', ')}`;
-  if (!isDry && !(await asker(invocation, given.yes)(what))) throw notDone('not confirmed: no key was removed');
+  if (!isDry && !(await asker(invocation, given.yes)(what))) throw keyNotCreated('not confirmed: no key was removed');
   const gone = isDry ? meant : await keys.remove(name);
   if (!terminal.printJson({ ok: true, done: !isDry, removed: gone.map(keyJson) }))
     for (const { name: called, key } of gone)

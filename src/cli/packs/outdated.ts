@@ -49,7 +49,7 @@ export const command = definePackCommand({
     };
     if (!terminal.printJson(answer)) {
       const width = Math.max(4, ...skills.map(({ name }) => name.length));
-      terminal.out(skills.map((skill) => `${lineOf(skill, width, terminal)}${agents.text(skill.name)}`));
+      terminal.out(skills.map((skill) => `${formatLine(skill, width, terminal)}${agents.text(skill.name)}`));
       if (skills.some(({ outdated }) => outdated.status === 'outdated'))
         terminal.remark(terminal.style('dim', 'see the changes with skillwright update --dry-run'));
     }
@@ -66,7 +66,7 @@ const STYLES: Readonly<Record<OutdatedSkill['outdated']['status'], Style>> = {
 };
 
 /** `tables    outdated  1.0.0 → 1.1.0  the source has version "1.1.0"` */
-function lineOf({ name, outdated }: OutdatedSkill, width: number, { style }: Terminal): string {
+function formatLine({ name, outdated }: OutdatedSkill, width: number, { style }: Terminal): string {
   const versions =
     outdated.status === 'outdated'
       ? [outdated.from, outdated.to].map(({ version, revision }) => version ?? revision?.slice(0, 12)).filter(isKnown)

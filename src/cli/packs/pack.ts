@@ -75,7 +75,7 @@ async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<re
   const words = invocation.positionals.length === 0 ? [defaultFolder(cwd)] : invocation.positionals;
   for (const word of words) {
     const folder = path.resolve(cwd, word);
-    const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await placeOf(invocation, word);
+    const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await findSkillFolder(invocation, word);
     if (place === undefined)
       throw new PackRefused(packRefusal('pack/unknown-skill', `${quoted(word)} is neither a folder nor a known skill`));
     skills.push(...accepted(skillsToPack(place)));
@@ -90,7 +90,7 @@ function defaultFolder(cwd: string): string {
   return isDirectory(own) ? own : cwd;
 }
 
-async function placeOf(invocation: PackInvocation, name: string): Promise<string | undefined> {
+async function findSkillFolder(invocation: PackInvocation, name: string): Promise<string | undefined> {
   return resolveSkill((await openRuntime(invocation)).index, name)?.dir;
 }
 

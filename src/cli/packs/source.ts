@@ -183,13 +183,17 @@ function difference(
 }
 
 function updatedLine({ name, added, removed, changed }: Updated): string {
-  const words = [...named('added', added), ...named('changed', changed), ...named('removed', removed)];
+  const words = [
+    ...joinWithLimit('added', added),
+    ...joinWithLimit('changed', changed),
+    ...joinWithLimit('removed', removed),
+  ];
   return `${name}: ${words.length === 0 ? 'no changes' : words.join('; ')}`;
 }
 
 const MAX_NAMED = 5;
 
-function named(what: string, names: readonly string[]): readonly string[] {
+function joinWithLimit(what: string, names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length > MAX_NAMED ? ` and ${String(names.length - MAX_NAMED)} more` : '';
   return [`${what} ${names.slice(0, MAX_NAMED).map(printable).join(', ')}${more}`];

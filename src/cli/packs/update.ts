@@ -64,7 +64,7 @@ export const command = definePackCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const mode = modeOf(invocation);
+    const mode = chooseMode(invocation);
     const settings = await settingsFor(invocation);
     const { flags: given, positionals: names, terminal, signal } = invocation;
     const progress = openProgress(terminal);
@@ -103,7 +103,7 @@ export const command = definePackCommand({
 type UpdateInvocation = Invocation<typeof flags>;
 
 /** At a terminal the user sees the merge before confirming it, so it is the default. A script has to ask for it. */
-function modeOf({ flags: { merge, keep, force, yes } }: UpdateInvocation): UpdateMode {
+function chooseMode({ flags: { merge, keep, force, yes } }: UpdateInvocation): UpdateMode {
   if ([merge, keep, force].filter((flag) => flag === true).length > 1)
     throw new UsageError('--merge, --keep and --force cannot be combined', 'see skillwright update --help');
   if (keep === true) return 'keep';
@@ -176,12 +176,12 @@ const MAX_NAMED = 10;
 function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsView): readonly string[] {
   const { name, before, lock, files, skill, merged, kept, lost } = changed;
   const { style } = terminal;
-  const [from, to] = [versionOf(before), versionOf(lock)];
+  const [from, to] = [readVersion(before), readVersion(lock)];
   return [
     ...updateLines({ name, from, to, files }, { width: terminal.width }),
-    ...named('merged with your changes', merged, (text) => style('yellow', text)),
-    ...named('kept as you changed it', kept, (text) => style('yellow', text)),
-    ...named('your change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
+    ...listWithLimit('merged with your changes', merged, (text) => style('yellow', text)),
+    ...listWithLimit('kept as you changed it', kept, (text) => style('yellow', text)),
+    ...listWithLimit('your change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
     ...skill.notes.map((note) => `${style('yellow', 'note')} ${note}`),
     ...findingLines(skill.scan, terminal, view),
     '',
@@ -189,11 +189,11 @@ function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsV
 }
 
 /** The version, or else a prefix of the revision. */
-function versionOf(locked: LockedSkill | undefined): string | undefined {
+function readVersion(locked: LockedSkill | undefined): string | undefined {
   return locked?.version ?? locked?.revision?.slice(0, 12);
 }
 
-function named(what: string, paths: readonly string[], style: (text: string) => string): readonly string[] {
+function listWithLimit(what: string, paths: readonly string[], style: (text: string) => string): readonly string[] {
   const more = paths.length - MAX_NAMED;
   return [
     ...paths.slice(0, MAX_NAMED).map((path) => `${style(what)}: ${printable(path)}`),

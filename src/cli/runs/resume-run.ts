@@ -6,7 +6,7 @@ import { projectInstructions } from '#agent';
 import { projectOfRun, readRun } from '#journal';
 import { isInside, readSealKey, realPath, tryRealPath } from '#platform';
 import { parseBudget, type RESUME_FLAGS } from '../agent/agent-flags.ts';
-import { announceModel, endLines, exitCodeOf } from '../agent/agent-model.ts';
+import { announceModel, endLines, toExitCode } from '../agent/agent-model.ts';
 import { isAttended, openApprover, openRefusalWatch } from '../agent/approval.ts';
 import { resumingCommand } from '../agent/resume-command.ts';
 import { askForTrust } from '../agent/consent.ts';
@@ -114,7 +114,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
   for (const line of connections.take()) reportWarning(terminal, line);
   const refused = refusals.last(resumingCommand(result.run ?? info.run, given));
   if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
-  return exitCodeOf(result, refused !== undefined);
+  return toExitCode(result, refused !== undefined);
 }
 
 /** Resolves links: a path inside the project that leads outside does not count. */

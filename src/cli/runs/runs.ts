@@ -128,7 +128,7 @@ export const command = defineCommand({
 
 async function list(invocation: RunsInvocation): Promise<number> {
   const { terminal } = invocation;
-  const directory = await directoryOf(invocation);
+  const directory = await resolveRunsDirectory(invocation);
   const runs = listRuns(directory);
   const rows = runs.map(({ id, path: place, reading }) => ({
     id,
@@ -144,7 +144,7 @@ async function list(invocation: RunsInvocation): Promise<number> {
 
 async function show(invocation: RunsInvocation): Promise<number> {
   const { terminal } = invocation;
-  const run = readRun(await placeOf(invocation), { content: 'start' });
+  const run = readRun(await resolveRunFolder(invocation), { content: 'start' });
   if (terminal.isJson) {
     const { info, torn, problems, lines } = run;
     terminal.printJson({ run: info, torn, problems, events: [...lines] });
@@ -160,7 +160,7 @@ async function show(invocation: RunsInvocation): Promise<number> {
 
 async function tail(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
-  const place = await placeOf(invocation);
+  const place = await resolveRunFolder(invocation);
   const wanted = wholeNumber(given.lines, '--lines', { least: 0, most: 1_000_000 }) ?? TAIL_LINES;
   const tell = (line: JournalLine): void =>
     terminal.out(given.json === true ? visibleJson(JSON.stringify(line)) : eventLine(line, terminal));
@@ -183,8 +183,8 @@ async function verify(invocation: RunsInvocation): Promise<number> {
     throw new UsageError('--all cannot be combined with an ID', 'give one of them');
   const keys = keysFor(invocation);
   const isAll = given.all === true || positionals.length < 2;
-  const directory = await directoryOf(invocation);
-  const only = isAll ? undefined : await placeOf(invocation);
+  const directory = await resolveRunsDirectory(invocation);
+  const only = isAll ? undefined : await resolveRunFolder(invocation);
   const places = only === undefined ? listRuns(directory).map(({ path: place }) => place) : [only];
   const checked = places.map((place) => ({
     id: path.basename(place),
@@ -221,14 +221,15 @@ function keysFor(invocation: RunsInvocation): ChainKeys {
 async function exportRun(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
   if (given.format === INDEX) {
-    const wanted = invocation.positionals[1] === undefined ? undefined : path.basename(await placeOf(invocation));
-    const rows = [...eventIndex(await directoryOf(invocation))].filter(
+    const wanted =
+      invocation.positionals[1] === undefined ? undefined : path.basename(await resolveRunFolder(invocation));
+    const rows = [...eventIndex(await resolveRunsDirectory(invocation))].filter(
       ({ run }) => wanted === undefined || run === wanted,
     );
     terminal.out(rows.map((row) => visibleJson(JSON.stringify(row))));
     return EXIT.done;
   }
-  const run = readRun(await placeOf(invocation));
+  const run = readRun(await resolveRunFolder(invocation));
   terminal.out(FORMATS[given.format ?? 'jsonl']?.(run) ?? []);
   return EXIT.done;
 }
@@ -238,7 +239,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
   const olderThanMs = milliseconds(given['older-than'], '--older-than');
   const maxBytes = byteCount(given['max-size'], '--max-size');
   const keep = wholeNumber(given.keep, '--keep', { least: 0, most: 1_000_000_000 });
-  const directory = await directoryOf(invocation);
+  const directory = await resolveRunsDirectory(invocation);
   const [, name] = invocation.positionals;
   const run = name === undefined ? undefined : path.basename(findRun(directory, name));
   const missing = given.missing === true;
@@ -264,26 +265,26 @@ async function prune(invocation: RunsInvocation): Promise<number> {
 }
 
 async function resume(invocation: RunsInvocation): Promise<number> {
-  const place = await placeOf(invocation);
+  const place = await resolveRunFolder(invocation);
   const { resumeRun } = await import('./resume-run.ts');
-  return resumeRun(invocation, place, await directoryOf(invocation));
+  return resumeRun(invocation, place, await resolveRunsDirectory(invocation));
 }
 
 async function undo(invocation: RunsInvocation): Promise<number> {
-  const place = await placeOf(invocation);
+  const place = await resolveRunFolder(invocation);
   const { undoRun } = await import('./undo-run.ts');
-  return undoRun(invocation, place, await directoryOf(invocation));
+  return undoRun(invocation, place, await resolveRunsDirectory(invocation));
 }
 
 async function files(invocation: RunsInvocation): Promise<number> {
-  const place = await placeOf(invocation);
+  const place = await resolveRunFolder(invocation);
   const { runFiles } = await import('./run-files.ts');
   return runFiles(invocation, place);
 }
 
 export async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
-  const place = await placeOf(invocation);
+  const place = await resolveRunFolder(invocation);
   const { home } = surroundingsFor(invocation.flags);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const { replayRun } = await import('#runtime/replay');
@@ -307,18 +308,18 @@ export async function replay(invocation: RunsInvocation): Promise<number> {
 const REPLAY_EXITS = { same: EXIT.done, different: EXIT.failed, impossible: EXIT.impossible } as const;
 
 /** The folder of recorded runs, from the configuration. */
-async function directoryOf(invocation: RunsInvocation): Promise<string> {
+async function resolveRunsDirectory(invocation: RunsInvocation): Promise<string> {
   const { config } = await configFor(invocation.flags);
   return runsDirectory(surroundingsFor(invocation.flags).cwd, config.runs?.directory);
 }
 
 /** The folder of the named run. A name with a slash is a path. */
-async function placeOf(invocation: RunsInvocation): Promise<string> {
+async function resolveRunFolder(invocation: RunsInvocation): Promise<string> {
   const [word = '', name] = invocation.positionals;
   if (name === undefined)
     throw new UsageError('missing argument: ID', `usage: skillwright runs ${word} ID; see skillwright runs list`);
   if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(surroundingsFor(invocation.flags).cwd, name);
-  return findRun(await directoryOf(invocation), name);
+  return findRun(await resolveRunsDirectory(invocation), name);
 }
 
 function* mapLines(lines: Iterable<JournalLine>, text: (line: JournalLine) => string): Generator<string> {

@@ -28,7 +28,7 @@ export function undoRun({ flags: given, terminal }: UndoInvocation, place: strin
   const keys = { home, sealKey };
   const check = recordCheck(path.dirname(place), keys);
   const run = readRun(place);
-  const problem = problemOf(run, check(place));
+  const problem = findUndoProblem(run, check(place));
   if (problem !== undefined) {
     reportProblem(terminal, problem);
     return EXIT.failed;
@@ -73,7 +73,7 @@ function recordCheck(directory: string, keys: ChainKeys): (folder: string) => st
   };
 }
 
-function problemOf({ info }: ReadRun, problem: string | undefined): UndoProblem | undefined {
+function findUndoProblem({ info }: ReadRun, problem: string | undefined): UndoProblem | undefined {
   if (problem !== undefined)
     return {
       message: `the record of run ${info.run} is ${problem}; no file was changed`,

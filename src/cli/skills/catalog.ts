@@ -66,12 +66,12 @@ function explained({ index }: Runtime, catalog: Catalog): readonly ExplainedSkil
       state,
       visibility,
       tokens: estimateTokens(`${name} ${description}`),
-      reason: reasonOf(state, visibility),
+      reason: explainState(state, visibility),
     };
   });
 }
 
-function reasonOf(state: string, visibility: string): string {
+function explainState(state: string, visibility: string): string {
   if (visibility === 'pinned' || visibility === 'required') return `${visibility}: never shortened`;
   if (visibility === 'name-only') return 'configured as name-only';
   if (state === 'hidden') return visibility === 'disabled' ? 'disabled' : 'only the user may invoke it';

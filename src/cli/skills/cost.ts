@@ -9,7 +9,7 @@ import {
   invalidInput,
   isForModel,
   isObject,
-  ledgerOf,
+  buildLedger,
   parseJson,
   printable,
   section,
@@ -199,7 +199,7 @@ const SHOWN = section(
 /** The ledger of a run from its events, one JSON value a line. Events of other kinds are passed over. */
 export function ledgerFromLines(lines: string): Ledger {
   const events = lines.split('\n').flatMap((line, place) => (line.trim() === '' ? [] : shownOn(line, place + 1)));
-  return ledgerOf(events.map((shown) => ({ type: 'content-show', shown })));
+  return buildLedger(events.map((shown) => ({ type: 'content-show', shown })));
 }
 
 function shownOn(line: string, number: number): readonly ShownContent[] {

@@ -128,7 +128,7 @@ function skillLines(
   const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
   const winners = new Set(index.skills);
   const rows = skills.map((skill) => ({
-    mark: markOf(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
+    mark: chooseMark(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
     name: printable(skill.name),
     source: printable(
       [
@@ -148,7 +148,7 @@ function skillLines(
   });
 }
 
-function markOf({ state }: SkillEntry, isTroubled: boolean, isUntrusted: boolean): string {
+function chooseMark({ state }: SkillEntry, isTroubled: boolean, isUntrusted: boolean): string {
   if (isTroubled) return '!';
   if (isUntrusted) return '-';
   if (state === 'pinned' || state === 'required') return '*';

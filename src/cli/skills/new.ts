@@ -4,7 +4,7 @@ import { newSkillFiles, SKILL_PARTS, type SkillPart } from '#skills';
 import { isSkillError, printable } from '#core';
 import { createTree, readTreeDigest } from '#platform';
 import { openTrust } from '#policy';
-import { projectTop, surroundingsOf } from '#runtime';
+import { projectTop, readSurroundings } from '#runtime';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -30,7 +30,7 @@ export const command = defineCommand({
     const [name = ''] = positionals;
     if (flags.description !== undefined && flags.description.trim() === '')
       throw new UsageError('--description is empty', 'describe what the skill does and when to use it');
-    const files = newSkillFiles({ name, description: flags.description, parts: partsOf(flags.with) });
+    const files = newSkillFiles({ name, description: flags.description, parts: parseParts(flags.with) });
     const directory = path.join(folderFor(flags), name);
     createTree(directory, files);
     await trustOwn(directory, terminal);
@@ -50,7 +50,7 @@ async function trustOwn(directory: string, terminal: Terminal): Promise<void> {
   const read = await readTreeDigest(directory);
   if (read.type !== 'digest') return;
   try {
-    const store = openTrust({ home: surroundingsOf({}).home, bind: 'digest' });
+    const store = openTrust({ home: readSurroundings({}).home, bind: 'digest' });
     await store.trustSkills([{ dir: directory, digest: read.digest, isOwn: true }]);
   } catch (error) {
     if (!isSkillError(error)) throw error;
@@ -65,6 +65,6 @@ function folderFor(flags: { readonly cwd?: string; readonly dir?: string }): str
   return skillsFolder(projectTop({ cwd, home }) ?? cwd);
 }
 
-function partsOf(words: readonly string[] = []): readonly SkillPart[] {
+function parseParts(words: readonly string[] = []): readonly SkillPart[] {
   return SKILL_PARTS.filter((part) => words.includes('all') || words.includes(part));
 }

@@ -2,7 +2,7 @@ import { approvalLines, approvalSummary, changeLines, type Asker } from '#policy
 import type { ApprovalRequest, ApprovalScope } from '#core';
 import { sha256 } from '#platform';
 import { markPastes, openPasteGuard } from './paste-marks.ts';
-import { columnsOf, type Stream } from './terminal.ts';
+import { readColumns, type Stream } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
 
 /** The part of `process.stdin` that reading keys needs. */
@@ -50,7 +50,7 @@ export function openTerminalAsker(streams: AskStreams): Asker | undefined {
     by: 'terminal',
     async ask(request, { signal }) {
       const { output } = streams;
-      const answer = await converse(streams, questionOf(request, columnsOf(output)), signal);
+      const answer = await converse(streams, buildQuestion(request, readColumns(output)), signal);
       output.write(answer.verdict === 'no' ? 'no\n' : `yes, ${SCOPES[answer.scope]}\n`);
       return answer;
     },
@@ -133,7 +133,7 @@ const REPEAT = 'not approved yet: the question did not show all of this; answer 
  * What would be done, and the keys: two lines if possible. High risk requires a typed word, so that a single accidental key never approves
  * it. Where the question cannot show everything, the first yes shows the details instead, and counts only when it is repeated.
  */
-function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
+function buildQuestion(request: ApprovalRequest, width: number): Dialog<Answer> {
   const isWord = request.risk === 'high';
   // An answer for the rest of the run covers this file, not every write.
   const isFile = request.detail.kind === 'write' || request.detail.kind === 'delete';
@@ -207,7 +207,7 @@ async function converse<T>(
     };
     const addToWord = (typed: string): void => {
       const { text, isEntered } = edited(word, typed);
-      output.write(echoOf(word, text) + (isEntered ? '\n' : ''));
+      output.write(renderEcho(word, text) + (isEntered ? '\n' : ''));
       word = text;
       if (isEntered) accept(word);
     };
@@ -315,6 +315,6 @@ function isEnter(key: string): boolean {
 }
 
 /** The output that changes `word` on the screen to `text`. */
-function echoOf(word: string, text: string): string {
+function renderEcho(word: string, text: string): string {
   return text.startsWith(word) ? text.slice(word.length) : '\b \b'.repeat(word.length) + text;
 }

@@ -1,8 +1,8 @@
 /** A list on the terminal from which the user selects any number of rows: filter as you type, space selects, enter continues. */
-import { printable, startOf } from '#core';
+import { printable, sliceStart } from '#core';
 import { fitText, padText, textWidth } from '#platform';
 import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
-import { columnsOf } from './terminal.ts';
+import { readColumns } from './terminal.ts';
 
 /** A row of the list. Texts are untrusted; they are shown on one line with invisible characters escaped. */
 export interface Choice {
@@ -43,7 +43,7 @@ export async function chooseMany(
     const draw = (): void => {
       // Some terminals report 0 rows.
       const { rows = 0 } = output;
-      const size = { columns: columnsOf(output), rows: rows > 0 ? rows : DEFAULT_ROWS };
+      const size = { columns: readColumns(output), rows: rows > 0 ? rows : DEFAULT_ROWS };
       const lines = list.lines(title, note, size);
       erase();
       output.write(lines.join('\r\n'));
@@ -126,9 +126,9 @@ class ChoiceList {
 
   constructor(choices: readonly Choice[]) {
     this.#rows = choices.map(({ label, about = '', unavailable }, index) => {
-      const shown = [label, unavailable ?? about].map((text) => printable(startOf(text, MAX_TEXT)));
+      const shown = [label, unavailable ?? about].map((text) => printable(sliceStart(text, MAX_TEXT)));
       const [name = '', text = ''] = shown;
-      const searched = [name.toLowerCase(), printable(startOf(about, MAX_TEXT)).toLowerCase()] as const;
+      const searched = [name.toLowerCase(), printable(sliceStart(about, MAX_TEXT)).toLowerCase()] as const;
       return { index, label: name, about: text, isAvailable: unavailable === undefined, searched };
     });
     this.#selected = new Set(

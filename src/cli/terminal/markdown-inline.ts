@@ -63,7 +63,7 @@ export function renderInline(text: string, look: MarkdownLook): string {
       if (found !== undefined) push(found.text, found.length);
       else if (character === '*' || character === '_' || character === '~') {
         const run = runLength(text, at);
-        const marks = marksOf(character, run);
+        const marks = toMarks(character, run);
         // The inner emphasis ends first.
         const ordered = open.at(-1)?.mark === marks.at(-1) ? marks.toReversed() : marks;
         for (const mark of ordered) addMark(mark, { text, at, run }, { parts, open, look });
@@ -101,7 +101,7 @@ function addMark(
   parts.push(mark);
 }
 
-function marksOf(character: string, run: number): readonly Mark[] {
+function toMarks(character: string, run: number): readonly Mark[] {
   if (character === '~') return run === 2 ? ['~~'] : [];
   const one: Mark = character === '*' ? '*' : '_';
   const two: Mark = character === '*' ? '**' : '__';

@@ -14,12 +14,14 @@ const DELIMITER = /^ *:?-+:? *$/;
 
 /** Whether a line makes the line before it the header of a table. */
 export function isDelimiterRow(header: string, line: string): boolean {
-  const cells = cellsOf(line);
-  return line.includes('|') && cells.every((cell) => DELIMITER.test(cell)) && cellsOf(header).length === cells.length;
+  const cells = splitCells(line);
+  return (
+    line.includes('|') && cells.every((cell) => DELIMITER.test(cell)) && splitCells(header).length === cells.length
+  );
 }
 
 /** The cells of a row; `\|` does not separate. */
-export function cellsOf(line: string): readonly string[] {
+export function splitCells(line: string): readonly string[] {
   const inner = line
     .trim()
     .replace(/^\|/, '')

@@ -4,7 +4,7 @@
  */
 import { cleanText } from '#core';
 import { renderInline, type MarkdownLook } from './markdown-inline.ts';
-import { cellsOf, isDelimiterRow, tableLines } from './markdown-table.ts';
+import { splitCells, isDelimiterRow, tableLines } from './markdown-table.ts';
 import { closeStyles } from './styles.ts';
 import { wrapWords } from './wrap.ts';
 
@@ -194,13 +194,13 @@ function rule(state: State, content: string, quotes: number, look: MarkdownLook)
   return single(state, [`${bars(quotes, look)}${look.style('dim', '─'.repeat(width))}`], look);
 }
 
-interface LinePlace {
+interface LineContext {
   readonly quotes: number;
   /** Spaces before the content. */
   readonly indent: number;
 }
 
-function fence(state: State, content: string, { quotes, indent }: LinePlace, look: MarkdownLook): Step | undefined {
+function fence(state: State, content: string, { quotes, indent }: LineContext, look: MarkdownLook): Step | undefined {
   const [whole, marks = '', language = ''] = FENCE.exec(content) ?? [];
   if (whole === undefined) return undefined;
   const items = state.items.filter(({ source }) => indent >= source);
@@ -225,7 +225,12 @@ function inFence(state: State, { mark, length, indent, prefix }: Fence, text: st
   return { state, lines: [`${prefix}${look.isColored ? '  ' : ''}${text.slice(start)}`.trimEnd()] };
 }
 
-function listItem(state: State, content: string, { quotes, indent }: LinePlace, look: MarkdownLook): Step | undefined {
+function listItem(
+  state: State,
+  content: string,
+  { quotes, indent }: LineContext,
+  look: MarkdownLook,
+): Step | undefined {
   const [whole, marker = '', text = ''] = ITEM.exec(content) ?? [];
   // A number in the middle of a paragraph starts no list, unless it is the first.
   const isProse =
@@ -271,7 +276,7 @@ function continued(state: State, content: string, quotes: number, look: Markdown
   return { state: { ...state, block: undefined }, lines: endBlock({ ...state, block: next }, look) };
 }
 
-function paragraph(state: State, content: string, { quotes, indent }: LinePlace, look: MarkdownLook): Step {
+function paragraph(state: State, content: string, { quotes, indent }: LineContext, look: MarkdownLook): Step {
   // Text without an indent after an empty line ends the list.
   const items = state.items.filter(({ source }) => indent > 0 && indent + 1 >= source);
   const prefix = bars(quotes, look) + ' '.repeat(items.at(-1)?.shown ?? 0);
@@ -295,14 +300,18 @@ function endBlock({ block }: State, look: MarkdownLook): readonly string[] {
   const { type, first, rest, lines } = block;
   if (type === 'table') {
     const [header = '', delimiter = '', ...rows] = lines;
-    return tableLines({ header: cellsOf(header), delimiter: cellsOf(delimiter), rows: rows.map(cellsOf) }, first, look);
+    return tableLines(
+      { header: splitCells(header), delimiter: splitCells(delimiter), rows: rows.map(splitCells) },
+      first,
+      look,
+    );
   }
   const text = lines.map((line) => renderInline(line, look)).join(' ');
   return wrapped(text, first, rest, look);
 }
 
 function wrapped(text: string, first: string, rest: string, { width }: MarkdownLook): readonly string[] {
-  const indent = widthOf(rest);
+  const indent = measureWidth(rest);
   const lines = wrapWords(text, { width: Math.max(MIN_TEXT, width - indent) }).split('\n');
   return closeStyles(lines).map((line, place) => `${place === 0 ? first : rest}${line}`.trimEnd());
 }
@@ -310,7 +319,7 @@ function wrapped(text: string, first: string, rest: string, { width }: MarkdownL
 /** Columns that text gets, however deep it is nested. */
 const MIN_TEXT = 16;
 
-function widthOf(prefix: string): number {
+function measureWidth(prefix: string): number {
   // oxlint-disable-next-line no-control-regex
   return prefix.replaceAll(/\u001B\[\d+m/g, '').length;
 }

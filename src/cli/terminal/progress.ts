@@ -1,6 +1,6 @@
 import { monotonicMs } from '#platform';
 import type { Terminal } from './terminal.ts';
-import { startOf } from '#core';
+import { sliceStart } from '#core';
 
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
 const DELAY_MS = 500;
@@ -19,7 +19,7 @@ export function openProgress(terminal: Terminal): Progress {
   let timer: NodeJS.Timeout | undefined;
   const draw = (): void => {
     drawn = monotonicMs();
-    terminal.overwrite(startOf(latest, terminal.width - 1));
+    terminal.overwrite(sliceStart(latest, terminal.width - 1));
   };
   return {
     show(text) {

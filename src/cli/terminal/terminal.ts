@@ -71,7 +71,7 @@ export function openTerminal({ streams: { stdout, stderr }, env, color, quiet, j
   };
   /** Columns of the line that the next `overwrite` replaces. */
   let overwritable = 0;
-  const width = (): number => Math.max(MIN_WIDTH, columnsOf(stdout));
+  const width = (): number => Math.max(MIN_WIDTH, readColumns(stdout));
   return {
     get width() {
       return width();
@@ -106,7 +106,7 @@ export function openTerminal({ streams: { stdout, stderr }, env, color, quiet, j
 }
 
 /** The width of a stream. Some terminals report 0 columns. */
-export function columnsOf({ columns = 0 }: Stream): number {
+export function readColumns({ columns = 0 }: Stream): number {
   return columns > 0 ? columns : DEFAULT_WIDTH;
 }
 

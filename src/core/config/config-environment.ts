@@ -6,7 +6,7 @@ import { nearest } from '../nearest.ts';
 import { printable } from '../text/text.ts';
 
 /** `SKILLWRIGHT_CATALOG_BUDGET_TOKENS` for `catalog.budget_tokens`. */
-export function variableOf({ path }: Setting): string {
+export function toVariableName({ path }: Setting): string {
   return SETTING_PREFIX + path.join('_').toUpperCase();
 }
 
@@ -35,9 +35,9 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
 
 function readVariable(name: string, text: string): ConfigLayer | VariableProblem {
   const variable = printable(name);
-  const setting = SETTINGS.find((candidate) => variableOf(candidate) === name);
+  const setting = SETTINGS.find((candidate) => toVariableName(candidate) === name);
   if (setting === undefined) {
-    const known = SETTINGS.map((candidate) => variableOf(candidate).slice(SETTING_PREFIX.length));
+    const known = SETTINGS.map((candidate) => toVariableName(candidate).slice(SETTING_PREFIX.length));
     const [guess] = nearest(name.slice(SETTING_PREFIX.length), known, 1);
     return {
       variable,

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import { overrideRuleOf, narrow } from './project-override-rules.ts';
+import { findOverrideRule, narrow } from './project-override-rules.ts';
 import { SETTINGS, builtInValue, isMap, valueAt, withValue, type Setting } from './config-settings.ts';
 import { isObject } from '../json/json-schema.ts';
 
@@ -53,7 +53,7 @@ export function explainLayers(layers: readonly ConfigLayer[]): readonly Explaine
   return SETTINGS.flatMap((setting) => {
     // Project rules restrict the result of all other layers, so they come last.
     const ordered = isPolicy(setting) ? [...layers].sort((a, b) => projectLast(a) - projectLast(b)) : layers;
-    const apart = overrideRuleOf(setting.key) === 'apart' ? ordered.map((layer) => [layer]) : [ordered];
+    const apart = findOverrideRule(setting.key) === 'apart' ? ordered.map((layer) => [layer]) : [ordered];
     return apart.flatMap((group) => resolveSetting(setting, group).map(explained));
   });
 }
@@ -67,7 +67,7 @@ export function widerSettings(own: readonly ConfigLayer[], project: ConfigLayer)
     const asked = valueAt(project.config, setting.path);
     if (asked === undefined || isMap(setting)) return false;
     const [below] = resolveSetting(setting, isPolicy(setting) ? own : own.filter(({ layer }) => layer === 'user'));
-    return narrow(overrideRuleOf(setting.key), below?.value, asked).isWider;
+    return narrow(findOverrideRule(setting.key), below?.value, asked).isWider;
   });
 }
 
@@ -117,7 +117,7 @@ function applyLayerValue(
   below: Resolved | undefined,
   layerValue: LayerValue,
 ): Resolved | undefined {
-  const override = overrideRuleOf(key);
+  const override = findOverrideRule(key);
   // The user's own layers may set anything. Their rules are concatenated, so that a variable cannot drop a rule of a file.
   const { value, counts } =
     layerValue.layer === 'project' || override === 'apart'

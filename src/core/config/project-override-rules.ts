@@ -106,7 +106,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
 };
 
 /** Unlisted settings are not allowed in project files. */
-export function overrideRuleOf(key: string): OverrideRule {
+export function findOverrideRule(key: string): OverrideRule {
   return Object.hasOwn(OVERRIDE_RULES, key) ? (OVERRIDE_RULES[key] ?? 'never') : 'never';
 }
 
@@ -131,11 +131,11 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
       return own;
     case 'precedes':
     case 'apart':
-      return below === undefined ? own : { ...own, value: [...listOf(project), ...listOf(below)], counts: 'both' };
+      return below === undefined ? own : { ...own, value: [...toList(project), ...toList(below)], counts: 'both' };
     case 'adds':
       return {
         ...own,
-        value: [...new Set([...listOf(below), ...listOf(project)])],
+        value: [...new Set([...toList(below), ...toList(project)])],
         counts: below === undefined ? 'project' : 'both',
       };
     case 'least':
@@ -143,7 +143,7 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
     case 'on':
       return project === true || below !== true ? own : kept;
     case 'within':
-      return within(listOf(below), listOf(project));
+      return within(toList(below), toList(project));
     case 'isolates':
       if (project === 'local') return below === 'local' ? own : kept;
       // Weaker than every other one that isolates.
@@ -167,7 +167,7 @@ function rank(row: readonly string[], value: unknown): number {
   return at === -1 ? row.length : at;
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
@@ -200,7 +200,7 @@ function covers(wider: HostPattern, grant: HostPattern): boolean {
 /** Paths in a project file that only the user may set. */
 export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
   const whole = SETTINGS.filter(
-    ({ key, path }) => overrideRuleOf(key) === 'never' && valueAt(config, path) !== undefined,
+    ({ key, path }) => findOverrideRule(key) === 'never' && valueAt(config, path) !== undefined,
   );
   const params = Object.entries(config.model?.params ?? {}).filter(([key, value]) => isSteering(key, value));
   const { executor } = config.execution ?? {};

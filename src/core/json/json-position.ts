@@ -15,27 +15,27 @@ export interface JsonText {
   locate(path: JsonPath): Position;
 }
 
-interface Place {
+interface JsonNode {
   readonly offset: number;
-  readonly below: Map<string | number, Place>;
+  readonly below: Map<string | number, JsonNode>;
 }
 
 interface OpenValue {
-  readonly place: Place;
+  readonly place: JsonNode;
   readonly isList: boolean;
   /** The entry being read and its key; undefined before a key and after a comma. */
-  entry: Place | undefined;
+  entry: JsonNode | undefined;
   key: string | number;
 }
 
 /** Scans a text that `JSON.parse` accepts. One pass without recursion, because depth and length are untrusted. */
 export function readJsonText(text: string): JsonText {
-  const root: Place = { offset: 0, below: new Map() };
+  const root: JsonNode = { offset: 0, below: new Map() };
   const repeated: JsonPath[] = [];
   const open: OpenValue[] = [];
   let depth = 0;
   /** Enters the entry whose key or value starts here. */
-  const enter = (offset: number, name: () => string): Place => {
+  const enter = (offset: number, name: () => string): JsonNode => {
     const around = open.at(-1);
     if (around === undefined) return root;
     if (around.entry !== undefined) return around.entry;
@@ -65,7 +65,7 @@ export function readJsonText(text: string): JsonText {
   }
   let starts: readonly number[] | undefined;
   // Line starts are computed once, because a document may have many problems.
-  const locate = (path: JsonPath): Position => positionAmong((starts ??= lineStarts(text)), offsetOf(root, path));
+  const locate = (path: JsonPath): Position => positionAmong((starts ??= lineStarts(text)), findOffset(root, path));
   return { depth, repeated, locate };
 }
 
@@ -92,7 +92,7 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-function offsetOf(root: Place, path: JsonPath): number {
+function findOffset(root: JsonNode, path: JsonPath): number {
   let place = root;
   for (const key of path) {
     const next = place.below.get(key);

@@ -203,12 +203,12 @@ export function briefSchema({ properties, required }: ObjectSchema): ObjectSchem
   const sent = Object.entries(properties).filter(([, property]) => property.brief !== 'none');
   return {
     type: 'object',
-    properties: Object.fromEntries(sent.map(([key, property]) => [key, briefOf(property)])),
+    properties: Object.fromEntries(sent.map(([key, property]) => [key, shortenSchema(property)])),
     ...(required === undefined ? {} : { required }),
   };
 }
 
-function briefOf(schema: JsonSchema): JsonSchema {
+function shortenSchema(schema: JsonSchema): JsonSchema {
   const { brief, description = '' } = schema;
   const text = description === '' || brief === 'type' ? {} : { description };
   return { ...text, ...withoutText(schema, brief !== undefined) };
@@ -216,7 +216,7 @@ function briefOf(schema: JsonSchema): JsonSchema {
 
 /** Items and values of maps need no description of their own: that of their list or map says it. */
 function withoutText(schema: JsonSchema, isOutline: boolean): JsonSchema {
-  if ('anyOf' in schema) return { anyOf: schema.anyOf.map(briefOf) };
+  if ('anyOf' in schema) return { anyOf: schema.anyOf.map(shortenSchema) };
   switch (schema.type) {
     case 'string':
       return { type: 'string', ...(schema.enum === undefined ? {} : { enum: schema.enum }) };

@@ -29,7 +29,7 @@ export function shape(fields: Partial<Readonly<Record<Kind, string>>>): Shape {
 
 export function hasShape(value: unknown, fields: Shape): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return fields.every(([path, isValid]) => isValid(path.reduce(fieldOf, value)));
+  return fields.every(([path, isValid]) => isValid(path.reduce(readField, value)));
 }
 
 export function isListOf(value: unknown, fields: Shape): boolean {
@@ -37,7 +37,7 @@ export function isListOf(value: unknown, fields: Shape): boolean {
 }
 
 /** An own property of an object. */
-export function fieldOf(value: unknown, name: string): unknown {
+export function readField(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.getOwnPropertyDescriptor(value, name)?.value;
 }

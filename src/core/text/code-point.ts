@@ -19,12 +19,12 @@ export function isLow(unit: number): boolean {
 }
 
 /** At most the first `limit` UTF-16 units, without half of a surrogate pair at the cut. */
-export function startOf(text: string, limit: number): string {
+export function sliceStart(text: string, limit: number): string {
   return text.slice(0, boundary(text, Math.max(0, limit)));
 }
 
 /** At most the last `limit` UTF-16 units, without half of a surrogate pair at the cut. */
-export function endOf(text: string, limit: number): string {
+export function sliceEnd(text: string, limit: number): string {
   const at = Math.max(0, text.length - Math.max(0, limit));
   return text.slice(boundary(text, at) === at ? at : at + 1);
 }

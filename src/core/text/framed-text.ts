@@ -1,4 +1,4 @@
-import { codePointAt, endOf, startOf } from './code-point.ts';
+import { codePointAt, sliceEnd, sliceStart } from './code-point.ts';
 import { countCharacters, printable } from './text.ts';
 
 /**
@@ -50,11 +50,11 @@ export function frameText(text: string, { width, maxRows, isOneLine = false }: F
   // More than the rows can hold; bounds the work for long texts.
   const enough = maxRows * columns * 2;
   if (text.length <= enough) {
-    const rows = rowsOf(text, columns, isOneLine);
+    const rows = wrapRows(text, columns, isOneLine);
     if (rows.length <= maxRows) return { start: rows.map((row) => row.text), end: [], leftOut: 0 };
   }
-  const start = rowsOf(startOf(text, enough), columns, isOneLine).slice(0, Math.ceil(maxRows / 2));
-  const end = rowsOf(endOf(text, enough), columns, isOneLine).slice(-Math.max(1, Math.floor(maxRows / 2)));
+  const start = wrapRows(sliceStart(text, enough), columns, isOneLine).slice(0, Math.ceil(maxRows / 2));
+  const end = wrapRows(sliceEnd(text, enough), columns, isOneLine).slice(-Math.max(1, Math.floor(maxRows / 2)));
   const shown = [...start, ...end].reduce((sum, { characters }) => sum + characters, 0);
   return {
     start: start.map((row) => row.text),
@@ -63,7 +63,7 @@ export function frameText(text: string, { width, maxRows, isOneLine = false }: F
   };
 }
 
-function rowsOf(text: string, columns: number, isOneLine: boolean): readonly Row[] {
+function wrapRows(text: string, columns: number, isOneLine: boolean): readonly Row[] {
   const lines = isOneLine ? [text] : text.split('\n');
   return lines.flatMap((line, place) => {
     const rows = rowsOfLine(line, columns);
@@ -86,7 +86,7 @@ function rowsOfLine(line: string, columns: number): readonly Row[] {
   };
   for (const character of line) {
     marks = MARK.test(character) ? marks + 1 : 0;
-    const cell = marks > MAX_MARKS || isWrittenOut(character) ? escaped(character) : cellOf(character, row);
+    const cell = marks > MAX_MARKS || isWrittenOut(character) ? escaped(character) : toCell(character, row);
     // The width of non-ASCII characters depends on the terminal; it is at most two columns.
     const cellWidth = cell.length > 2 || cell <= '~' ? cell.length : 2;
     if (width + cellWidth > columns) close();
@@ -100,7 +100,7 @@ function rowsOfLine(line: string, columns: number): readonly Row[] {
 }
 
 /** A tab that indents a line, also one of a diff, is an arrow: written out, code would be hard to read. */
-function cellOf(character: string, before: string): string {
+function toCell(character: string, before: string): string {
   return character === '\t' && /^[-+ →]*$/.test(before) ? '→   ' : printable(character);
 }
 

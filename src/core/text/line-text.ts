@@ -1,4 +1,4 @@
-import { startOf } from './code-point.ts';
+import { sliceStart } from './code-point.ts';
 import { printable } from './text.ts';
 
 /** A word that needs no quotes. */
@@ -6,7 +6,7 @@ const PLAIN_WORD = /^[A-Za-z0-9_@./+*=~-](?:[A-Za-z0-9_@./+*=~:-]*[A-Za-z0-9_@./
 
 /** Untrusted text inside a sentence: bare if it is a plain word, otherwise quoted and escaped. */
 export function shownText(text: string, limit = 80): string {
-  const start = startOf(text, limit);
+  const start = sliceStart(text, limit);
   if (start === text && PLAIN_WORD.test(text)) return text;
   const quoted = printable(start.replaceAll(/["\\]/g, '\\$&'));
   return `"${quoted}${start === text ? '' : '…'}"`;

@@ -28,17 +28,17 @@ const MAX_STEPS = 400;
 
 /** Splits at `\n` only, so a changed `\r` is a changed line. */
 export function diffLines(before: string, after: string): TextDiff {
-  const [old, now] = [linesOf(before), linesOf(after)];
+  const [old, now] = [splitLines(before), splitLines(after)];
   const all = changesBetween(old, now);
   return {
     added: all.filter(({ kind }) => kind === 'added').length,
     removed: all.filter(({ kind }) => kind === 'removed').length,
-    hunks: hunksOf(all),
+    hunks: groupHunks(all),
     isEndChanged: before !== '' && after !== '' && before.endsWith('\n') !== after.endsWith('\n'),
   };
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   if (text === '') return [];
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
 }
@@ -55,13 +55,13 @@ export function changesBetween(
   let end = 0;
   while (end < shorter - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end += 1;
   return [
-    ...old.slice(0, start).map((text) => lineOf('same', text)),
+    ...old.slice(0, start).map((text) => toDiffLine('same', text)),
     ...middleChanges(old.slice(start, old.length - end), now.slice(start, now.length - end), maxSteps),
-    ...old.slice(old.length - end).map((text) => lineOf('same', text)),
+    ...old.slice(old.length - end).map((text) => toDiffLine('same', text)),
   ];
 }
 
-function lineOf(kind: DiffLine['kind'], text: string): DiffLine {
+function toDiffLine(kind: DiffLine['kind'], text: string): DiffLine {
   return { kind, text };
 }
 
@@ -83,7 +83,7 @@ function middleChanges(old: readonly string[], now: readonly string[], maxSteps:
       if (at >= old.length && at - diagonal >= now.length) return walkBack(trace, old, now);
     }
   }
-  return [...old.map((text) => lineOf('removed', text)), ...now.map((text) => lineOf('added', text))];
+  return [...old.map((text) => toDiffLine('removed', text)), ...now.map((text) => toDiffLine('added', text))];
 }
 
 function walkBack(
@@ -100,16 +100,16 @@ function walkBack(
     const isDown = diagonal === -steps || (diagonal !== steps && reached(diagonal - 1) < reached(diagonal + 1));
     const from = isDown ? diagonal + 1 : diagonal - 1;
     const [startX, startY] = [reached(from), reached(from) - from];
-    for (; x > startX && y > startY; x -= 1, y -= 1) lines.push(lineOf('same', old[x - 1] ?? ''));
-    if (isDown) lines.push(lineOf('added', now[y - 1] ?? ''));
-    else lines.push(lineOf('removed', old[x - 1] ?? ''));
+    for (; x > startX && y > startY; x -= 1, y -= 1) lines.push(toDiffLine('same', old[x - 1] ?? ''));
+    if (isDown) lines.push(toDiffLine('added', now[y - 1] ?? ''));
+    else lines.push(toDiffLine('removed', old[x - 1] ?? ''));
     [x, y] = [startX, startY];
   }
-  for (; x > 0; x -= 1) lines.push(lineOf('same', old[x - 1] ?? ''));
+  for (; x > 0; x -= 1) lines.push(toDiffLine('same', old[x - 1] ?? ''));
   return lines.reverse();
 }
 
-function hunksOf(all: readonly DiffLine[]): readonly DiffHunk[] {
+function groupHunks(all: readonly DiffLine[]): readonly DiffHunk[] {
   const isShown = new Uint8Array(all.length);
   for (const [place, { kind }] of all.entries())
     if (kind !== 'same') isShown.fill(1, Math.max(0, place - CONTEXT), place + CONTEXT + 1);

@@ -1,5 +1,5 @@
 /** Cleaning and escaping of untrusted text. Models get cleaned text; terminals and logs get escaped text. */
-import { codePointAt, endOf, isHigh, isLow, startOf } from './code-point.ts';
+import { codePointAt, sliceEnd, isHigh, isLow, sliceStart } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
 /** Compiled on first use, because it takes long. */
@@ -32,7 +32,7 @@ export function cleanText(text: string): string {
   let index = 0;
   while (index < text.length) {
     const code = codePointAt(text, index);
-    const kind = kindOf(text, index, code);
+    const kind = classifyHidden(text, index, code);
     const width = code > 0xffff ? 2 : 1;
     if (kind === undefined) {
       index += width;
@@ -61,7 +61,7 @@ export function nextHidden(text: string, from: number): HiddenCharacter | undefi
     const unit = text.charCodeAt(index);
     if (unit >= 0x20 && unit < 0x7f) continue;
     const codePoint = codePointAt(text, index);
-    const kind = kindOf(text, index, codePoint);
+    const kind = classifyHidden(text, index, codePoint);
     if (kind !== undefined && !(codePoint === 0x0d && text.charCodeAt(index + 1) === 0x0a)) {
       return { index, codePoint, kind };
     }
@@ -82,7 +82,7 @@ export function printable(text: string): string {
     }
     const escape = SHORT_ESCAPES.get(code);
     if (escape !== undefined) out += escape;
-    else if (kindOf(text, index, code) !== undefined) {
+    else if (classifyHidden(text, index, code) !== undefined) {
       out += code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
     } else out += String.fromCodePoint(code);
     if (code > 0xffff) index += 1;
@@ -103,7 +103,9 @@ const PATH = /^(?:host:\/\/|\.{0,2}\/)/;
 export function quoted(text: string, limit = 60): string {
   if (text.length <= limit) return `"${printable(text)}"`;
   // The end of a path says which file it is.
-  return PATH.test(text) ? `"…${printable(endOf(text, limit - 1))}"` : `"${printable(startOf(text, limit - 1))}…"`;
+  return PATH.test(text)
+    ? `"…${printable(sliceEnd(text, limit - 1))}"`
+    : `"${printable(sliceStart(text, limit - 1))}…"`;
 }
 
 /** Escapes text for XML elements and attributes. */
@@ -163,7 +165,7 @@ export function isVisible(text: string): boolean {
   return true;
 }
 
-function kindOf(text: string, index: number, code: number): HiddenKind | undefined {
+function classifyHidden(text: string, index: number, code: number): HiddenKind | undefined {
   if (code < 0xa0) {
     const shown = (code >= 0x20 && code < 0x7f) || code === 0x09 || code === 0x0a;
     return shown ? undefined : 'control';

@@ -36,7 +36,7 @@ export function readAssertions(report: CaseReport, value: unknown, at: JsonPath,
 
 function readOne(report: CaseReport, value: unknown, at: JsonPath, id: string): Assertions {
   const check = typeof value === 'string' ? sentenceCheck(value) : isObject(value) ? objectCheck(value) : undefined;
-  const line = lineOf(value, id);
+  const line = toRubricLine(value, id);
   if (check === undefined) return { checks: [], rubric: line.text.trim() === '' ? [] : [line] };
   const problem = check.type === 'matches' ? patternProblem(check.pattern) : undefined;
   if (problem === undefined) return { checks: [check], rubric: [] };
@@ -52,24 +52,24 @@ const SENTENCE =
 function sentenceCheck(text: string): OutputCheck | undefined {
   const [, verb = '', ...values] = SENTENCE.exec(text) ?? [];
   const found = values.find((value) => value !== undefined);
-  return found === undefined ? undefined : checkOf(verb, found);
+  return found === undefined ? undefined : parseCheck(verb, found);
 }
 
 function objectCheck(item: Readonly<Record<string, unknown>>): OutputCheck | undefined {
   for (const key of ['contains', 'not_contains', 'regex', 'not_regex']) {
     const value = item[key];
-    if (typeof value === 'string') return checkOf(key, value);
+    if (typeof value === 'string') return parseCheck(key, value);
   }
   const kind = item['type'] ?? item['check'] ?? item['kind'];
   const value = ['value', 'expected', 'pattern', 'substring'].map((key) => item[key]).find(isText);
-  return typeof kind === 'string' && value !== undefined ? checkOf(kind, value) : undefined;
+  return typeof kind === 'string' && value !== undefined ? parseCheck(kind, value) : undefined;
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-function checkOf(verb: string, value: string): OutputCheck | undefined {
+function parseCheck(verb: string, value: string): OutputCheck | undefined {
   const word = verb
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_')
@@ -98,7 +98,7 @@ function checkOf(verb: string, value: string): OutputCheck | undefined {
 
 const TEXT_KEYS: readonly string[] = 'text assertion expectation statement criterion description check name'.split(' ');
 
-function lineOf(value: unknown, id: string): RubricLine {
+function toRubricLine(value: unknown, id: string): RubricLine {
   if (!isObject(value)) return { id, text: typeof value === 'string' ? value : stableJson(value) };
   const written = value['id'] ?? value['name'] ?? value['criterion'];
   const named = typeof written === 'string' || typeof written === 'number' ? String(written) : id;
@@ -107,7 +107,7 @@ function lineOf(value: unknown, id: string): RubricLine {
   const more = Object.entries(value).filter(([name]) => name !== key && DETAIL_KEYS.has(name));
   return {
     id: named === '' ? id : named,
-    text: [text, ...more.map(([name, item]) => `${name}: ${wordsOf(item)}`)].join('\n'),
+    text: [text, ...more.map(([name, item]) => `${name}: ${formatValue(item)}`)].join('\n'),
   };
 }
 
@@ -117,7 +117,7 @@ const DETAIL_KEYS: ReadonlySet<string> = new Set(
 );
 
 /** Formats a value for the judge. */
-export function wordsOf(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(' ');
   if (isObject(value) && Object.values(value).every((item) => typeof item === 'string'))

@@ -10,21 +10,26 @@ import { addProblem, relocated } from './problem.ts';
 
 const MAX_MOCK_BYTES = 16 * 1024 * 1024;
 
-type Written = Readonly<Record<string, unknown>>;
+type WrittenFields = Readonly<Record<string, unknown>>;
 
-export function readFolderCase(file: CaseFile, value: Written, at: JsonPath, madeId: string): DraftCase | undefined {
+export function readFolderCase(
+  file: CaseFile,
+  value: WrittenFields,
+  at: JsonPath,
+  madeId: string,
+): DraftCase | undefined {
   const { expected, constraints, title, ...rest } = value;
   const since = file.report.problems.length;
   const beside = besideCase(file, at);
   if (file.report.problems.length > since) return undefined;
-  const written: Written = {
+  const written: WrittenFields = {
     ...(title === undefined ? {} : { name: title }),
     ...beside,
     ...rest,
-    ...(expected === undefined ? {} : { expect: isObject(expected) ? expectOf(expected) : expected }),
+    ...(expected === undefined ? {} : { expect: isObject(expected) ? convertExpect(expected) : expected }),
     ...(constraints === undefined
       ? {}
-      : { constraints: isObject(constraints) ? constraintsOf(constraints) : constraints }),
+      : { constraints: isObject(constraints) ? convertConstraints(constraints) : constraints }),
   };
   const report = relocated(file.report, (wanted) => (expected === undefined ? wanted : placeInExpected(wanted, at)));
   return readOwnCase({ ...file, report }, { path: at, value: written, defaults: {}, madeId });
@@ -39,12 +44,12 @@ function placeInExpected(wanted: JsonPath, at: JsonPath): JsonPath {
   return [...at, 'expected', written, ...rest];
 }
 
-function expectOf({ skills, actions, steps, output, ...rest }: Written): Written {
-  return { ...rest, ...skillsOf(skills), ...actionsOf(actions ?? steps), ...outputOf(output) };
+function convertExpect({ skills, actions, steps, output, ...rest }: WrittenFields): WrittenFields {
+  return { ...rest, ...convertSkills(skills), ...convertActions(actions ?? steps), ...convertOutput(output) };
 }
 
 /** Accepts a name, a list of names that must all load, or an object of lists. An empty list means that no skill loads. */
-function skillsOf(skills: unknown): Written {
+function convertSkills(skills: unknown): WrittenFields {
   if (skills === undefined || skills === null) return {};
   if (typeof skills === 'string') return { skills_all_of: [skills] };
   if (Array.isArray(skills)) return skills.length === 0 ? { skills_only: [] } : { skills_all_of: skills };
@@ -53,27 +58,27 @@ function skillsOf(skills: unknown): Written {
 }
 
 /** Separates sequence sentences from tool names, which must occur in order. */
-function actionsOf(actions: unknown): Written {
+function convertActions(actions: unknown): WrittenFields {
   if (actions === undefined || actions === null) return {};
   if (!Array.isArray(actions)) return isObject(actions) ? splitActions(actions) : { sequence: actions };
   const isSentence = (item: unknown): boolean => typeof item === 'string' && /^\s*(?:must_occur|forbid)\s/.test(item);
   const sequence = actions.filter(isSentence);
-  const ordered = actions.filter((item) => !isSentence(item)).map(actionOf);
+  const ordered = actions.filter((item) => !isSentence(item)).map(convertAction);
   return {
     ...(sequence.length === 0 ? {} : { sequence }),
     ...(ordered.length === 0 ? {} : { actions: { ordered } }),
   };
 }
 
-function splitActions({ sequence, ...lists }: Written): Written {
+function splitActions({ sequence, ...lists }: WrittenFields): WrittenFields {
   const actions = Object.fromEntries(
-    Object.entries(lists).map(([key, list]) => [snakeCase(key), Array.isArray(list) ? list.map(actionOf) : list]),
+    Object.entries(lists).map(([key, list]) => [snakeCase(key), Array.isArray(list) ? list.map(convertAction) : list]),
   );
   return { ...(sequence === undefined ? {} : { sequence }), ...(Object.keys(actions).length === 0 ? {} : { actions }) };
 }
 
 /** Accepts the notation of actions, `{"type": "run_script", "payload": {...}}`. */
-function actionOf(item: unknown): unknown {
+function convertAction(item: unknown): unknown {
   if (!isObject(item)) return item;
   const { tool, action, type, name, arguments: given, args, payload, ...rest } = item;
   const all = given ?? args ?? payload;
@@ -81,7 +86,7 @@ function actionOf(item: unknown): unknown {
 }
 
 /** Accepts keywords or an object. */
-function outputOf(output: unknown): Written {
+function convertOutput(output: unknown): WrittenFields {
   if (output === undefined || output === null) return {};
   if (!isObject(output)) return { output: { contains: output } };
   const { keywords, ...rest } = output;
@@ -89,7 +94,7 @@ function outputOf(output: unknown): Written {
   return { output: { ...(keywords === undefined ? {} : { contains: keywords }), ...named } };
 }
 
-function constraintsOf(constraints: Written): Written {
+function convertConstraints(constraints: WrittenFields): WrittenFields {
   return Object.fromEntries(
     Object.entries(constraints).map(([written, value]) => {
       const key = snakeCase(written);
@@ -105,10 +110,10 @@ function snakeCase(key: string): string {
 }
 
 /** Reads `mock.json` and lists `files/` in the folder of the case. */
-function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written {
+function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): WrittenFields {
   const mock = readTextFile(path.join(dir, 'mock.json'), MAX_MOCK_BYTES);
   const files = filesBelow(path.join(dir, 'files'), 'files');
-  const turns = mock.type === 'read' ? turnsOf(mock.text) : undefined;
+  const turns = mock.type === 'read' ? parseTurns(mock.text) : undefined;
   if (mock.type === 'failed' || (mock.type === 'read' && turns === undefined)) {
     const reason = mock.type === 'failed' ? mock.reason : 'not JSON with a turns array';
     const hint = `write {"turns": [...]}, see ${docsPage('rule-model')}`;
@@ -120,7 +125,7 @@ function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written
   };
 }
 
-function turnsOf(text: string): unknown {
+function parseTurns(text: string): unknown {
   const value = parseJson(text);
   return Array.isArray(value) ? value : isObject(value) && Array.isArray(value['turns']) ? value['turns'] : undefined;
 }

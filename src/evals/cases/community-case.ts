@@ -1,7 +1,7 @@
 /** Reads cases and trigger queries of community formats. Key names are lenient, meanings are exact. */
 import type { CaseSkills, Expectations } from './case.ts';
-import { defined, fieldOf, isObject, quoted, type JsonPath } from '#core';
-import { joined, readAssertions, wordsOf, type Assertions } from './assertions.ts';
+import { defined, readField, isObject, quoted, type JsonPath } from '#core';
+import { joined, readAssertions, formatValue, type Assertions } from './assertions.ts';
 import { contradictions } from './contradictions.ts';
 import {
   namedFiles,
@@ -21,7 +21,7 @@ import {
   NAME_KEYS,
   TAG_KEYS,
   flagAt,
-  inputOf,
+  readInput,
   isExpectation,
   textAt,
 } from './community-keys.ts';
@@ -49,7 +49,7 @@ export function readCommunityCase(
     return undefined;
   }
   reportHazards(file.report, item, path);
-  const input = inputOf(item);
+  const input = readInput(item);
   if (input === undefined) {
     addProblem(file.report, path, 'the case has no prompt', 'add prompt with the request of the user');
     return undefined;
@@ -59,27 +59,27 @@ export function readCommunityCase(
     target,
     polarity,
   });
-  const expect = expectationsOf(expected, assertionsOf(file, item, path));
+  const expect = toExpectations(expected, collectAssertions(file, item, path));
   if (Object.keys(expect).length === 0)
     addProblem(file.report, path, 'the case has no expectations', 'add assertions or should_trigger');
   const read: DraftCase['case'] = {
     name: textAt(item, NAME_KEYS) ?? shortName(input),
     place: { file: file.report.file, ...file.report.locate(path) },
     input,
-    files: filesOf(file, item, path),
-    skills: skillsOf(file, expected.target),
+    files: readFiles(file, item, path),
+    skills: toCaseSkills(file, expected.target),
     expect,
     limits: {},
     forbidTools: [],
     approve: 'no',
     repeat: 1,
-    tags: tagsOf(item),
+    tags: readTags(item),
   };
   const whole = { ...file, report: relocated(file.report, () => path) };
   for (const { message } of isClean(file.report, since) ? contradictions(read) : [])
     addProblem(whole.report, path, message, 'no run can pass this case: remove one of the two expectations');
   reportMissingSkills(whole, read);
-  return isClean(file.report, since) ? { case: read, ...idOf(item, path, read, { place, file }) } : undefined;
+  return isClean(file.report, since) ? { case: read, ...chooseId(item, path, read, { place, file }) } : undefined;
 }
 
 interface ExpectedSkill extends Pick<Expectations, 'trigger' | 'skills'> {
@@ -97,7 +97,7 @@ interface ItemContext {
 function readExpectedSkill(report: CaseReport, item: Item, { path, target, polarity }: ItemContext): ExpectedSkill {
   const own = textAt(item, ['skill', 'skill_name', 'target_skill']) ?? target;
   const expected = textAt(item, ['expected_skill']);
-  const trigger = flagOf(report, item, path) ?? polarity ?? triggerOf(item);
+  const trigger = readFlag(report, item, path) ?? polarity ?? readTrigger(item);
   const skills = listedSkills(item);
   if (trigger !== undefined) {
     const skill = isNone(expected) ? own : expected;
@@ -112,7 +112,7 @@ function readExpectedSkill(report: CaseReport, item: Item, { path, target, polar
 }
 
 /** In `[{trigger, expected_behavior}]` the text under `trigger` is a query that loads the skill. */
-function triggerOf(item: Item): boolean | undefined {
+function readTrigger(item: Item): boolean | undefined {
   return typeof item['trigger'] === 'string' && textAt(item, ['prompt', 'query', 'task', 'input']) === undefined
     ? true
     : undefined;
@@ -139,7 +139,7 @@ function listedSkills(item: Item): Expectations['skills'] {
 }
 
 function namesAt(item: Item, key: string): readonly string[] | undefined {
-  const value = fieldOf(item, key);
+  const value = readField(item, key);
   if (typeof value === 'string')
     return value
       .split(/[,;|]/)
@@ -153,9 +153,9 @@ function isNone(name: string | undefined): boolean {
 }
 
 /** Reports an unreadable value only for keys that are always trigger flags. */
-function flagOf(report: CaseReport, item: Item, path: JsonPath): boolean | undefined {
+function readFlag(report: CaseReport, item: Item, path: JsonPath): boolean | undefined {
   for (const key of FLAG_KEYS) {
-    const value = fieldOf(item, key);
+    const value = readField(item, key);
     const read = flagAt(key, value);
     if (read !== undefined) return read;
     if (value !== undefined && /trigger|activate/i.test(key)) {
@@ -166,7 +166,7 @@ function flagOf(report: CaseReport, item: Item, path: JsonPath): boolean | undef
   return undefined;
 }
 
-function expectationsOf(
+function toExpectations(
   { trigger, skills }: Pick<Expectations, 'trigger' | 'skills'>,
   assertions: Assertions,
 ): Expectations {
@@ -179,10 +179,10 @@ function expectationsOf(
 }
 
 /** Reads the known keys in order, then other keys that look like expectations. */
-function assertionsOf({ report }: CaseFile, item: Item, path: JsonPath): Assertions {
+function collectAssertions({ report }: CaseFile, item: Item, path: JsonPath): Assertions {
   const known = ASSERTION_KEYS.map((key) => {
     const isTrigger = key === 'expected' && flagAt(key, item[key]) !== undefined;
-    const value = isTrigger ? undefined : fieldOf(item, key);
+    const value = isTrigger ? undefined : readField(item, key);
     const line = key === 'trap' && typeof value === 'string' ? `Does not fall into this trap: ${value}` : value;
     return readAssertions(report, line, [...path, key], key);
   });
@@ -190,16 +190,16 @@ function assertionsOf({ report }: CaseFile, item: Item, path: JsonPath): Asserti
     .filter(([key, value]) => isExpectation(key, value))
     .map(([key, value]) => ({
       checks: [],
-      rubric: [{ id: key, text: `${key.replaceAll('_', ' ')}: ${wordsOf(value)}` }],
+      rubric: [{ id: key, text: `${key.replaceAll('_', ' ')}: ${formatValue(value)}` }],
     }));
   return joined([...known, ...others]);
 }
 
-function skillsOf({ suite }: CaseFile, target: string | undefined): CaseSkills {
+function toCaseSkills({ suite }: CaseFile, target: string | undefined): CaseSkills {
   return { target, folders: suite.skill === undefined ? [] : [suite.skill.dir] };
 }
 
-function filesOf(file: CaseFile, item: Item, path: JsonPath): readonly string[] {
+function readFiles(file: CaseFile, item: Item, path: JsonPath): readonly string[] {
   const key = FILE_KEYS.find((wanted) => item[wanted] !== undefined && item[wanted] !== null);
   if (key === undefined) return [];
   const listed = [item[key]].flat();
@@ -212,7 +212,7 @@ function filesOf(file: CaseFile, item: Item, path: JsonPath): readonly string[] 
   });
 }
 
-function tagsOf(item: Item): readonly string[] {
+function readTags(item: Item): readonly string[] {
   const tags = TAG_KEYS.flatMap((key) => {
     const values = [item[key]].flat().filter((value) => typeof value === 'string' || typeof value === 'number');
     return values.map((value) => (key === 'confidence' ? `confidence-${String(value)}` : String(value)));
@@ -222,7 +222,7 @@ function tagsOf(item: Item): readonly string[] {
 }
 
 /** Numeric ids repeat in every file, so they get the skill as a prefix. */
-function idOf(
+function chooseId(
   item: Item,
   path: JsonPath,
   read: DraftCase['case'],

@@ -64,7 +64,7 @@ export function textAt(item: Item, keys: readonly string[]): string | undefined 
 }
 
 /** The request, with the context before it if there is one. */
-export function inputOf(item: Item): string | undefined {
+export function readInput(item: Item): string | undefined {
   const asked = textAt(item, INPUT_KEYS);
   const { context } = item;
   if (asked === undefined || context === undefined || context === null) return asked;

@@ -84,8 +84,8 @@ type Before = NonNullable<NonNullable<Expectations['actions']>['before']>;
 /** Order constraints that form a cycle. */
 function orderContradictions(before: Before): readonly Contradiction[] {
   const next = new Map<string, string[]>();
-  for (const { first, then } of before) next.set(keyOf(first), [...(next.get(keyOf(first)) ?? []), keyOf(then)]);
-  const looping = before.find(({ first, then }) => leadsTo(next, keyOf(then), keyOf(first)));
+  for (const { first, then } of before) next.set(toKey(first), [...(next.get(toKey(first)) ?? []), toKey(then)]);
+  const looping = before.find(({ first, then }) => leadsTo(next, toKey(then), toKey(first)));
   if (looping === undefined) return [];
   const { first, then } = looping;
   const message = `${quoted(first.tool)} must come before ${quoted(then.tool)} and, by other sentences, after it`;
@@ -98,7 +98,7 @@ function leadsTo(next: ReadonlyMap<string, readonly string[]>, from: string, to:
   return seen.has(to);
 }
 
-function keyOf(pattern: ActionPattern): string {
+function toKey(pattern: ActionPattern): string {
   return stableJson(pattern);
 }
 

@@ -153,11 +153,11 @@ function firstAlias(document: Document.Parsed): number | undefined {
 /** The offset of the key or value; of the nearest parent if neither exists. */
 function offsetIn(document: Document.Parsed, wanted: JsonPath): number {
   let node: unknown = document.contents;
-  let offset = startOf(node);
+  let offset = findStart(node);
   for (const key of wanted) {
     const below: unknown = isMap(node) || isSeq(node) ? node.items[indexIn(node.items, key)] : undefined;
     if (below === undefined) return offset;
-    offset = startOf(isPair(below) ? below.key : below, offset);
+    offset = findStart(isPair(below) ? below.key : below, offset);
     node = isPair(below) ? below.value : below;
   }
   return offset;
@@ -169,7 +169,7 @@ function indexIn(items: readonly unknown[], key: string | number): number {
     : items.findIndex((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === key);
 }
 
-function startOf(node: unknown, otherwise = 0): number {
+function findStart(node: unknown, otherwise = 0): number {
   return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
 }
 
@@ -234,7 +234,7 @@ interface Cursor {
 /** Reads CSV by RFC 4180, with positions; accepts a byte order mark and CRLF or LF. Skips empty rows. */
 export function readCsv(source: string): CsvReading {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
-  const cursor: Cursor = { text, separator: separatorOf(text), offset: 0, line: 1, lineStart: 0 };
+  const cursor: Cursor = { text, separator: detectSeparator(text), offset: 0, line: 1, lineStart: 0 };
   const rows: CsvCell[][] = [];
   let row: CsvCell[] = [];
   while (cursor.offset < text.length) {
@@ -257,7 +257,7 @@ export function readCsv(source: string): CsvReading {
 }
 
 /** Detects semicolons and tabs, which some spreadsheets write, by the first line. */
-function separatorOf(text: string): string {
+function detectSeparator(text: string): string {
   const end = text.search(/[\r\n]/);
   const first = end === -1 ? text : text.slice(0, end);
   return [',', ';', '\t'].find((separator) => first.includes(separator)) ?? ',';

@@ -29,7 +29,7 @@ export function findCaseFiles(folder: string): FoundFiles {
       troubles.push({ folder: dir, reason: `nested deeper than ${String(MAX_DEPTH)} folders` });
       return;
     }
-    for (const entry of entriesOf(dir, troubles)) {
+    for (const entry of listEntries(dir, troubles)) {
       if (files.length >= MAX_FILES) return;
       const full = path.join(dir, entry.name);
       if (entry.isDirectory()) {
@@ -40,7 +40,7 @@ export function findCaseFiles(folder: string): FoundFiles {
   walk(folder, 0, isCaseFolder(folder));
   // A folder with another name was named on purpose, so its files count.
   if (files.length === 0)
-    for (const entry of entriesOf(folder, troubles))
+    for (const entry of listEntries(folder, troubles))
       if (entry.isFile() && isCaseName(entry.name, true)) files.push(path.join(folder, entry.name));
   if (files.length >= MAX_FILES) troubles.push({ folder, reason: `more than ${String(MAX_FILES)} files` });
   return { files, troubles };
@@ -67,7 +67,7 @@ export function isCaseFileName(name: string): boolean {
   return CASE_NAME.test(path.parse(name).name);
 }
 
-function entriesOf(dir: string, troubles: { readonly folder: string; readonly reason: string }[]) {
+function listEntries(dir: string, troubles: { readonly folder: string; readonly reason: string }[]) {
   try {
     return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { docsPage, invalidInput, quoted, startOf, type SkillHead } from '#core';
+import { docsPage, invalidInput, quoted, sliceStart, type SkillHead } from '#core';
 import { fillQuickstart, findQuickstart } from '#model';
 import { readHead } from '#skills';
 import { quietly, readTextFile } from '#platform';
@@ -57,12 +57,12 @@ function outcomeTemplate({ head: { name } }: ReadSkill): string {
 
 function triggerCases({ dir, head }: ReadSkill): readonly string[] {
   const { name } = head;
-  const { wanted, unwanted } = phrasesOf(head.description);
+  const { wanted, unwanted } = extractPhrases(head.description);
   const others = neighbours(dir);
   const quiet = [
     ...unwanted.map((input) => ({ input, distractors: [] })),
     ...others.map((other) => ({
-      input: phrasesOf(other.head.description).wanted[0] ?? other.head.description,
+      input: extractPhrases(other.head.description).wanted[0] ?? other.head.description,
       distractors: [`../../${path.basename(other.dir)}`],
     })),
     { input: 'Thank you, that is all for today.', distractors: [] },
@@ -171,14 +171,14 @@ function belowScripts(file: string): string {
 
 /** Paths relative to the skill, sorted. */
 function filesIn(dir: string, folder: string): readonly string[] {
-  return entriesOf(path.join(dir, folder))
+  return listEntries(path.join(dir, folder))
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => `${folder}/${name}`);
 }
 
 function neighbours(dir: string): readonly ReadSkill[] {
   const around = path.dirname(dir);
-  return entriesOf(around)
+  return listEntries(around)
     .filter((entry) => entry.isDirectory() && entry.name !== path.basename(dir) && !entry.name.startsWith('.'))
     .flatMap(({ name }) => skillAt(path.join(around, name)) ?? [])
     .slice(0, MAX_NEIGHBOURS);
@@ -199,7 +199,7 @@ function skillAt(dir: string): ReadSkill | undefined {
   return head === undefined ? undefined : { dir, head, text: read.text };
 }
 
-function entriesOf(folder: string) {
+function listEntries(folder: string) {
   return quietly(() => readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)), []);
 }
 
@@ -244,32 +244,32 @@ const ASKER =
 const ASKER_AT_END = /\s*(?:\b(?:or|and)\s+)?\b(?:the user )?(?:asks?|says?|mentions?|types?)\s*$/i;
 const ASKER_WITHIN = /\s+and\s+(?:asks?|wants?|says?)\s+/i;
 
-export function phrasesOf(description: string): DescriptionPhrases {
+export function extractPhrases(description: string): DescriptionPhrases {
   const sentences = description
     .split(/(?<=[.!?])\s+|[。！？]|\n+/)
     .map((sentence) => sentence.replace(/[.!?]+$/, '').trim());
-  const unwanted = sentences.flatMap((sentence) => clausesOf(NOT_FOR.exec(sentence)?.[1] ?? ''));
+  const unwanted = sentences.flatMap((sentence) => splitClauses(NOT_FOR.exec(sentence)?.[1] ?? ''));
   const others = sentences.filter((sentence) => sentence !== '' && !NOT_FOR.test(sentence));
   const quoted = others.flatMap((sentence) =>
     [...sentence.matchAll(QUOTED)].map((match) => match.slice(1).find(isText) ?? ''),
   );
-  const listed = others.flatMap((sentence) => clausesOf(SUCH_AS.exec(sentence)?.[1] ?? ''));
+  const listed = others.flatMap((sentence) => splitClauses(SUCH_AS.exec(sentence)?.[1] ?? ''));
   // Quoted texts are requests already.
   const unquoted = others.map((sentence) => sentence.replaceAll(QUOTED, '').trim());
   const clauses = unquoted.flatMap((sentence) =>
-    SUCH_AS.test(sentence) ? [] : clausesOf(USE_WHEN.exec(sentence)?.[1] ?? ''),
+    SUCH_AS.test(sentence) ? [] : splitClauses(USE_WHEN.exec(sentence)?.[1] ?? ''),
   );
   const wanted = distinct([...quoted, ...listed, ...clauses]);
   return {
     // Without other phrases, the first sentence itself is the request.
     wanted:
-      wanted.length > 0 ? wanted : distinct(others.slice(0, 1).map((sentence) => startOf(sentence, MAX_CHARACTERS))),
+      wanted.length > 0 ? wanted : distinct(others.slice(0, 1).map((sentence) => sliceStart(sentence, MAX_CHARACTERS))),
     unwanted: distinct(unwanted),
   };
 }
 
 /** Splits `a, b or c` into three clauses. */
-function clausesOf(text: string): readonly string[] {
+function splitClauses(text: string): readonly string[] {
   return text
     .split(/\s*[,;，、；]\s*(?:(?:and|or)\s+)?|\s+or\s+(?=(?:the user|wants|asks|needs|an? |\S+ing\b))/)
     .map((clause) =>

@@ -46,12 +46,12 @@ export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: O
   reportHazards(report, merged, []);
   if (!isClean(report, since) || !isWritten(report, merged)) return undefined;
   const here: CaseFile = { ...file, report };
-  const read = caseOf(here, withSetup(report, merged), file.report.locate(path));
+  const read = buildCase(here, withSetup(report, merged), file.report.locate(path));
   for (const { at, message } of contradictions(read))
     addProblem(report, at, message, 'no run can pass this case: remove one of the two expectations');
   reportMissingSkills(here, read);
   if (!isClean(report, since)) return undefined;
-  return { case: read, id: idOf(merged.id, madeId), at: merged.id === undefined ? path : [...path, 'id'] };
+  return { case: read, id: toDraftId(merged.id, madeId), at: merged.id === undefined ? path : [...path, 'id'] };
 }
 
 /** Keys of the case override the defaults; `skills`, `constraints`, `setup` and `expect` are merged key by key. */
@@ -105,7 +105,7 @@ function withSetup(report: CaseReport, { setup = {}, ...written }: WrittenCase):
   return { ...setup, ...written };
 }
 
-function caseOf(
+function buildCase(
   file: CaseFile,
   written: WrittenCase,
   position: Pick<EvalCase['place'], 'line' | 'column'>,
@@ -113,10 +113,10 @@ function caseOf(
   const { report } = file;
   const { input = '', name, constraints = {}, repeat = 1, tags = [], approve, protocol, config } = written;
   if (input.trim() === '') addProblem(report, ['input'], 'input is empty', 'write the request of the user');
-  const answers = answersOf(file, written);
+  const answers = readAnswers(file, written);
   const since = report.problems.length;
   const expect = readExpect(file, written.expect ?? {}, ['expect']);
-  const limits = limitsOf(constraints);
+  const limits = toLimits(constraints);
   const forbidTools = constraints.forbid_tools ?? [];
   const isAsked = Object.keys({ ...expect, ...limits }).length + forbidTools.length > 0;
   // An expectation that could not be read has its own problem.
@@ -127,7 +127,7 @@ function caseOf(
     place: { file: report.file, ...position },
     input,
     files: namedFiles(file, written.files ?? [], ['files']),
-    skills: skillsOf(file, written),
+    skills: resolveSkills(file, written),
     expect,
     limits,
     forbidTools,
@@ -139,7 +139,7 @@ function caseOf(
   };
 }
 
-function answersOf({ report, suite, settings }: CaseFile, { mock, cassette }: WrittenCase): CaseAnswers | undefined {
+function readAnswers({ report, suite, settings }: CaseFile, { mock, cassette }: WrittenCase): CaseAnswers | undefined {
   if (mock !== undefined && cassette !== undefined)
     addProblem(report, ['cassette'], 'the case has both a mock and a cassette', 'remove one of them');
   if (mock !== undefined) {
@@ -153,7 +153,7 @@ function answersOf({ report, suite, settings }: CaseFile, { mock, cassette }: Wr
   return found === undefined ? undefined : { type: 'cassette', file: found };
 }
 
-function limitsOf(constraints: NonNullable<WrittenCase['constraints']>): EvalCase['limits'] {
+function toLimits(constraints: NonNullable<WrittenCase['constraints']>): EvalCase['limits'] {
   return defined({
     turns: constraints.max_turns,
     toolCalls: constraints.max_tool_calls,
@@ -163,7 +163,7 @@ function limitsOf(constraints: NonNullable<WrittenCase['constraints']>): EvalCas
   });
 }
 
-function skillsOf(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills {
+function resolveSkills(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills {
   const { skill } = file.suite;
   const target = skills.target ?? skill?.name;
   const named = [
@@ -175,7 +175,7 @@ function skillsOf(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills {
   return { target, folders: [...new Set([...own, ...named])] };
 }
 
-function idOf(written: string | number | undefined, madeId: string): DraftId {
+function toDraftId(written: string | number | undefined, madeId: string): DraftId {
   return written === undefined ? { origin: 'made', text: madeId } : { origin: 'own', text: String(written) };
 }
 

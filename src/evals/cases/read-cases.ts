@@ -11,7 +11,7 @@ import { findCaseFiles, isCaseFileName } from './find-case-files.ts';
 import { readOwnCase, addSchemaProblem } from './own-case.ts';
 import { addProblem, type CaseProblem, type CaseReport } from './problem.ts';
 import { recognize, type CaseShape, type Recognized } from './recognize.ts';
-import { skillNamesIn, suiteOf } from './suite.ts';
+import { skillNamesIn, findSuite } from './suite.ts';
 import type { EvalCase } from './case.ts';
 import type { CaseFile, DraftCase, ReadSettings } from './draft.ts';
 
@@ -42,7 +42,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Accepts case files and folders: `evals/`, `tests/`, a skill, or a folder of skills. */
 export function readCases(paths: readonly string[], options: ReadCasesOptions = {}): ReadCases {
   const found: CollectedCases = { drafts: [], problems: [], passedOver: [], suites: [], files: new Set() };
-  const settings = settingsOf(options);
+  const settings = toReadSettings(options);
   for (const given of paths.map((name) => path.resolve(name))) {
     options.signal?.throwIfAborted();
     if (!isPresent(given)) addFileProblem(found, given, 'no such file or folder', 'check the path');
@@ -76,7 +76,7 @@ interface GivenFile {
   readonly isNamed: boolean;
 }
 
-function settingsOf({ knownSkills, missingFiles = 'error', newCassettes = false }: ReadCasesOptions): ReadSettings {
+function toReadSettings({ knownSkills, missingFiles = 'error', newCassettes = false }: ReadCasesOptions): ReadSettings {
   const names = new Map<string, readonly string[]>();
   return {
     knownSkills: knownSkills === undefined ? undefined : new Set(knownSkills),
@@ -131,7 +131,7 @@ function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, se
     else found.passedOver.push({ file, reason: `${reason} (line ${String(at.line)})` });
     return;
   }
-  const suite = suiteOf(file, given);
+  const suite = findSuite(file, given);
   const report: CaseReport = { file, locate: document.document.locate, problems: found.problems };
   readRecognized(found, { report, suite, settings }, { document: document.document, isNamed });
 }

@@ -38,9 +38,9 @@ const NEGATIVE_KEYS =
   'should_not_trigger_prompts shouldNotTrigger should_not_trigger negative negatives no_trigger'.split(' ');
 
 export function recognize(value: unknown, isCsv: boolean): Recognized {
-  if (Array.isArray(value)) return listOf(value, [], {}, isCsv);
+  if (Array.isArray(value)) return recognizeList(value, [], {}, isCsv);
   if (!isObject(value)) return { type: 'other', reason: 'the file holds neither an object nor a list' };
-  return isSingle(value) && !hasList(value) ? singleOf(value) : groupsOf(value);
+  return isSingle(value) && !hasList(value) ? recognizeSingle(value) : recognizeGroups(value);
 }
 
 function hasList(value: Item): boolean {
@@ -51,7 +51,7 @@ function hasList(value: Item): boolean {
 const OUTCOME_KEYS: ReadonlySet<string> = new Set(['results', 'runs', 'history', 'iterations']);
 
 /** Joins all lists of a file: cases and trigger queries may be in one file under any keys. */
-function groupsOf(value: Item): Recognized {
+function recognizeGroups(value: Item): Recognized {
   const read = Object.keys(value)
     .filter((key) => Array.isArray(value[key]) && !isPolarKey(key) && !OUTCOME_KEYS.has(key))
     .map((key) => listUnder(value, key));
@@ -93,21 +93,21 @@ function polarItems(value: Item, at: JsonPath): readonly RecognizedItem[] {
 
 function listUnder(value: Item, key: string): Recognized {
   const list = [value[key]].flat();
-  const read = listOf(list, [key], value, false);
+  const read = recognizeList(list, [key], value, false);
   // These keys always hold cases; invalid entries are reported one by one.
   if (read.type !== 'other' || (key !== 'evals' && key !== 'cases')) return read;
-  return { type: 'cases', shape: key === 'cases' ? 'own' : 'evals', items: itemsOf(list, [key]), head: value };
+  return { type: 'cases', shape: key === 'cases' ? 'own' : 'evals', items: toItems(list, [key]), head: value };
 }
 
-function listOf(list: readonly unknown[], at: JsonPath, head: Item, isCsv: boolean): Recognized {
+function recognizeList(list: readonly unknown[], at: JsonPath, head: Item, isCsv: boolean): Recognized {
   if (list.length === 0) return { type: 'empty' };
   const objects = list.filter(isObject);
-  const shape = isCsv ? csvShape(objects) : shapeOf(objects, at);
-  if (shape !== undefined) return { type: 'cases', shape, items: itemsOf(list, at), head };
+  const shape = isCsv ? csvShape(objects) : detectShape(objects, at);
+  if (shape !== undefined) return { type: 'cases', shape, items: toItems(list, at), head };
   return { type: 'other', reason: listReason(objects) };
 }
 
-function itemsOf(list: readonly unknown[], at: JsonPath): readonly RecognizedItem[] {
+function toItems(list: readonly unknown[], at: JsonPath): readonly RecognizedItem[] {
   return list.map((value, place) => ({ path: [...at, place], value }));
 }
 
@@ -116,7 +116,7 @@ function csvShape(rows: readonly Item[]): CaseShape | undefined {
 }
 
 /** Any entry can decide, because single entries may be broken. */
-function shapeOf(objects: readonly Item[], at: JsonPath): CaseShape | undefined {
+function detectShape(objects: readonly Item[], at: JsonPath): CaseShape | undefined {
   if (objects.some(isFolderCase)) return 'case-folder';
   if (objects.some(isOwn)) return 'own';
   const cases = objects.filter((item) => hasInput(item) && hasExpectation(item) && !isSearchQuery(item));
@@ -167,7 +167,7 @@ function isFolderCase(value: Item): boolean {
   return typeof value['input'] === 'string' && isObject(value['expected']);
 }
 
-function singleOf(value: Item): Recognized {
+function recognizeSingle(value: Item): Recognized {
   const shape = isFolderCase(value) ? 'case-folder' : isOwn(value) ? 'own' : isTrigger(value) ? 'trigger-set' : 'evals';
   return { type: 'cases', shape, items: [{ path: [], value }], head: {} };
 }

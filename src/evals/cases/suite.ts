@@ -24,19 +24,19 @@ const MAX_UP = 4;
 const MAX_SKILL_BYTES = 1024 * 1024;
 
 /** `given` is the folder that the caller named, or the folder of the file. */
-export function suiteOf(file: string, given: string): Suite {
+export function findSuite(file: string, given: string): Suite {
   const dir = path.dirname(file);
   const skill = skillAround(dir);
   const guess = guessedName(dir);
   return {
     dir,
-    folder: skill?.dir ?? (isInside(dir, given) ? projectOf(given) : dir),
+    folder: skill?.dir ?? (isInside(dir, given) ? findProject(given) : dir),
     ...defined({ skill, guess }),
   };
 }
 
 /** Cases in `.agent/evals` belong to the project. */
-function projectOf(given: string): string {
+function findProject(given: string): string {
   const [before] = given.split(`${path.sep}.agent${path.sep}`);
   return before === undefined || before === '' ? given : before;
 }
@@ -88,7 +88,7 @@ export function skillFoldersIn(folder: string, depth = 2): readonly string[] {
 
 /** The skills that belong to a path of the command line; for a case file, the skill around it. */
 export function skillFoldersAt(place: string): readonly string[] {
-  const around = suiteOf(path.join(place, 'cases.yaml'), place).skill ?? suiteOf(place, path.dirname(place)).skill;
+  const around = findSuite(path.join(place, 'cases.yaml'), place).skill ?? findSuite(place, path.dirname(place)).skill;
   return around === undefined ? skillFoldersIn(place) : [around.dir];
 }
 
@@ -110,7 +110,7 @@ export type NamedFile =
 
 /** Resolves a file relative to the case file, then relative to its skill. Links are followed and must stay inside the suite. */
 export function fileOfSuite(suite: Suite, written: string): NamedFile {
-  const refusal = refusalOf(written);
+  const refusal = findPathProblem(written);
   if (refusal !== undefined) return { type: 'refused', reason: refusal };
   const bases = [suite.dir, suite.skill?.dir ?? path.dirname(suite.dir)];
   const folder = realPath(suite.folder);
@@ -139,13 +139,13 @@ export function newFileOfSuite(suite: Suite, written: string): NamedFile {
 
 /** Resolves a skill folder. `..` is allowed, because skills often lie beside the suite. */
 export function folderOfSuite(suite: Suite, written: string): NamedFile {
-  const refusal = refusalOf(written);
+  const refusal = findPathProblem(written);
   if (refusal !== undefined) return { type: 'refused', reason: refusal };
   const full = path.resolve(suite.dir, written);
   return isDirectory(full) ? { type: 'found', path: full } : { type: 'missing' };
 }
 
-function refusalOf(written: string): string | undefined {
+function findPathProblem(written: string): string | undefined {
   if (written.trim() === '') return 'is empty';
   if (/[\x00-\x1f\x7f]/.test(written)) return 'contains a control character';
   if (/^(?:[/~\\]|[a-z][a-z0-9+.-]*:)/i.test(written)) return 'is not relative';

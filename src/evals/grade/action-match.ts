@@ -70,7 +70,7 @@ export function patternText({ tool, arguments: fields = {}, exact }: ActionPatte
 function valueTest(wanted: unknown): ValueTest | string {
   const regex = typeof wanted === 'string' ? readSlashedRegex(wanted) : undefined;
   if (regex?.type === 'refused') return regex.message;
-  if (regex !== undefined) return (value) => regex.regex.test(typeof value === 'string' ? value : textOf(value));
+  if (regex !== undefined) return (value) => regex.regex.test(typeof value === 'string' ? value : toText(value));
   if (Array.isArray(wanted)) return listTest(wanted);
   if (isObject(wanted)) return objectTest(wanted);
   return (value) => Object.is(value, wanted);
@@ -94,7 +94,7 @@ function objectTest(wanted: Readonly<Record<string, unknown>>): ValueTest | stri
     isObject(value) && Object.keys(value).length === keys.length && inOrder(keys.map((key) => ownField(value, key)));
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return value === undefined ? '' : (stableJson(value) ?? '');
 }
 

@@ -20,7 +20,7 @@ export function gradeActions(
   ];
 }
 
-function headOf(id: string, asked: string): CheckHead {
+function buildHead(id: string, asked: string): CheckHead {
   return { id, kind: 'sequence', asked };
 }
 
@@ -42,7 +42,7 @@ function isCounted(pattern: ActionPattern | undefined, matcher: ActionMatcher | 
 }
 
 /** Compiles patterns; returns a message for the first invalid one. */
-export function matchersOf(patterns: readonly ActionPattern[]): readonly ActionMatcher[] | string {
+export function compileMatchers(patterns: readonly ActionPattern[]): readonly ActionMatcher[] | string {
   const matchers: ActionMatcher[] = [];
   for (const pattern of patterns) {
     const reading = readActionPattern(pattern);
@@ -54,8 +54,8 @@ export function matchersOf(patterns: readonly ActionPattern[]): readonly ActionM
 
 /** Takes the earliest step for each pattern after the step of the previous one: if any assignment works, this one does. */
 function gradeOrdered(patterns: readonly ActionPattern[], steps: readonly StepFact[]): CheckResult {
-  const head = headOf('actions.ordered', `in this order: ${patterns.map(patternText).join(', then ')}`);
-  const matchers = matchersOf(patterns);
+  const head = buildHead('actions.ordered', `in this order: ${patterns.map(patternText).join(', then ')}`);
+  const matchers = compileMatchers(patterns);
   if (typeof matchers === 'string') return errored(head, matchers);
   let from = 0;
   const events: number[] = [];
@@ -76,8 +76,8 @@ function missingText(patterns: readonly ActionPattern[], place: number, steps: r
 }
 
 function gradeUnordered(patterns: readonly ActionPattern[], steps: readonly StepFact[]): CheckResult {
-  const head = headOf('actions.unordered', `in any order: ${patterns.map(patternText).join(', ')}`);
-  const matchers = matchersOf(patterns);
+  const head = buildHead('actions.unordered', `in any order: ${patterns.map(patternText).join(', ')}`);
+  const matchers = compileMatchers(patterns);
   if (typeof matchers === 'string') return errored(head, matchers);
   const taken = assigned(patterns, matchers, steps);
   const missing = patterns.filter((_, place) => ![...taken.values()].includes(place));
@@ -113,8 +113,8 @@ function gradeBefore(
   id: string,
   steps: readonly StepFact[],
 ): CheckResult {
-  const head = headOf(id, `${patternText(first)} before ${patternText(then)}`);
-  const matchers = matchersOf([first, then]);
+  const head = buildHead(id, `${patternText(first)} before ${patternText(then)}`);
+  const matchers = compileMatchers([first, then]);
   if (typeof matchers === 'string') return errored(head, matchers);
   const [isFirst, isThen] = [first, then].map(
     (pattern, place) =>
@@ -131,8 +131,8 @@ function gradeBefore(
 
 /** A request is enough to fail, even if the policy denied it. */
 function gradeForbidden(pattern: ActionPattern, id: string, steps: readonly StepFact[]): CheckResult {
-  const head = headOf(id, `no ${patternText(pattern)}`);
-  const matchers = matchersOf([pattern]);
+  const head = buildHead(id, `no ${patternText(pattern)}`);
+  const matchers = compileMatchers([pattern]);
   if (typeof matchers === 'string') return errored(head, matchers);
   const found = steps.filter((step) => matchers.some((matcher) => matcher.matches(step)));
   const wrong = found.length === 0 ? '' : `requested: ${listText(found.map(stepName))}`;

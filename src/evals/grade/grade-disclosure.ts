@@ -24,7 +24,7 @@ interface ReadFile {
 
 function gradeResources(patterns: readonly string[], { steps }: RunFacts): CheckResult {
   const globs = patterns.map((pattern) => compileGlob(pattern, { hidden: true }));
-  const read = steps.flatMap(resourcesOf).filter(({ name }) => !BODY_OF_SKILL.test(name));
+  const read = steps.flatMap(listShownFiles).filter(({ name }) => !BODY_OF_SKILL.test(name));
   const wrong = read.filter(({ name }) => !globs.some((glob) => glob.matches(name)));
   const asked = patterns.length === 0 ? 'no resource is read' : `no resource but ${listText(patterns)} is read`;
   const found = wrong.length === 0 ? '' : `read: ${listText([...new Set(wrong.map(({ name }) => name))])}`;
@@ -40,7 +40,7 @@ const SKILL = 'skill://';
 const BODY_OF_SKILL = /^[^/]+\/SKILL\.md$/i;
 
 /** The skill files that a step showed to the model. */
-function resourcesOf({ seq, observation }: StepFact): readonly ReadFile[] {
+function listShownFiles({ seq, observation }: StepFact): readonly ReadFile[] {
   switch (observation?.type) {
     case 'resource-read':
       return [{ seq, name: `${observation.skill.name}/${observation.report.path}` }];

@@ -38,11 +38,11 @@ function gradeOne(check: CodeCheck, id: string, facts: RunFacts, checkSchema: Ch
 
 type Check<Type extends CodeCheck['type']> = Extract<CodeCheck, { readonly type: Type }>;
 
-function headOf(id: string, asked: string): CheckHead {
+function buildHead(id: string, asked: string): CheckHead {
   return { id, kind: 'output', asked };
 }
 
-function eventsOf({ answerSeq }: RunFacts): readonly number[] {
+function listEvents({ answerSeq }: RunFacts): readonly number[] {
   return answerSeq === undefined ? [] : [answerSeq];
 }
 
@@ -51,18 +51,18 @@ function answerText({ answer }: RunFacts): string {
 }
 
 function gradeContains({ text, ignoreCase, not }: Check<'contains'>, id: string, facts: RunFacts): CheckResult {
-  const head = headOf(id, `the answer ${not === true ? 'does not contain' : 'contains'} ${quoted(text, 120)}`);
+  const head = buildHead(id, `the answer ${not === true ? 'does not contain' : 'contains'} ${quoted(text, 120)}`);
   const plain = (value: string): string => (ignoreCase === true ? value.toLowerCase() : value);
   const isThere = plain(facts.answer).includes(plain(text));
-  return checked(head, isThere === (not !== true) ? '' : answerText(facts), eventsOf(facts));
+  return checked(head, isThere === (not !== true) ? '' : answerText(facts), listEvents(facts));
 }
 
 function gradeMatches({ pattern, not }: Check<'matches'>, id: string, facts: RunFacts): CheckResult {
-  const head = headOf(id, `the answer ${not === true ? 'does not match' : 'matches'} ${quoted(pattern, 120)}`);
+  const head = buildHead(id, `the answer ${not === true ? 'does not match' : 'matches'} ${quoted(pattern, 120)}`);
   const reading = readLinearRegex(pattern);
   if (reading.type === 'refused') return errored(head, reading.message);
   const isMatch = reading.regex.test(facts.answer);
-  return checked(head, isMatch === (not !== true) ? '' : answerText(facts), eventsOf(facts));
+  return checked(head, isMatch === (not !== true) ? '' : answerText(facts), listEvents(facts));
 }
 
 /** Accepts JSON, also in one code fence. */
@@ -72,26 +72,29 @@ function gradeJson(
   facts: RunFacts,
   checkSchema: CheckSchema | undefined,
 ): CheckResult {
-  const head = headOf(id, schema === undefined ? 'the answer is JSON' : 'the answer is JSON that matches the schema');
+  const head = buildHead(
+    id,
+    schema === undefined ? 'the answer is JSON' : 'the answer is JSON that matches the schema',
+  );
   const text = facts.answer.trim();
   const [, fenced] = /^```(?:json)?[ \t]*\n(.*)\n```$/s.exec(text) ?? [];
   let value: unknown;
   try {
     value = JSON.parse(fenced ?? text);
   } catch (error) {
-    if (error instanceof SyntaxError) return failed(head, answerText(facts), eventsOf(facts));
+    if (error instanceof SyntaxError) return failed(head, answerText(facts), listEvents(facts));
     throw error;
   }
-  if (schema === undefined) return passed(head, eventsOf(facts));
+  if (schema === undefined) return passed(head, listEvents(facts));
   if (checkSchema === undefined) return errored(head, 'no JSON Schema validator is loaded');
   const verdict = checkSchema(value, schema);
   if (verdict.type === 'unusable') return errored(head, `cannot use the JSON Schema: ${verdict.message}`);
-  return checked(head, verdict.type === 'fits' ? '' : verdict.message, eventsOf(facts));
+  return checked(head, verdict.type === 'fits' ? '' : verdict.message, listEvents(facts));
 }
 
 function gradeFile(check: Check<'file'>, id: string, facts: RunFacts): CheckResult {
   const { path, exists = true } = check;
-  const head = headOf(id, fileAsked(check));
+  const head = buildHead(id, describeFileCheck(check));
   const reading = normaliseGlob(path);
   if (reading.type === 'refused') return errored(head, reading.failure.message);
   const glob = compileGlob(reading.glob);
@@ -106,7 +109,7 @@ function gradeFile(check: Check<'file'>, id: string, facts: RunFacts): CheckResu
   return wrong.some(({ isUnknown }) => isUnknown) ? errored(head, problems, events) : failed(head, problems, events);
 }
 
-function fileAsked({ path, exists = true, contains, sha256, mediaType }: Check<'file'>): string {
+function describeFileCheck({ path, exists = true, contains, sha256, mediaType }: Check<'file'>): string {
   const wanted = [
     ...(contains === undefined ? [] : [`contains ${quoted(contains, 80)}`]),
     ...(sha256 === undefined ? [] : [`has the SHA-256 ${sha256}`]),

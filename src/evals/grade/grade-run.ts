@@ -15,7 +15,7 @@ import {
   list,
   quoted,
   section,
-  startOf,
+  sliceStart,
   text,
   type JsonSchema,
   type Model,
@@ -131,15 +131,17 @@ async function judgeRubric(
 ): Promise<readonly CheckResult[]> {
   const { rubric = [] } = one.expect;
   if (rubric.length === 0) return [];
-  const evidence = evidenceOf(facts);
+  const evidence = collectEvidence(facts);
   const messages: ModelMessage[] = [{ role: 'user', content: questionText(one, rubric, evidence) }];
   for (let attempt = 1; ; attempt += 1) {
-    const text = await answerOf(model, messages, signal);
-    if (typeof text !== 'string') return rubric.map((line) => errored(headOf(line), text.problem));
+    const text = await askJudge(model, messages, signal);
+    if (typeof text !== 'string') return rubric.map((line) => errored(buildHead(line), text.problem));
     const reading = readVerdicts(text, rubric);
-    if (typeof reading !== 'string') return rubric.map((line) => resultOf(line, reading.get(line.id), evidence));
+    if (typeof reading !== 'string') return rubric.map((line) => toCheckResult(line, reading.get(line.id), evidence));
     if (attempt === 2)
-      return rubric.map((line) => errored(headOf(line), `the judge gave no valid reply in two attempts: ${reading}`));
+      return rubric.map((line) =>
+        errored(buildHead(line), `the judge gave no valid reply in two attempts: ${reading}`),
+      );
     messages.push(
       { role: 'assistant', content: text === '' ? '[no answer]' : text, toolCalls: [] },
       { role: 'user', content: repairRequest({ message: reading, hint: SHAPE }) },
@@ -148,10 +150,10 @@ async function judgeRubric(
 }
 
 function rubricSkipped(rubric: readonly RubricLine[], reason: string): readonly CheckResult[] {
-  return rubric.map((line) => skipped(headOf(line), reason));
+  return rubric.map((line) => skipped(buildHead(line), reason));
 }
 
-function headOf({ id, text }: RubricLine): CheckHead {
+function buildHead({ id, text }: RubricLine): CheckHead {
   return { id: `rubric.${id}`, kind: 'judge', asked: text };
 }
 
@@ -192,7 +194,7 @@ interface Evidence {
 const SHOWN_STEPS = 200;
 const LONGEST_ANSWER = 60_000;
 
-function evidenceOf({ answer, answerSeq, end, steps }: RunFacts): readonly Evidence[] {
+function collectEvidence({ answer, answerSeq, end, steps }: RunFacts): readonly Evidence[] {
   const done = steps
     .slice(0, SHOWN_STEPS)
     .flatMap(({ seq, tool, action, observation, isDone }): readonly Evidence[] => {
@@ -207,7 +209,7 @@ function evidenceOf({ answer, answerSeq, end, steps }: RunFacts): readonly Evide
       const came = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
       return [{ seq, text: `${describeAction(action)}: ${came}` }];
     });
-  return [{ seq: answerSeq ?? end, text: startOf(answer, LONGEST_ANSWER) }, ...done];
+  return [{ seq: answerSeq ?? end, text: sliceStart(answer, LONGEST_ANSWER) }, ...done];
 }
 
 function questionText(
@@ -229,7 +231,7 @@ function questionText(
   ].join('\n\n');
 }
 
-async function answerOf(
+async function askJudge(
   model: Model,
   messages: readonly ModelMessage[],
   signal: AbortSignal,
@@ -271,8 +273,8 @@ function readVerdicts(text: string, rubric: readonly RubricLine[]): ReadonlyMap<
 /** Shorter quotes occur in almost every text. */
 const SHORTEST_QUOTE = 3;
 
-function resultOf(line: RubricLine, verdict: Verdict | undefined, evidence: readonly Evidence[]): CheckResult {
-  const head = headOf(line);
+function toCheckResult(line: RubricLine, verdict: Verdict | undefined, evidence: readonly Evidence[]): CheckResult {
+  const head = buildHead(line);
   if (verdict === undefined) return errored(head, 'the judge gave no verdict');
   const quote = verdict.evidence.trim();
   const source = quote.length < SHORTEST_QUOTE ? undefined : evidence.find(({ text }) => text.includes(quote));

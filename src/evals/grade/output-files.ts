@@ -1,7 +1,7 @@
 /** The files that a run left, in their last state, as its record has them. */
 import { isUtf8 } from 'node:buffer';
 
-import { mediaTypeOf, type OutputFile, type RunEvent, type RunResult } from '#core';
+import { detectMediaType, type OutputFile, type RunEvent, type RunResult } from '#core';
 import { sha256 } from '#platform';
 import type { FileFact, RunFacts, StepFact } from './run-facts.ts';
 
@@ -12,16 +12,16 @@ export function filesOfSteps(steps: readonly StepFact[]): readonly FileFact[] {
   const files = new Map<string, FileFact>();
   for (const step of steps) {
     const { observation } = step;
-    if (observation?.type === 'file-deleted') files.delete(nameOf(observation.path));
-    for (const file of filesOf(step)) files.set(file.name, file);
+    if (observation?.type === 'file-deleted') files.delete(stripWorkspace(observation.path));
+    for (const file of listFiles(step)) files.set(file.name, file);
   }
   return [...files.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function filesOf({ seq, action, observation }: StepFact): readonly FileFact[] {
-  if (observation?.type === 'program-ran') return collected(observation.result, seq);
+function listFiles({ seq, action, observation }: StepFact): readonly FileFact[] {
+  if (observation?.type === 'program-ran') return toFileFacts(observation.result, seq);
   if (observation?.type === 'command-seen' && observation.result !== undefined)
-    return collected(observation.result, seq);
+    return toFileFacts(observation.result, seq);
   if (observation?.type !== 'file-written') return [];
   const { path, bytes, digest } = observation;
   // The record of an edit has only the passages; `withOutputs` adds the text.
@@ -29,21 +29,23 @@ function filesOf({ seq, action, observation }: StepFact): readonly FileFact[] {
     return [
       {
         seq,
-        name: nameOf(path),
-        mediaType: mediaTypeOf(path, Buffer.alloc(0)).mediaType,
+        name: stripWorkspace(path),
+        mediaType: detectMediaType(path, Buffer.alloc(0)).mediaType,
         bytes,
-        sha256: hexOf(digest),
+        sha256: stripDigestPrefix(digest),
       },
     ];
   const content = Buffer.from(action.content, 'utf8');
-  const name = nameOf(path);
+  const name = stripWorkspace(path);
   // A redacted record does not hold the bytes that were written.
   const isWhole = content.length === bytes;
-  const { mediaType } = mediaTypeOf(name, content);
-  return [{ seq, name, mediaType, bytes, sha256: hexOf(digest), ...(isWhole ? { text: action.content } : {}) }];
+  const { mediaType } = detectMediaType(name, content);
+  return [
+    { seq, name, mediaType, bytes, sha256: stripDigestPrefix(digest), ...(isWhole ? { text: action.content } : {}) },
+  ];
 }
 
-function collected({ output_files: files, primary_output: primary }: RunResult, seq: number): readonly FileFact[] {
+function toFileFacts({ output_files: files, primary_output: primary }: RunResult, seq: number): readonly FileFact[] {
   return files.map((file) => fileFact(file, primary?.name === file.name ? primary : file, seq));
 }
 
@@ -55,7 +57,7 @@ function fileFact(file: OutputFile, shown: OutputFile, seq: number): FileFact {
     name,
     mediaType,
     bytes,
-    sha256: digest === undefined ? undefined : hexOf(digest),
+    sha256: digest === undefined ? undefined : stripDigestPrefix(digest),
     text: whole?.content === undefined ? undefined : whole.content,
   };
 }
@@ -68,17 +70,17 @@ export function filesOfSubject(
   return files.map(({ path, bytes, digest }) => ({
     seq,
     name: path,
-    mediaType: mediaTypeOf(path, Buffer.alloc(0)).mediaType,
+    mediaType: detectMediaType(path, Buffer.alloc(0)).mediaType,
     bytes,
-    sha256: hexOf(digest),
+    sha256: stripDigestPrefix(digest),
   }));
 }
 
-function nameOf(path: string): string {
+function stripWorkspace(path: string): string {
   return path.startsWith(WORKSPACE) ? path.slice(WORKSPACE.length) : path;
 }
 
-function hexOf(digest: string): string {
+function stripDigestPrefix(digest: string): string {
   return digest.startsWith(DIGEST) ? digest.slice(DIGEST.length) : digest;
 }
 

@@ -72,12 +72,12 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     answer: answered?.observation?.type === 'answered' ? answered.observation.answer : '',
     answerSeq: answered?.seq,
     said: start?.agent?.protocol === 'actions' ? '' : saidIn(events),
-    loads: loadsOf(lines),
+    loads: collectLoads(lines),
     steps,
-    shown: shownOf(lines),
+    shown: collectShown(lines),
     files: start?.subject === undefined ? filesOfSteps(steps) : left,
     used,
-    cost: costOf(events, used),
+    cost: computeCost(events, used),
     budgetEnds: lines.flatMap(({ seq, event }) =>
       event.type === 'budget-end' ? [{ seq, name: event.name, limit: event.limit }] : [],
     ),
@@ -90,7 +90,7 @@ function saidIn(events: readonly RunEvent[]): string {
   return events.map((event) => (event.type === 'model-answer' ? event.text : '')).join('');
 }
 
-function loadsOf(lines: readonly JournalLine[]): readonly LoadFact[] {
+function collectLoads(lines: readonly JournalLine[]): readonly LoadFact[] {
   // A subagent starts only after an observation has named its skill.
   const names = new Map(
     lines.flatMap(({ event }) =>
@@ -119,7 +119,7 @@ function loadsOf(lines: readonly JournalLine[]): readonly LoadFact[] {
   });
 }
 
-function shownOf(lines: readonly JournalLine[]): readonly ShownFact[] {
+function collectShown(lines: readonly JournalLine[]): readonly ShownFact[] {
   const loaded = new Set<string>();
   return lines.flatMap(({ seq, event }) => {
     if (event.type !== 'session') return [];
@@ -135,7 +135,7 @@ function shownIn(event: SessionEvent): readonly ShownFact['shown'][] {
 }
 
 /** Uses the token counts of the model, and our estimate where the model reports none. */
-function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
+function computeCost(events: readonly RunEvent[], used: Budget): CaseCost {
   const answers = events.filter((event) => event.type === 'model-answer');
   const asked = new Map(
     events.filter((event) => event.type === 'model-call').map(({ turn, tokens }) => [turn, tokens] as const),
@@ -149,15 +149,15 @@ function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
     turns: used.turns,
     toolCalls: amount(used.toolCalls),
     scriptRuns: amount(used.scriptRuns),
-    inputTokens: sumOf([...inputs, ...parts]),
-    outputTokens: sumOf(answers.map(({ usage }) => usage.outputTokens ?? 0)),
+    inputTokens: sumAmounts([...inputs, ...parts]),
+    outputTokens: sumAmounts(answers.map(({ usage }) => usage.outputTokens ?? 0)),
     tokensAreEstimated: parts.length > 0 || [...asked.keys()].some((turn) => said.get(turn) === undefined),
     wallMs: Math.round(amount(used.wallMs)),
     usd: usd === undefined ? undefined : amount(usd),
   };
 }
 
-function sumOf(amounts: readonly number[]): number {
+function sumAmounts(amounts: readonly number[]): number {
   return amounts.reduce((sum, one) => sum + amount(one), 0);
 }
 
@@ -234,7 +234,7 @@ function withEvent(step: OpenStep, event: RunEvent, seq: number): OpenStep {
     case 'approval-answer':
       return { ...step, approval: event.answer, events };
     case 'observation': {
-      const skill = skillOf(event.observation);
+      const skill = readSkillName(event.observation);
       return { ...step, observation: event.observation, events, ...defined({ skill }) };
     }
     default:
@@ -242,7 +242,7 @@ function withEvent(step: OpenStep, event: RunEvent, seq: number): OpenStep {
   }
 }
 
-function skillOf(observation: Observation): string | undefined {
+function readSkillName(observation: Observation): string | undefined {
   return 'skill' in observation ? observation.skill?.name : undefined;
 }
 

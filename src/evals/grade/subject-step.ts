@@ -8,7 +8,7 @@ type SubjectCall = Extract<RunEvent, { readonly type: 'subject-call' }>;
 /** A step of another agent matches patterns by the name of its own tool, and by the action of ours that does the same. */
 export function subjectStep({ tool, input, ok, loads }: SubjectCall, seq: number): StepFact {
   const [load] = loads;
-  const action = load === undefined ? actionOf(tool, input) : ({ type: 'load_skill', skill: load.skill } as const);
+  const action = load === undefined ? toAction(tool, input) : ({ type: 'load_skill', skill: load.skill } as const);
   return {
     seq,
     askedBy: 'model',
@@ -28,7 +28,7 @@ const KINDS = {
   edit_file: /^(?:edit|replace)$/i,
 } as const;
 
-function actionOf(tool: string, input: unknown): Action | undefined {
+function toAction(tool: string, input: unknown): Action | undefined {
   const text = (...names: readonly string[]): string => {
     const found = isObject(input) ? names.map((name) => input[name]) : [];
     return found.find((value) => typeof value === 'string') ?? '';

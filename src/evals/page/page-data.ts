@@ -2,7 +2,7 @@
 import { compareReports } from '../report/compare-reports.ts';
 import { failuresFirst } from '../report/report-text.ts';
 import type { CaseResult, EvalReport } from '../report/result.ts';
-import { trendOf } from '../report/trend.ts';
+import { buildTrend } from '../report/trend.ts';
 import type { PageData, RunView } from './view.ts';
 
 export interface PageOptions {
@@ -28,8 +28,8 @@ const TEXT_LIMITS = [20_000, 4000, 2000, 1000, 500, 200, 80] as const;
 export function pageData(report: EvalReport, options: PageOptions = {}): PageData {
   const maxBytes = options.maxBytes ?? MAX_BYTES;
   const shown = fitted(report, maxBytes * RESULTS_PART);
-  const views = viewsOf(report, options, maxBytes - sizeOf(shown));
-  const trend = trendOf([...(options.earlier ?? []), report]);
+  const views = selectViews(report, options, maxBytes - measureJson(shown));
+  const trend = buildTrend([...(options.earlier ?? []), report]);
   return {
     report: shown,
     views,
@@ -41,10 +41,11 @@ export function pageData(report: EvalReport, options: PageOptions = {}): PageDat
 
 /** Returns the report itself if nothing must be shortened. */
 function fitted(report: EvalReport, maxBytes: number): EvalReport {
-  if (!report.results.some((result) => isLong(result, TEXT_LIMITS[0])) && sizeOf(report) <= maxBytes) return report;
+  if (!report.results.some((result) => isLong(result, TEXT_LIMITS[0])) && measureJson(report) <= maxBytes)
+    return report;
   for (const limit of TEXT_LIMITS) {
     const shorter = { ...report, results: report.results.map((one) => cutResult(one, limit)) };
-    if (sizeOf(shorter) <= maxBytes) return shorter;
+    if (measureJson(shorter) <= maxBytes) return shorter;
   }
   // Too many results even for the shortest texts: keep only their numbers.
   return {
@@ -78,7 +79,7 @@ function cutText(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
 }
 
-function viewsOf(
+function selectViews(
   { results }: EvalReport,
   { view, maxPassedViews = MAX_PASSED_VIEWS }: PageOptions,
   room: number,
@@ -91,7 +92,7 @@ function viewsOf(
     if (result.run === undefined) continue;
     const isPassed = result.status === 'passed';
     const seen = free <= 0 || (isPassed && passed >= maxPassedViews) ? undefined : view(result);
-    const size = seen === undefined ? 0 : sizeOf(seen);
+    const size = seen === undefined ? 0 : measureJson(seen);
     if (seen === undefined || size > free) continue;
     views[String(places.get(result) ?? 0)] = seen;
     free -= size;
@@ -100,6 +101,6 @@ function viewsOf(
   return views;
 }
 
-function sizeOf(value: unknown): number {
+function measureJson(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

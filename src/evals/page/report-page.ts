@@ -21,8 +21,8 @@ export function htmlCompare(before: EvalReport, after: EvalReport, options: Omit
 function htmlPage(data: PageData): string {
   const policy = [
     "default-src 'none'",
-    `script-src '${hashOf(PAGE_SCRIPT)}'`,
-    `style-src '${hashOf(PAGE_STYLE)}'`,
+    `script-src '${hashText(PAGE_SCRIPT)}'`,
+    `style-src '${hashText(PAGE_STYLE)}'`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -52,6 +52,6 @@ function dataText(data: PageData): string {
   return JSON.stringify(data).replaceAll('<', String.raw`\u003c`);
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return `sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}`;
 }

@@ -21,7 +21,7 @@ const MOST_TEXT = 2000;
 /** Throws `run/invalid` if the folder has no run. Reads only the start of long texts. */
 export function runView(folder: string): RunView {
   const { info, torn, lines } = readRun(folder, { content: 'start' });
-  const { steps, turns, elapsedMs } = timelineOf(lines);
+  const { steps, turns, elapsedMs } = buildTimeline(lines);
   return {
     run: info.run,
     outcome: info.outcome,
@@ -53,7 +53,7 @@ interface Timeline {
   readonly elapsedMs: number;
 }
 
-export function timelineOf(lines: Iterable<JournalLine>): Timeline {
+export function buildTimeline(lines: Iterable<JournalLine>): Timeline {
   const steps: RunStep[] = [];
   const turns: TurnView[] = [];
   /** The index of the step of each call. */
@@ -78,7 +78,7 @@ export function timelineOf(lines: Iterable<JournalLine>): Timeline {
     const known = place === undefined ? undefined : steps[place];
     if (place !== undefined && known !== undefined) steps[place] = withEvent(known, line);
     else {
-      const step = stepOf(line, turn);
+      const step = toStep(line, turn);
       if (step === undefined) continue;
       if (event.type === 'action') calls.set(event.call, steps.length);
       steps.push(step);
@@ -97,7 +97,7 @@ function addUsage(turns: TurnView[], { usage }: Extract<RunEvent, { readonly typ
 }
 
 /** The step that an event starts, if any. */
-function stepOf({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
+function toStep({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
   const base = { events: [seq], atMs: elapsed, turn, lines: [] };
   if (event.type === 'action')
     return {
@@ -107,7 +107,7 @@ function stepOf({ seq, elapsed, event }: JournalLine, turn: number): RunStep | u
       text: cut(describeAction(event.action)),
       lines: askedBy(event.askedBy),
     };
-  const kind = kindOf(event);
+  const kind = classifyEvent(event);
   if (kind === undefined) return undefined;
   const [first] = eventText(event, 'verbose');
   if (first === undefined) return undefined;
@@ -127,7 +127,7 @@ function stepOf({ seq, elapsed, event }: JournalLine, turn: number): RunStep | u
   return step;
 }
 
-function kindOf(event: RunEvent): StepKind | undefined {
+function classifyEvent(event: RunEvent): StepKind | undefined {
   switch (event.type) {
     case 'model-answer':
       return 'model';

@@ -16,7 +16,7 @@ import {
 import { countText } from '#core';
 import {
   mcNemar,
-  meanOf,
+  computeMean,
   pairedInterval,
   smallestVisible,
   bettingInterval,
@@ -59,7 +59,7 @@ export function compareArms(
   const both = results.filter(({ arm }) => arm === of || arm === against);
   const cases = [...groupBy(both, (result) => result.case)].map(([id, attempts]) => {
     const [mine, theirs] = [of, against].map((arm) => attempts.filter((result) => result.arm === arm));
-    return pairsOf(id, mine ?? [], theirs ?? [], kinds);
+    return pairResults(id, mine ?? [], theirs ?? [], kinds);
   });
   const compared = cases.filter((one): one is CasePairs => 'pairs' in one);
   const excluded: ComparisonGaps = {
@@ -93,7 +93,7 @@ export function isComparison(compared: Comparison | NoComparison): compared is C
   return !('reason' in compared);
 }
 
-function pairsOf(
+function pairResults(
   id: string,
   of: readonly CaseResult[],
   against: readonly CaseResult[],
@@ -107,7 +107,7 @@ function pairsOf(
   const others = new Map(against.map((result) => [result.attempt, result]));
   const pairs = of.flatMap((result): readonly Pair[] => {
     const other = others.get(result.attempt);
-    const [passed, otherPassed] = [outcomeOf(result, checks), other && outcomeOf(other, checks)];
+    const [passed, otherPassed] = [readOutcome(result, checks), other && readOutcome(other, checks)];
     if (other === undefined || passed === undefined || otherPassed === undefined) return [];
     return [{ attempt: result.attempt, of: result, against: other, passed: { of: passed, against: otherPassed } }];
   });
@@ -146,7 +146,7 @@ function isJudged({ status }: CheckResult): boolean {
 }
 
 /** Undefined if the run broke, or if one of the checks has no verdict in it. */
-function outcomeOf({ status, checks }: CaseResult, ids: ReadonlySet<string>): boolean | undefined {
+function readOutcome({ status, checks }: CaseResult, ids: ReadonlySet<string>): boolean | undefined {
   const own = checks.filter(({ id }) => ids.has(id));
   if (status === 'error' || own.length === 0 || !own.every(isJudged)) return undefined;
   return own.every((check) => check.status === 'passed');
@@ -196,6 +196,6 @@ function alwaysPassing({ case: id, pairs, checks }: CasePairs): Comparison['sayN
 /** Averages per case first, so that cases with more attempts weigh no more. */
 function sides(cases: readonly CasePairs[], amount: (result: CaseResult) => number): Comparison['tokens'] {
   const mean = (arm: 'of' | 'against'): number =>
-    meanOf(cases.map(({ pairs }) => meanOf(pairs.map((pair) => amount(pair[arm])))));
+    computeMean(cases.map(({ pairs }) => computeMean(pairs.map((pair) => amount(pair[arm])))));
   return { of: mean('of'), against: mean('against') };
 }

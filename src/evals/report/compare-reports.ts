@@ -1,7 +1,7 @@
 /** Compares two reports: changed cases, costs and skills. */
 import { compareText, defined } from '#core';
-import { declineP, holm, rateOf, type CaseCounts } from '../statistics/statistics.ts';
-import { costOf, ownArm, tokensOf } from './report-text.ts';
+import { declineP, holm, computeRate, type CaseCounts } from '../statistics/statistics.ts';
+import { sumCosts, ownArm, countTokens } from './report-text.ts';
 import {
   groupBy,
   hasVerdict,
@@ -84,7 +84,7 @@ export function compareReports(before: EvalReport, after: EvalReport): ReportCom
   const pairs = keys.map((key) => ({ old: old.get(key) ?? [], now: now.get(key) ?? [] }));
   const live = pairs.filter(isLive);
   const established = establishedChanges(live);
-  const all = pairs.flatMap((pair) => changeOf(pair, established.get(pair)));
+  const all = pairs.flatMap((pair) => findChange(pair, established.get(pair)));
   const count = (change: Change): number => all.filter((one) => one.change === change).length;
   return {
     startedAt: { before: before.startedAt, after: after.startedAt },
@@ -130,14 +130,14 @@ function passCount(results: readonly CaseResult[]): CaseCounts['before'] {
   return { passed: judged.filter(({ status }) => status === 'passed').length, of: judged.length };
 }
 
-function countsOf({ old, now }: CasePair): CaseCounts {
+function countPasses({ old, now }: CasePair): CaseCounts {
   return { before: passCount(old), after: passCount(now) };
 }
 
 /** Which cases changed by more than chance, corrected for their number. */
 function establishedChanges(live: readonly CasePair[]): ReadonlyMap<CasePair, boolean> {
   const values = live.map((pair) => {
-    const { before, after } = countsOf(pair);
+    const { before, after } = countPasses(pair);
     const hasFallen = after.passed * before.of < before.passed * after.of;
     return hasFallen ? declineP([{ before, after }]) : declineP([{ before: after, after: before }]);
   });
@@ -147,11 +147,11 @@ function establishedChanges(live: readonly CasePair[]): ReadonlyMap<CasePair, bo
 
 /** Only the evaluated arm: a baseline that falls is no regression of the skill. */
 function liveChange(live: readonly CasePair[]): Pick<ReportComparison, 'live'> {
-  const own = live.filter(({ now }) => now[0]?.arm === 'with').map(countsOf);
+  const own = live.filter(({ now }) => now[0]?.arm === 'with').map(countPasses);
   if (own.length === 0) return {};
   const sum = (side: 'before' | 'after', field: 'passed' | 'of'): number =>
     own.reduce((total, counts) => total + counts[side][field], 0);
-  const rate = (side: 'before' | 'after'): Rate => rateOf(sum(side, 'passed'), sum(side, 'of'));
+  const rate = (side: 'before' | 'after'): Rate => computeRate(sum(side, 'passed'), sum(side, 'of'));
   return { live: { cases: own.length, before: rate('before'), after: rate('after'), p: declineP(own) } };
 }
 
@@ -163,12 +163,12 @@ export function isRegression({ counts, live }: ReportComparison): boolean {
 }
 
 /** `isEstablished` is undefined if single runs are conclusive. */
-function changeOf(pair: CasePair, isEstablished: boolean | undefined): readonly CaseChange[] {
+function findChange(pair: CasePair, isEstablished: boolean | undefined): readonly CaseChange[] {
   const { old, now } = pair;
   const [first] = now.length === 0 ? old : now;
   if (first === undefined) return [];
-  const [before, after] = [verdictOf(old), verdictOf(now)];
-  const change = kindOf(before, after, isEstablished);
+  const [before, after] = [summarizeVerdict(old), summarizeVerdict(now)];
+  const change = classifyChange(before, after, isEstablished);
   if (change === undefined) return [];
   return [
     {
@@ -182,7 +182,7 @@ function changeOf(pair: CasePair, isEstablished: boolean | undefined): readonly 
   ];
 }
 
-function kindOf(
+function classifyChange(
   before: CaseVerdict | undefined,
   after: CaseVerdict | undefined,
   isEstablished: boolean | undefined,
@@ -201,8 +201,8 @@ function kindOf(
 
 const WORST_FIRST = ['error', 'failed', 'passed', 'skipped'] as const satisfies readonly CaseStatus[];
 
-function verdictOf(results: readonly CaseResult[]): CaseVerdict | undefined {
-  const status = worstOf(results.map((result) => result.status));
+function summarizeVerdict(results: readonly CaseResult[]): CaseVerdict | undefined {
+  const status = findWorst(results.map((result) => result.status));
   if (status === undefined) return undefined;
   return {
     status,
@@ -212,12 +212,12 @@ function verdictOf(results: readonly CaseResult[]): CaseVerdict | undefined {
   };
 }
 
-function worstOf(statuses: readonly CaseStatus[]): CaseStatus | undefined {
+function findWorst(statuses: readonly CaseStatus[]): CaseStatus | undefined {
   return WORST_FIRST.find((status) => statuses.includes(status));
 }
 
 function changedChecks(old: readonly CaseResult[], now: readonly CaseResult[]): readonly CheckChange[] {
-  const [before, after] = [checksOf(old), checksOf(now)];
+  const [before, after] = [collectWorstChecks(old), collectWorstChecks(now)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((id) => {
     const [was, is] = [before.get(id), after.get(id)];
     const change = { before: was?.status ?? 'absent', after: is?.status ?? 'absent' } as const;
@@ -233,11 +233,11 @@ interface Check {
 }
 
 /** The worst outcome of each check over all attempts. */
-function checksOf(results: readonly CaseResult[]): ReadonlyMap<string, Check> {
+function collectWorstChecks(results: readonly CaseResult[]): ReadonlyMap<string, Check> {
   const found = new Map<string, Check>();
   for (const { id, status, asked, found: what } of results.flatMap(({ checks }) => checks)) {
     const known = found.get(id);
-    if (known === undefined || worstOf([known.status, status]) !== known.status)
+    if (known === undefined || findWorst([known.status, status]) !== known.status)
       found.set(id, { status, asked, found: what });
   }
   return found;
@@ -253,13 +253,13 @@ function changedSkills(before: EvalReport, after: EvalReport): ReportComparison[
 
 function costs(old: Cases, now: Cases): ReportComparison['cost'] {
   const common = [...old.keys()].filter((key) => now.has(key));
-  const [before, after] = [old, now].map((cases) => costOf(common.flatMap((key) => cases.get(key) ?? [])));
-  const pair = (read: (cost: ReturnType<typeof costOf>) => number): BeforeAfter<number> => ({
+  const [before, after] = [old, now].map((cases) => sumCosts(common.flatMap((key) => cases.get(key) ?? [])));
+  const pair = (read: (cost: ReturnType<typeof sumCosts>) => number): BeforeAfter<number> => ({
     before: before === undefined ? 0 : read(before),
     after: after === undefined ? 0 : read(after),
   });
   return {
-    tokens: pair(tokensOf),
+    tokens: pair(countTokens),
     toolCalls: pair(({ toolCalls }) => toolCalls),
     wallMs: pair(({ wallMs }) => wallMs),
   };

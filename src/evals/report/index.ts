@@ -13,7 +13,7 @@ export {
 export { CHANGES, type BeforeAfter, type CaseVerdict, type Change, type ReportComparison } from './compare-reports.ts';
 export {
   chanceText,
-  costOf,
+  sumCosts,
   failuresFirst,
   incompleteText,
   invalidLines,
@@ -23,8 +23,8 @@ export {
   ownArm,
   percentText,
   signedNumber,
-  sumOf,
-  tokensOf,
+  sumCounts,
+  countTokens,
   verdictOfDifference,
 } from './report-text.ts';
 export {

@@ -39,11 +39,11 @@ function testCase(result: CaseResult, attempt: string): readonly string[] {
   const { case: id, place, cost } = result;
   const name = attempt === '' ? id : `${id} (${attempt})`;
   const head = `    <testcase name="${xmlAttribute(name)}" classname="${xmlAttribute(place.file)}" file="${xmlAttribute(place.file)}" line="${String(place.line)}" time="${seconds(cost.wallMs)}"`;
-  const outcome = outcomeOf(result);
+  const outcome = renderOutcome(result);
   return outcome.length === 0 ? [`${head}/>`] : [`${head}>`, ...outcome, '    </testcase>'];
 }
 
-function outcomeOf({ status, reason, checks }: CaseResult): readonly string[] {
+function renderOutcome({ status, reason, checks }: CaseResult): readonly string[] {
   switch (status) {
     case 'passed':
       return [];

@@ -35,8 +35,8 @@ const CELL = 160;
 export function markdownReport(report: EvalReport): string {
   const head = [...headLines(report), ...comparisonLines(report), ...triggerLines(report)].join('\n');
   let [text, left] = [cutTo(head, LIMIT_BYTES), 0];
-  for (const detail of detailsOf(report)) {
-    if (bytesOf(text) + bytesOf(detail) > LIMIT_BYTES) left += 1;
+  for (const detail of renderDetails(report)) {
+    if (countBytes(text) + countBytes(detail) > LIMIT_BYTES) left += 1;
     else text += detail;
   }
   return left === 0
@@ -163,14 +163,14 @@ function confusionLines(trigger: TriggerReport): readonly string[] {
   ];
 }
 
-function detailsOf(report: EvalReport): readonly string[] {
+function renderDetails(report: EvalReport): readonly string[] {
   const nameOf = attemptNames(report);
   return failuresFirst(report.results)
     .filter(({ status }) => status === 'failed' || status === 'error')
-    .map((result) => detailOf(result, nameOf(result)));
+    .map((result) => renderDetail(result, nameOf(result)));
 }
 
-function detailOf({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {
+function renderDetail({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {
   const title = name === id ? cell(id) : `${cell(id)}: ${cell(name)}`;
   return [
     '',
@@ -179,13 +179,13 @@ function detailOf({ case: id, name, place, status, reason, checks }: CaseResult,
     '',
     `${cell(place.file)}:${String(place.line)}`,
     ...(reason === '' ? [] : ['', cell(reason, 500)]),
-    ...tableOf(checks.filter((check) => check.status !== 'passed').slice(0, MOST_ROWS)),
+    ...renderTable(checks.filter((check) => check.status !== 'passed').slice(0, MOST_ROWS)),
     '',
     '</details>',
   ].join('\n');
 }
 
-function tableOf(checks: CaseResult['checks']): readonly string[] {
+function renderTable(checks: CaseResult['checks']): readonly string[] {
   if (checks.length === 0) return [];
   return [
     '',
@@ -205,17 +205,17 @@ function cell(text: string, limit = CELL): string {
   return markdownText(text, limit);
 }
 
-function bytesOf(text: string): number {
+function countBytes(text: string): number {
   return Buffer.byteLength(text);
 }
 
 /** Cuts at line ends, since a partial row would break the table. */
 function cutTo(text: string, limit: number): string {
-  if (bytesOf(text) <= limit) return text;
+  if (countBytes(text) <= limit) return text;
   const lines: string[] = [];
   let size = 0;
   for (const line of text.split('\n')) {
-    size += bytesOf(line) + 1;
+    size += countBytes(line) + 1;
     if (size > limit) break;
     lines.push(line);
   }

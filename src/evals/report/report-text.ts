@@ -65,12 +65,12 @@ export function dollarText(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }
 
-export function tokensOf({ inputTokens, outputTokens }: CaseCost): number {
+export function countTokens({ inputTokens, outputTokens }: CaseCost): number {
   return inputTokens + outputTokens;
 }
 
 /** Sums costs; the sum is estimated if one of them is. */
-export function costOf(results: readonly CaseResult[]): CaseCost {
+export function sumCosts(results: readonly CaseResult[]): CaseCost {
   const sum = (field: Exclude<keyof CaseCost, 'tokensAreEstimated'>): number =>
     results.reduce((total, { cost }) => total + (cost[field] ?? 0), 0);
   return {
@@ -95,7 +95,7 @@ export function totalsText(totals: StatusCounts): string {
     .join(', ');
 }
 
-export function sumOf(counts: StatusCounts): number {
+export function sumCounts(counts: StatusCounts): number {
   return CASE_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
@@ -134,14 +134,14 @@ export function armTexts({ totals, harness, passRate, skippedChecks, cost }: Arm
     ...(skippedChecks === 0 ? [] : [`${amountText(skippedChecks, 'check')} not judged`]),
   ];
   return {
-    results: `${amountText(sumOf(totals) + sumOf(harness), 'result')}: ${totalsText(totals)}${sumOf(harness) === 0 ? '' : `, ${harnessText(harness)}`}`,
+    results: `${amountText(sumCounts(totals) + sumCounts(harness), 'result')}: ${totalsText(totals)}${sumCounts(harness) === 0 ? '' : `, ${harnessText(harness)}`}`,
     rate: [rateText(passRate), `of ${amountText(passRate.of, 'verdict')}`, ...left].join(', '),
-    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(tokensOf(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${cost.usd === undefined ? '' : `, ${dollarText(cost.usd)}`}`,
+    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${cost.usd === undefined ? '' : `, ${dollarText(cost.usd)}`}`,
   };
 }
 
 function harnessText(harness: StatusCounts): string {
-  return `${amountText(sumOf(harness), 'harness check')} (${totalsText(harness)}; not rated)`;
+  return `${amountText(sumCounts(harness), 'harness check')} (${totalsText(harness)}; not rated)`;
 }
 
 /** Says how many cases tested a model, if not all of them did. */
@@ -157,7 +157,7 @@ const MOST_SKIPPED = 1 / 3;
 /** Why the evaluation is incomplete: more than a third of its results were skipped. */
 export function incompleteText(report: EvalReport): string | undefined {
   const { totals } = ownArm(report);
-  const all = sumOf(totals);
+  const all = sumCounts(totals);
   return totals.skipped > all * MOST_SKIPPED
     ? `incomplete: ${numberText(totals.skipped)} of ${amountText(all, 'result')} were skipped`
     : undefined;

@@ -1,6 +1,6 @@
 /** Makes the report from results, and its verdict for CI. Errors count as neither passed nor failed. */
 import { compareArms, isComparison } from './compare-arms.ts';
-import { brokenControls, costOf, incompleteText, ownArm } from './report-text.ts';
+import { brokenControls, sumCosts, incompleteText, ownArm } from './report-text.ts';
 import {
   ARMS,
   groupBy,
@@ -16,7 +16,7 @@ import {
   type TriggerReport,
 } from './result.ts';
 import { countText } from '#core';
-import { rateOf, shareOf } from '../statistics/statistics.ts';
+import { computeRate, computeShare } from '../statistics/statistics.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
   readonly results: readonly CaseResult[];
@@ -38,56 +38,56 @@ export function makeReport(parts: ReportParts): EvalReport {
     startedAt,
     wallMs,
     skills,
-    models: modelsOf(results),
+    models: listModels(results),
     results,
-    arms: arms.map((arm) => summaryOf(arm, results)),
+    arms: arms.map((arm) => summarizeArm(arm, results)),
     comparisons: compared.filter(isComparison),
     uncompared: compared.flatMap((one) => (isComparison(one) ? [] : [one])),
     trigger,
-    flaky: arms.flatMap((arm) => flakyOf(arm, results)),
+    flaky: arms.flatMap((arm) => findFlakyCases(arm, results)),
     sequential,
     isPartial,
   };
 }
 
-function summaryOf(arm: Arm, results: readonly CaseResult[]): ArmSummary {
+function summarizeArm(arm: Arm, results: readonly CaseResult[]): ArmSummary {
   const all = results.filter((result) => result.arm === arm);
   const own = all.filter(({ isHarnessCheck }) => isHarnessCheck !== true);
-  const totals = countsOf(own);
+  const totals = countStatuses(own);
   const casesIn = (some: readonly CaseResult[]): number => new Set(some.map((result) => result.case)).size;
   return {
     arm,
     totals,
-    harness: countsOf(all.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
-    passRate: rateOf(totals.passed, totals.passed + totals.failed),
+    harness: countStatuses(all.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
+    passRate: computeRate(totals.passed, totals.passed + totals.failed),
     skippedChecks: own
       .filter(hasVerdict)
       .reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === 'skipped').length, 0),
     cases: casesIn(all),
     modelCases: casesIn(all.filter((result) => hasVerdict(result) && result.model.way !== 'scripted')),
-    cost: costOf(all),
+    cost: sumCosts(all),
   };
 }
 
-function countsOf(results: readonly CaseResult[]): StatusCounts {
+function countStatuses(results: readonly CaseResult[]): StatusCounts {
   const many = (status: CaseStatus): number => results.filter((result) => result.status === status).length;
   return { passed: many('passed'), failed: many('failed'), error: many('error'), skipped: many('skipped') };
 }
 
 /** A case that did not run has no model. */
-function modelsOf(results: readonly CaseResult[]): EvalReport['models'] {
+function listModels(results: readonly CaseResult[]): EvalReport['models'] {
   const asked = results.filter(({ model }) => model.id !== '');
   const models = new Map(asked.map(({ model: { id, way } }) => [JSON.stringify([id, way]), { id, way }]));
   return [...models.values()];
 }
 
 /** Cases of an arm with different verdicts in different attempts. */
-function flakyOf(arm: Arm, results: readonly CaseResult[]): readonly FlakyCase[] {
+function findFlakyCases(arm: Arm, results: readonly CaseResult[]): readonly FlakyCase[] {
   const own = results.filter((result) => result.arm === arm && hasVerdict(result));
   return [...groupBy(own, (result) => result.case)].flatMap(([id, attempts]) => {
     const passed = attempts.filter(({ status }) => status === 'passed').length;
     if (passed === 0 || passed === attempts.length) return [];
-    return [{ case: id, arm, rate: rateOf(passed, attempts.length) }];
+    return [{ case: id, arm, rate: computeRate(passed, attempts.length) }];
   });
 }
 
@@ -159,13 +159,13 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
   };
   const [compared] = comparisons;
   return [
-    ...below('the pass rate', shareOf(passRate), thresholds.passRate ?? 1),
+    ...below('the pass rate', computeShare(passRate), thresholds.passRate ?? 1),
     ...(harness.failed === 0 ? [] : [`${countText(harness.failed, 'harness check')} failed`]),
     ...(trigger === undefined
       ? []
       : [
-          ...below('the precision', shareOf(trigger.overall.precision), thresholds.precision),
-          ...below('the recall', shareOf(trigger.overall.recall), thresholds.recall),
+          ...below('the precision', computeShare(trigger.overall.precision), thresholds.precision),
+          ...below('the recall', computeShare(trigger.overall.recall), thresholds.recall),
         ]),
     ...(thresholds.difference !== undefined && compared === undefined
       ? ['there is no comparison for the difference threshold']

@@ -32,7 +32,7 @@ interface Finding {
 /** Paths below `base` are relative to it. */
 export function sarifReport(report: EvalReport, base: string): string {
   const nameOf = attemptNames(report);
-  const findings = report.results.flatMap((result) => findingsOf(result, nameOf(result)));
+  const findings = report.results.flatMap((result) => toFindings(result, nameOf(result)));
   const used = [...new Set(findings.map(({ rule }) => rule))].toSorted();
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -67,7 +67,7 @@ export function sarifReport(report: EvalReport, base: string): string {
   return `${visibleJson(JSON.stringify(log, undefined, 2))}\n`;
 }
 
-function findingsOf({ case: id, status, reason, checks, place }: CaseResult, attempt: string): readonly Finding[] {
+function toFindings({ case: id, status, reason, checks, place }: CaseResult, attempt: string): readonly Finding[] {
   const what = `case ${printable(id)}${attempt === '' ? '' : ` (${attempt})`}`;
   if (status === 'error') {
     // An error of the harness proves nothing about the skill.

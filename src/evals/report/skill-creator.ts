@@ -3,7 +3,7 @@
  * `eval-N/<configuration>/run-N/`. Unlike its own aggregation, the difference of pass rates is about outcomes only, its sign does not depend on
  * folder names, tokens are not characters, and errors are excluded from means.
  */
-import { flakyText, modelsText, tokensOf } from './report-text.ts';
+import { flakyText, modelsText, countTokens } from './report-text.ts';
 import { hasVerdict, type Arm, type CaseResult, type Comparison, type EvalReport } from './result.ts';
 
 export interface ReportFile {
@@ -63,17 +63,17 @@ const CONFIGURATIONS = { with: 'with_skill', without: 'without_skill', old: 'old
 >;
 
 export function skillCreatorFiles(report: EvalReport): readonly ReportFile[] {
-  const numbers = numbersOf(report);
+  const numbers = numberCases(report);
   const evals = [...numbers].map(([id, number]) => {
     const first = report.results.find((result) => result.case === id);
-    return file(`eval-${String(number)}/eval_metadata.json`, metadataOf(number, first));
+    return file(`eval-${String(number)}/eval_metadata.json`, toMetadata(number, first));
   });
   const runs = report.results.filter(hasVerdict).flatMap((result) => runFiles(result, numbers.get(result.case) ?? 0));
-  return [file('benchmark.json', benchmarkOf(report)), ...evals, ...runs];
+  return [file('benchmark.json', buildBenchmark(report)), ...evals, ...runs];
 }
 
-export function benchmarkOf(report: EvalReport): Benchmark {
-  const numbers = numbersOf(report);
+export function buildBenchmark(report: EvalReport): Benchmark {
+  const numbers = numberCases(report);
   const graded = report.results.filter(hasVerdict);
   const arms = report.arms.map(({ arm }) => arm);
   return {
@@ -87,13 +87,13 @@ export function benchmarkOf(report: EvalReport): Benchmark {
       runs_per_configuration: Math.max(0, ...graded.map(({ attempt }) => attempt)),
     },
     runs: graded.map((result) => benchmarkRun(result, numbers.get(result.case) ?? 0)),
-    ...summaryOf(graded, arms, report.comparisons[0]),
-    notes: notesOf(report),
+    ...summarizeRuns(graded, arms, report.comparisons[0]),
+    notes: listNotes(report),
   };
 }
 
 /** The viewer needs numeric ids, so cases are numbered in suite order. */
-function numbersOf({ results }: EvalReport): ReadonlyMap<string, number> {
+function numberCases({ results }: EvalReport): ReadonlyMap<string, number> {
   return new Map([...new Set(results.map((result) => result.case))].map((id, place) => [id, place + 1]));
 }
 
@@ -110,16 +110,16 @@ function benchmarkRun(result: CaseResult, number: number): BenchmarkRun {
       failed,
       total,
       time_seconds: seconds(result),
-      tokens: tokensOf(result.cost),
+      tokens: countTokens(result.cost),
       tool_calls: result.cost.toolCalls,
       errors: 0,
     },
-    expectations: expectationsOf(result),
+    expectations: toExpectations(result),
     notes: result.cost.tokensAreEstimated ? ['tokens are estimated'] : [],
   };
 }
 
-function summaryOf(
+function summarizeRuns(
   results: readonly CaseResult[],
   arms: readonly Arm[],
   compared: Comparison | undefined,
@@ -131,7 +131,7 @@ function summaryOf(
   const [first, second] = rows;
   // Without a judged outcome a difference would count checks that the baseline cannot meet.
   if (first === undefined || second === undefined || compared === undefined) return { run_summary: summaries };
-  const numbers = { ...deltaOf(first[1], second[1]), pass_rate: rounded(compared.difference.mean) };
+  const numbers = { ...computeDelta(first[1], second[1]), pass_rate: rounded(compared.difference.mean) };
   const delta = {
     pass_rate: signed(numbers.pass_rate, 2),
     time_seconds: signed(numbers.time_seconds, 1),
@@ -142,13 +142,13 @@ function summaryOf(
 
 function measure(results: readonly CaseResult[]): Measures<Spread> {
   return {
-    pass_rate: spreadOf(results.map((result) => summary(result).pass_rate)),
-    time_seconds: spreadOf(results.map(seconds)),
-    tokens: spreadOf(results.map(({ cost }) => tokensOf(cost))),
+    pass_rate: computeSpread(results.map((result) => summary(result).pass_rate)),
+    time_seconds: computeSpread(results.map(seconds)),
+    tokens: computeSpread(results.map(({ cost }) => countTokens(cost))),
   };
 }
 
-function deltaOf(first: Measures<Spread>, second: Measures<Spread>): Measures<number> {
+function computeDelta(first: Measures<Spread>, second: Measures<Spread>): Measures<number> {
   return {
     pass_rate: rounded(first.pass_rate.mean - second.pass_rate.mean),
     time_seconds: rounded(first.time_seconds.mean - second.time_seconds.mean),
@@ -157,7 +157,7 @@ function deltaOf(first: Measures<Spread>, second: Measures<Spread>): Measures<nu
 }
 
 /** Uses the sample deviation; 0 for a single value. */
-export function spreadOf(values: readonly number[]): Spread {
+export function computeSpread(values: readonly number[]): Spread {
   if (values.length === 0) return { mean: 0, stddev: 0, min: 0, max: 0 };
   const mean = values.reduce((total, value) => total + value, 0) / values.length;
   const squares = values.reduce((total, value) => total + (value - mean) ** 2, 0);
@@ -169,7 +169,7 @@ export function spreadOf(values: readonly number[]): Spread {
   };
 }
 
-function notesOf({ results, arms, comparisons, uncompared, flaky, isPartial }: EvalReport): readonly string[] {
+function listNotes({ results, arms, comparisons, uncompared, flaky, isPartial }: EvalReport): readonly string[] {
   return [
     ...(isPartial ? ['The evaluation was stopped before all cases ran.'] : []),
     ...results
@@ -192,10 +192,10 @@ function runFiles(result: CaseResult, number: number): readonly ReportFile[] {
   const duration = seconds(result);
   return [
     // The viewer expects the prompt in this file, and a folder named outputs.
-    file(`${folder}/eval_metadata.json`, metadataOf(number, result)),
+    file(`${folder}/eval_metadata.json`, toMetadata(number, result)),
     { path: `${folder}/outputs/answer.md`, text: result.answer },
     file(`${folder}/grading.json`, {
-      expectations: expectationsOf(result),
+      expectations: toExpectations(result),
       summary: summary(result),
       execution_metrics: {
         tool_calls: {},
@@ -208,7 +208,7 @@ function runFiles(result: CaseResult, number: number): readonly ReportFile[] {
       timing: { executor_duration_seconds: duration, grader_duration_seconds: 0, total_duration_seconds: duration },
     }),
     file(`${folder}/timing.json`, {
-      total_tokens: tokensOf(result.cost),
+      total_tokens: countTokens(result.cost),
       duration_ms: Math.round(result.cost.wallMs),
       total_duration_seconds: duration,
       executor_duration_seconds: duration,
@@ -216,7 +216,7 @@ function runFiles(result: CaseResult, number: number): readonly ReportFile[] {
   ];
 }
 
-function metadataOf(number: number, result: CaseResult | undefined): object {
+function toMetadata(number: number, result: CaseResult | undefined): object {
   return {
     eval_id: number,
     eval_name: result?.name ?? '',
@@ -225,7 +225,7 @@ function metadataOf(number: number, result: CaseResult | undefined): object {
   };
 }
 
-function expectationsOf({ checks }: CaseResult): readonly Expectation[] {
+function toExpectations({ checks }: CaseResult): readonly Expectation[] {
   return checks
     .filter(({ status }) => status === 'passed' || status === 'failed')
     .map(({ asked, status, found, events }) => ({
@@ -238,7 +238,7 @@ function expectationsOf({ checks }: CaseResult): readonly Expectation[] {
 }
 
 function summary(result: CaseResult) {
-  const all = expectationsOf(result);
+  const all = toExpectations(result);
   const passed = all.filter((one) => one.passed).length;
   // A case without checks counts by its status.
   const own = result.status === 'passed' ? 1 : 0;

@@ -1,7 +1,7 @@
 /** How the cases of a report did in earlier reports. */
 import { hasVerdict, type EvalReport, type Rate } from './result.ts';
-import { costOf, modelsText, tokensOf } from './report-text.ts';
-import { rateOf } from '../statistics/statistics.ts';
+import { sumCosts, modelsText, countTokens } from './report-text.ts';
+import { computeRate } from '../statistics/statistics.ts';
 
 export interface TrendRow {
   readonly startedAt: string;
@@ -16,7 +16,7 @@ export interface TrendRow {
 }
 
 /** Rows of the reports that share a case with the last one, oldest first. Only the arm with the skill counts, without harness checks. */
-export function trendOf(reports: readonly EvalReport[]): readonly TrendRow[] {
+export function buildTrend(reports: readonly EvalReport[]): readonly TrendRow[] {
   const last = reports.at(-1);
   const ids = new Set(last?.results.filter(({ arm }) => arm === 'with').map((result) => result.case));
   const digests = new Map<string, string>();
@@ -34,8 +34,8 @@ export function trendOf(reports: readonly EvalReport[]): readonly TrendRow[] {
         startedAt: report.startedAt,
         models: modelsText(report.models),
         cases: new Set(own.map((result) => result.case)).size,
-        passRate: rateOf(own.filter(({ status }) => status === 'passed').length, own.length),
-        tokens: tokensOf(costOf(own)) / own.length,
+        passRate: computeRate(own.filter(({ status }) => status === 'passed').length, own.length),
+        tokens: countTokens(sumCosts(own)) / own.length,
         changed: changed.map(({ name }) => name),
       },
     ];

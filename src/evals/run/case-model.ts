@@ -130,7 +130,7 @@ function watched(model: Model, rest: Omit<CaseModel, 'model' | 'failures'>): Cas
   };
 }
 
-export interface RunPlaces {
+export interface RunFolders {
   /** The folder with the skills of the run. */
   readonly skills: string;
   readonly project: string;
@@ -148,7 +148,7 @@ const PROJECT_MARK = '/evaluation/project';
 /** Matches in JSON, and in JSON inside a JSON string. */
 const DURATION = /(duration_ms\\*"\s*:\s*)\d+/g;
 
-export function portableText({ skills, project }: RunPlaces): PortableText {
+export function portableText({ skills, project }: RunFolders): PortableText {
   return {
     hide: (text) =>
       text

@@ -1,8 +1,8 @@
 /** Says before a live evaluation how many runs it has, what they will cost, and how many a difference of the asked size needs. */
 import type { EvalCase } from '../cases/case.ts';
-import { amountText, numberText, tokensOf } from '../report/report-text.ts';
+import { amountText, numberText, countTokens } from '../report/report-text.ts';
 import { hasVerdict, type EvalReport } from '../report/result.ts';
-import { meanOf, pairsNeeded } from '../statistics/statistics.ts';
+import { computeMean, pairsNeeded } from '../statistics/statistics.ts';
 import { answersFor, type SuiteModel } from './case-model.ts';
 
 export interface PlanOptions {
@@ -30,7 +30,7 @@ export interface EvalPlan {
 /** A sequential test needs more pairs than one of a fixed size if the difference is no larger than planned. */
 const SEQUENTIAL = 1.5;
 
-export function planOf({ cases, model, arms, repeat, detect, hasJudge, earlier }: PlanOptions): EvalPlan {
+export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlier }: PlanOptions): EvalPlan {
   const asked = cases.filter((one) => answersFor(one, model) === undefined);
   const runs = asked.reduce((sum, one) => sum + (repeat ?? one.repeat), 0) * arms;
   const perRun = tokensPerRun(asked, model, earlier);
@@ -83,7 +83,7 @@ function tokensPerRun(
   const found = own.findLast((results) => results.length > 0);
   const results = found ?? known.findLast((some) => some.length > 0);
   if (results === undefined) return undefined;
-  const tokens = meanOf(results.map(({ cost }) => tokensOf(cost)));
+  const tokens = computeMean(results.map(({ cost }) => countTokens(cost)));
   return {
     tokens,
     from: `${numberText(tokens)} a run in ${found === undefined ? 'a scripted run' : 'the last report'}`,

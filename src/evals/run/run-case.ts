@@ -58,14 +58,14 @@ export async function runCase(attempt: Attempt): Promise<CaseResult> {
   try {
     const result = await askAgent(attempt, AbortSignal.any([signal, deadline]));
     signal.throwIfAborted();
-    if (deadline.aborted) return broken(attempt, timedOut(timeoutMs), performance.now() - startedAt, result);
-    const failure = failureOf(evalCase, model);
-    if (failure !== undefined) return broken(attempt, failure, performance.now() - startedAt, result);
+    if (deadline.aborted) return toBrokenResult(attempt, timedOut(timeoutMs), performance.now() - startedAt, result);
+    const failure = describeFailure(evalCase, model);
+    if (failure !== undefined) return toBrokenResult(attempt, failure, performance.now() - startedAt, result);
     return await graded(attempt, result);
   } catch (error) {
     signal.throwIfAborted();
     const reason = deadline.aborted ? timedOut(timeoutMs) : error instanceof Error ? error.message : String(error);
-    return broken(attempt, reason, performance.now() - startedAt);
+    return toBrokenResult(attempt, reason, performance.now() - startedAt);
   }
 }
 
@@ -138,7 +138,7 @@ export function placeFiles({ files }: EvalCase, project: string): readonly strin
 }
 
 /** A failed model proves nothing about a skill, unless the script of the case fails on purpose. */
-function failureOf({ answers, expect }: EvalCase, model: CaseModel): string | undefined {
+function describeFailure({ answers, expect }: EvalCase, model: CaseModel): string | undefined {
   const [first] = model.failures();
   const isExpected = answers?.type === 'script' && expect.outcome?.includes('failed') === true;
   if (first !== undefined && !isExpected) return `the model failed: ${first}`;
@@ -177,7 +177,7 @@ async function graded(attempt: Attempt, { path: folder, streamed, workspace }: R
 
 const NOT_RUN: CheckerEnd = { type: 'broken', reason: 'the checker did not run' };
 
-function broken(attempt: Attempt, reason: string, wallMs: number, result?: AgentResult): CaseResult {
+function toBrokenResult(attempt: Attempt, reason: string, wallMs: number, result?: AgentResult): CaseResult {
   const empty = emptyResult(attempt);
   return {
     ...empty,

@@ -42,7 +42,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     permissions: 'writable',
     ...owner(workspace),
   });
-  if (copied.type === 'refused') return broken(`cannot copy the project into the sandbox: ${copied.message}`);
+  if (copied.type === 'refused') return toBrokenEnd(`cannot copy the project into the sandbox: ${copied.message}`);
   const script = {
     path: `${there}/${name}`,
     head: bytes.subarray(0, HEAD_BYTES),
@@ -50,7 +50,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     readWhole: () => bytes,
   };
   const command = scriptCommand(script, check.arguments, { nodeVersion: process.versions.node });
-  if (command.type === 'refused') return broken(command.failure.message);
+  if (command.type === 'refused') return toBrokenEnd(command.failure.message);
   const home = workspace.homeOf(undefined);
   const environment = programEnvironment({
     root: attached.root,
@@ -59,7 +59,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     declared: { PROJECT_DIR: `${there}/project` },
     programFolders: interpreterFolders(run.execution.executor),
   });
-  if (environment.type === 'refused') return broken(environment.failure.message);
+  if (environment.type === 'refused') return toBrokenEnd(environment.failure.message);
   const said = keptStart();
   const spec = {
     argv: command.argv,
@@ -71,7 +71,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     home,
   };
   const end = await attached.run(spec, { stdout: said, stderr: said, signal: run.signal });
-  return endOf(end, said.text());
+  return toCheckerEnd(end, said.text());
 }
 
 /** The sandbox user must be able to read the copy. */
@@ -79,12 +79,12 @@ function owner({ identity }: Workspace): { readonly owner?: NonNullable<Workspac
   return identity === undefined ? {} : { owner: identity };
 }
 
-function endOf({ reason, exitCode }: ProgramEnd, said: string): CheckerEnd {
+function toCheckerEnd({ reason, exitCode }: ProgramEnd, said: string): CheckerEnd {
   if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said };
-  return broken(reason === 'timeout' ? 'the checker timed out' : `the checker was terminated: ${reason}`);
+  return toBrokenEnd(reason === 'timeout' ? 'the checker timed out' : `the checker was terminated: ${reason}`);
 }
 
-function broken(reason: string): CheckerEnd {
+function toBrokenEnd(reason: string): CheckerEnd {
   return { type: 'broken', reason };
 }
 

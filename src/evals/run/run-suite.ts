@@ -6,14 +6,14 @@ import { defined, isSkillError, type Budget, type Executor } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import { removeTree, sha256 } from '#platform';
-import { surroundingsOf, temporaryFolder, type Session } from '#runtime';
+import { readSurroundings, temporaryFolder, type Session } from '#runtime';
 import { makeTemporary, openBase } from '#sandbox';
 import {
   answersFor,
   openCaseModel,
   portableText,
   type CaseModel,
-  type RunPlaces,
+  type RunFolders,
   type SuiteModel,
 } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
@@ -22,7 +22,7 @@ import { openEnvironments, type Environment, type Environments } from './environ
 import type { SkillSet } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
-import { jobKey, jobsOf, type ArmSkills, type Job } from './suite-jobs.ts';
+import { jobKey, buildJobs, type ArmSkills, type Job } from './suite-jobs.ts';
 
 /** Options that all kinds of evaluations share. */
 export type SuiteBasis = Pick<
@@ -90,7 +90,7 @@ export interface SuiteOptions extends CaseGrading {
 }
 
 /** An attempt that another machine can run: the case, and the copies of the skills that it gets. */
-export interface PlacedAttempt extends Pick<Job, 'evalCase' | 'arm' | 'attempt'> {
+export interface PortableAttempt extends Pick<Job, 'evalCase' | 'arm' | 'attempt'> {
   readonly set: SkillSet;
   readonly timeoutMs: number;
   /** The folders of the suite, where the record and the output files are put. */
@@ -99,7 +99,7 @@ export interface PlacedAttempt extends Pick<Job, 'evalCase' | 'arm' | 'attempt'>
 }
 
 /** Returns undefined for an attempt that has to run here. Rejects if the signal of the suite is aborted. */
-export type Elsewhere = (attempt: PlacedAttempt) => Promise<CaseResult | undefined>;
+export type Elsewhere = (attempt: PortableAttempt) => Promise<CaseResult | undefined>;
 
 export interface SuiteOutcome {
   /** In the order of cases, arms and attempts; attempts that did not run are absent. */
@@ -115,7 +115,7 @@ export interface SuiteOutcome {
 export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   const { directory, signal, subject } = options;
   const concurrency = Math.min(options.concurrency, subject?.agent.concurrency ?? Infinity);
-  const jobs = jobsOf(options.cases, options.arms, options.repeat);
+  const jobs = buildJobs(options.cases, options.arms, options.repeat);
   const kept = openStoredResults({
     file: path.join(directory, 'results.jsonl'),
     resume: options.resume === true,
@@ -141,7 +141,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
     const ends = await Promise.allSettled(workers);
     for (const end of ends) if (end.status === 'rejected' && !signal.aborted) throw end.reason;
   };
-  const rounds = roundsOf(jobs, options.isDecided !== undefined);
+  const rounds = groupRounds(jobs, options.isDecided !== undefined);
   let ran = 0;
   try {
     for (const places of rounds) {
@@ -184,7 +184,7 @@ function isResult(result: CaseResult | undefined): result is CaseResult {
 }
 
 /** Indexes of the jobs that run before the next decision: those of one attempt, or all. */
-function roundsOf(jobs: readonly Job[], isByAttempt: boolean): readonly (readonly number[])[] {
+function groupRounds(jobs: readonly Job[], isByAttempt: boolean): readonly (readonly number[])[] {
   const places = jobs.map((_, place) => place);
   if (!isByAttempt) return [places];
   return [...groupBy(places, (place) => String(jobs[place]?.attempt)).values()];
@@ -192,7 +192,7 @@ function roundsOf(jobs: readonly Job[], isByAttempt: boolean): readonly (readonl
 
 /** Outside of `.agent`, whose files no tool of a case may read or write. If this process is killed, the next one removes it. */
 async function workFolder(): Promise<string> {
-  const { env, home } = surroundingsOf({});
+  const { env, home } = readSurroundings({});
   return makeTemporary(openBase(await temporaryFolder(env, home)));
 }
 
@@ -219,7 +219,7 @@ async function runJob(job: Job, place: number, parts: JobParts): Promise<CaseRes
   if (typeof model === 'string') return notRun(job, 'error', model);
   if (model === undefined)
     return notRun(job, 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it');
-  const files = [...evalCase.files, ...checkersOf(evalCase)].map((file) => fileDigest(file));
+  const files = [...evalCase.files, ...listCheckers(evalCase)].map((file) => fileDigest(file));
   const { elsewhere } = options;
   const executor = elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
   const settings = { executor, more: options.settings ?? '' };
@@ -243,7 +243,7 @@ async function runJob(job: Job, place: number, parts: JobParts): Promise<CaseRes
       runs,
       timeoutMs,
       signal: options.signal,
-      ...gradingOf(options),
+      ...pickGrading(options),
     }));
   await removeTree(project);
   kept.keep(key, result);
@@ -271,7 +271,7 @@ async function runBySubject(
   if (answersFor(evalCase, subject)?.type === 'script')
     return notRun(job, 'skipped', 'the case has scripted answers, and another agent brings its own model');
   const set = await environments.openSet(job);
-  const files = [...evalCase.files, ...checkersOf(evalCase)].map((file) => fileDigest(file));
+  const files = [...evalCase.files, ...listCheckers(evalCase)].map((file) => fileDigest(file));
   const model = `subject ${subjectName(subject)}`;
   const key = jobKey(job, { skills: set.digest, model, files, settings: options.settings ?? '' });
   const known = keptResult(key, evalCase, kept);
@@ -290,7 +290,7 @@ async function runBySubject(
     openSession: options.executor === undefined ? undefined : () => openCheckers(job, options.executor, environments),
     timeoutMs: evalCase.timeoutMs ?? options.timeoutMs,
     signal: options.signal,
-    ...gradingOf(options),
+    ...pickGrading(options),
   });
   // While the next agent runs. What is left is removed with the folder of the suite.
   removals.push(removeTree(folder).catch(() => false));
@@ -304,7 +304,7 @@ async function openCheckers(job: Job, executor: Executor | undefined, environmen
   return runtime.startSession({ execution: { executor, artifacts: false } });
 }
 
-function gradingOf({ judge, checkerMs, outputs }: CaseGrading): CaseGrading {
+function pickGrading({ judge, checkerMs, outputs }: CaseGrading): CaseGrading {
   return {
     ...defined({ judge, checkerMs, outputs }),
   };
@@ -324,7 +324,7 @@ async function openEnvironment(environments: Environments, job: Job): Promise<En
 function openModel(
   { evalCase, arm, attempt }: Job,
   { model, updateCassettes = false }: SuiteOptions,
-  places: RunPlaces,
+  places: RunFolders,
 ): CaseModel | string | undefined {
   try {
     const portable = portableText(places);
@@ -338,7 +338,7 @@ function notRun({ evalCase, arm, attempt }: Job, status: 'error' | 'skipped', re
   return { ...ungradedResult(evalCase, { arm, attempt, model: { id: '', way: 'scripted' } }), status, reason };
 }
 
-function checkersOf({ expect }: EvalCase): readonly string[] {
+function listCheckers({ expect }: EvalCase): readonly string[] {
   return (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
 }
 

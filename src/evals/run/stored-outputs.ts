@@ -42,7 +42,7 @@ export function readFilesIn(root: string, isWanted: (name: string) => boolean): 
 }
 
 function fileIn(directory: ConfinedDirectory, name: string): Buffer | undefined {
-  const relative = relativeOf(name);
+  const relative = parseRelativePath(name);
   if (relative === undefined) return undefined;
   const file = directory.read(relative, { maxBytes: MAX_FILE_BYTES });
   return file.type === 'read' ? file.bytes : undefined;
@@ -51,7 +51,7 @@ function fileIn(directory: ConfinedDirectory, name: string): Buffer | undefined 
 /** Writes the recorded files without recorded text into a folder. The names come from a program and are untrusted. */
 export function storeFiles(folder: string, files: readonly FileFact[], read: ReadOutput): void {
   for (const { name, text } of files) {
-    const relative = text === undefined ? relativeOf(name) : undefined;
+    const relative = text === undefined ? parseRelativePath(name) : undefined;
     const bytes = relative === undefined ? undefined : read(name);
     if (relative === undefined || bytes === undefined) continue;
     const target = path.join(folder, relative);
@@ -62,13 +62,13 @@ export function storeFiles(folder: string, files: readonly FileFact[], read: Rea
 
 export function storedFiles(folder: string): ReadOutput {
   return (name) => {
-    const relative = relativeOf(name);
+    const relative = parseRelativePath(name);
     if (relative === undefined) return undefined;
     return quietly(() => readFileSync(path.join(folder, relative)), undefined);
   };
 }
 
-function relativeOf(name: string): RelativePath | undefined {
+function parseRelativePath(name: string): RelativePath | undefined {
   const reading = toRelativePath(name);
   return reading.type === 'refused' ? undefined : reading.path;
 }

@@ -38,7 +38,7 @@ function runFolder(run: string, folder: string): string {
 
 /** The case of a single run is unknown if several cases have its request, or if none has and there are several cases. */
 function singleRun(folder: string, cases: readonly EvalCase[]): StoredRun {
-  const request = requestOf(folder);
+  const request = readRequest(folder);
   const asked = cases.filter(({ input }) => input === request);
   const [only] = asked.length > 0 ? asked : cases;
   const isClear = asked.length === 1 || (asked.length === 0 && cases.length === 1);
@@ -46,7 +46,7 @@ function singleRun(folder: string, cases: readonly EvalCase[]): StoredRun {
   return { folder, case: id, arm: 'with', attempt: 1, way: 'live' };
 }
 
-function requestOf(folder: string): string | undefined {
+function readRequest(folder: string): string | undefined {
   try {
     for (const { event } of readRun(folder, { content: 'whole' }).lines)
       if (event.type === 'run-start') return event.request;

@@ -22,7 +22,7 @@ export interface Job {
 }
 
 /** Orders by case, then arm, then attempt. */
-export function jobsOf(
+export function buildJobs(
   cases: readonly EvalCase[],
   arms: readonly ArmSkills[],
   repeat: number | undefined,

@@ -7,7 +7,7 @@ const Z_95 = 1.959963984540054;
 const Z_80 = 0.8416212335729143;
 
 /** The 95 % Wilson interval, which stays inside 0 and 1 and has a width even at 0 of n and n of n. */
-export function rateOf(count: number, of: number): Rate {
+export function computeRate(count: number, of: number): Rate {
   requireCount(count, 'count');
   requireCount(of, 'of');
   if (count > of) throw invalidNumber(`count must be at most ${String(of)}, got ${String(count)}`);
@@ -25,7 +25,7 @@ export function rateOf(count: number, of: number): Rate {
 }
 
 /** The rate itself; 0 if nothing was counted. */
-export function shareOf({ count, of }: Pick<Rate, 'count' | 'of'>): number {
+export function computeShare({ count, of }: Pick<Rate, 'count' | 'of'>): number {
   return of === 0 ? 0 : count / of;
 }
 
@@ -59,8 +59,8 @@ export interface PairCounts {
 export function pairedInterval({ both, better, worse, neither }: PairCounts): MeanInterval {
   const pairs = both + better + worse + neither;
   if (pairs === 0) return { mean: 0, low: -1, high: 1 };
-  const [first, second] = [rateOf(both + better, pairs), rateOf(both + worse, pairs)];
-  const [one, two] = [shareOf(first), shareOf(second)];
+  const [first, second] = [computeRate(both + better, pairs), computeRate(both + worse, pairs)];
+  const [one, two] = [computeShare(first), computeShare(second)];
   const product = both * neither - better * worse;
   const margins = (both + better) * (worse + neither) * (both + worse) * (better + neither);
   const correlation =
@@ -193,7 +193,7 @@ function logFactorial(n: number): number {
   return sum;
 }
 
-export function meanOf(values: readonly number[]): number {
+export function computeMean(values: readonly number[]): number {
   for (const one of values) requireFinite(one, 'a value');
   return values.length === 0 ? 0 : values.reduce((sum, one) => sum + one, 0) / values.length;
 }
@@ -236,7 +236,7 @@ export function bettingInterval(counts: PairCounts): MeanInterval {
 
 export function bettingWealth(counts: PairCounts, mean: number): number {
   const m = Math.max(-EDGE, Math.min(EDGE, mean));
-  return (wealthOf(counts, m, 1 / (1 + m)) + wealthOf(counts, m, -1 / (1 - m))) / 2;
+  return (computeWealth(counts, m, 1 / (1 + m)) + computeWealth(counts, m, -1 / (1 - m))) / 2;
 }
 
 function pairsIn({ both, better, worse, neither }: PairCounts): number {
@@ -244,7 +244,7 @@ function pairsIn({ both, better, worse, neither }: PairCounts): number {
 }
 
 /** The average over bets from 0 to `most`, by Simpson's rule on logarithms. */
-function wealthOf(counts: PairCounts, m: number, most: number): number {
+function computeWealth(counts: PairCounts, m: number, most: number): number {
   const { better, worse } = counts;
   const equal = pairsIn(counts) - better - worse;
   // The peak narrows with the square root of the pairs.

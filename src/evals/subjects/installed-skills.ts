@@ -46,7 +46,7 @@ function bodyLines(file: string): ReadonlySet<string> {
 const READERS = /\b(?:cat|head|tail|sed|less|more|bat|nl|awk|Get-Content)\b/;
 
 /** The skills that a successful call loaded: by a tool for skills, by reading SKILL.md, or by any output with the instructions. */
-export function loadsOf(call: TranscriptCall, skills: readonly InstalledSkill[]): readonly SubjectLoad[] {
+export function findLoads(call: TranscriptCall, skills: readonly InstalledSkill[]): readonly SubjectLoad[] {
   if (!call.ok) return [];
   const { skill: asked, output } = call;
   if (asked !== undefined) {
@@ -55,7 +55,7 @@ export function loadsOf(call: TranscriptCall, skills: readonly InstalledSkill[])
     return [{ skill: named?.name ?? asked, by: 'tool' }];
   }
   const input = JSON.stringify(call.input) ?? '';
-  const isRead = fileNamed(call.input) || READERS.test(input);
+  const isRead = isFileRead(call.input) || READERS.test(input);
   return skills.flatMap(({ name, folder, line }): readonly SubjectLoad[] => {
     if (isRead && input.includes(`/${path.basename(folder)}/SKILL.md`)) return [{ skill: name, by: 'read' }];
     return line !== '' && output.includes(line) ? [{ skill: name, by: 'body' }] : [];
@@ -63,7 +63,7 @@ export function loadsOf(call: TranscriptCall, skills: readonly InstalledSkill[])
 }
 
 /** Whether the input has a path and writes nothing: a tool that reads a file. */
-function fileNamed(input: unknown): boolean {
+function isFileRead(input: unknown): boolean {
   if (!isObject(input)) return false;
   const names = Object.keys(input);
   return (

@@ -58,7 +58,7 @@ export async function openSubject({ agent, model, env, pass = [], signal }: Subj
   const missing = missingFor(subject, { find, pass });
   if (missing !== '') return { ...subject, missing };
   if (agent.install === '') return { ...subject, missing: '' };
-  const version = await versionOf(subject, signal);
+  const version = await readVersion(subject, signal);
   if (version === undefined)
     return { ...subject, missing: `${subject.program} --version printed no version within 60 s: run it by hand` };
   return { ...subject, label: `${agent.id} ${version}`, missing: '' };
@@ -80,7 +80,7 @@ function missingFor({ agent, model, program, env }: Omit<OpenSubject, 'missing'>
   return unset === undefined ? '' : `the variable ${unset} of --subject-env is not set`;
 }
 
-async function versionOf(
+async function readVersion(
   { program, searchPath }: Pick<OpenSubject, 'program' | 'searchPath'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 
 import { durationText, escapeXml, printable } from '#core';
 import { fitText, padText } from '#platform';
-import { amountText, numberText, percentText, rateText, tokensOf } from '../report/report-text.ts';
+import { amountText, numberText, percentText, rateText, countTokens } from '../report/report-text.ts';
 import type { Look } from '../report/terminal.ts';
 import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } from './portability.ts';
 
 const TONES = { passed: 'green', failed: 'red', invalid: 'red', skipped: 'yellow' } as const;
 
 /** Columns of the matrix have letters, because names of agents are long. */
-function letterOf(place: number): string {
+function toLetter(place: number): string {
   return place < 26 ? String.fromCodePoint(65 + place) : `#${String(place + 1)}`;
 }
 
@@ -19,7 +19,7 @@ function statusText({ status }: SubjectRow): string {
 }
 
 /** What is known about a subject: its scores and its cost, or why there are none. */
-function factsOf(row: SubjectRow): readonly string[] {
+function listFacts(row: SubjectRow): readonly string[] {
   const { trigger, passRate, status } = row;
   if (status === 'skipped' || status === 'invalid') return row.reasons.map(printable);
   const rate = (name: string, { count, of }: { readonly count: number; readonly of: number }): string =>
@@ -34,7 +34,7 @@ function factsOf(row: SubjectRow): readonly string[] {
 function costText({ cost, passRate }: SubjectRow): string {
   const { usd, wallMs, tokensAreEstimated } = cost;
   return [
-    `${tokensAreEstimated ? 'about ' : ''}${numberText(tokensOf(cost))} tokens`,
+    `${tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens`,
     ...(usd === undefined ? [] : [`${usd.toFixed(4)} USD`]),
     `${durationText(wallMs)} for ${amountText(passRate.of, 'run')}`,
   ].join(', ');
@@ -50,7 +50,7 @@ function wrongLoads({ cells }: PortabilityCase): string {
     .flatMap(({ passed, of, loaded }, place) =>
       passed === of
         ? []
-        : [`${letterOf(place)} loaded ${loaded.length === 0 ? 'none' : loaded.map(printable).join(', ')}`],
+        : [`${toLetter(place)} loaded ${loaded.length === 0 ? 'none' : loaded.map(printable).join(', ')}`],
     )
     .join('; ');
 }
@@ -68,8 +68,8 @@ export function terminalPortability({ subjects, cases }: PortabilityReport, { wi
     ].join(' ');
   return [
     ...subjects.flatMap((subject, place) => [
-      `${style('bold', letterOf(place))}  ${fitText(printable(subject.subject), width - 12)}  ${style(TONES[subject.status], statusText(subject))}`,
-      ...factsOf(subject).map((text) => fitText(`   ${text}`, width)),
+      `${style('bold', toLetter(place))}  ${fitText(printable(subject.subject), width - 12)}  ${style(TONES[subject.status], statusText(subject))}`,
+      ...listFacts(subject).map((text) => fitText(`   ${text}`, width)),
     ]),
     '',
     style(
@@ -77,7 +77,7 @@ export function terminalPortability({ subjects, cases }: PortabilityReport, { wi
       row(
         'case',
         'expected',
-        subjects.map((_, place) => letterOf(place)),
+        subjects.map((_, place) => toLetter(place)),
       ),
     ),
     ...cases.flatMap((one) => {
@@ -107,13 +107,13 @@ const HEADINGS = ['', 'subject', 'status', 'recall', 'precision', 'quiet', 'pass
 function subjectRows({ subjects }: PortabilityReport): readonly (readonly string[])[] {
   const rows = subjects.map((row, place) => {
     const { subject, trigger, passRate, cost, reasons, status } = row;
-    const head = [letterOf(place), subject, [statusText(row), ...reasons].join(': ')];
+    const head = [toLetter(place), subject, [statusText(row), ...reasons].join(': ')];
     if (status === 'skipped' || status === 'invalid') return [...head, ...HEADINGS.slice(3).map(() => '-')];
     const scores = [trigger?.recall, trigger?.precision, trigger?.quiet, passRate];
     return [
       ...head,
       ...scores.map((rate) => (rate === undefined ? '-' : rateText(rate))),
-      numberText(tokensOf(cost)),
+      numberText(countTokens(cost)),
       cost.usd === undefined ? '-' : cost.usd.toFixed(4),
       durationText(cost.wallMs),
     ];
@@ -123,7 +123,7 @@ function subjectRows({ subjects }: PortabilityReport): readonly (readonly string
 
 function caseRows({ subjects, cases }: PortabilityReport): readonly (readonly string[])[] {
   return [
-    ['case', 'expected', ...subjects.map((_, place) => letterOf(place)), 'loaded instead'],
+    ['case', 'expected', ...subjects.map((_, place) => toLetter(place)), 'loaded instead'],
     ...cases.map((one) => [one.input, one.asked, ...one.cells.map(cellText), wrongLoads(one)]),
   ];
 }
@@ -137,7 +137,7 @@ const STYLE =
 export function htmlPortability(report: PortabilityReport, { hasPages }: { readonly hasPages: boolean }): string {
   const text = (value: string): string => escapeXml(printable(value));
   const cells = (tag: 'td' | 'th', row: readonly string[]): string =>
-    row.map((value) => `<${tag}${toneOf(value)}>${text(value)}</${tag}>`).join('');
+    row.map((value) => `<${tag}${toToneClass(value)}>${text(value)}</${tag}>`).join('');
   const table = ([head = [], ...rows]: readonly (readonly string[])[], caption: string): string =>
     `<table><caption>${text(caption)}</caption><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('\n')}</tbody></table>`;
   const links = report.subjects.map(
@@ -159,7 +159,7 @@ export function htmlPortability(report: PortabilityReport, { hasPages }: { reado
   ].join('\n');
 }
 
-function toneOf(value: string): string {
+function toToneClass(value: string): string {
   const [, passed, of] = /^(\d+)\/(\d+)$/.exec(value) ?? [];
   if (passed !== undefined) return passed === of ? ' class="good"' : ' class="bad"';
   return /^(?:INVALID|failed)/.test(value) ? ' class="bad"' : '';

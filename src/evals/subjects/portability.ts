@@ -1,8 +1,8 @@
 /** The portability matrix: the same cases over several agents and models, with what each loaded and what it cost. */
 import { verdictOf, type Thresholds } from '../report/report.ts';
-import { costOf } from '../report/report-text.ts';
+import { sumCosts } from '../report/report-text.ts';
 import { groupBy, hasVerdict, type CaseCost, type CaseResult, type EvalReport, type Rate } from '../report/result.ts';
-import { rateOf } from '../statistics/statistics.ts';
+import { computeRate } from '../statistics/statistics.ts';
 
 /** `invalid`: a control failed, so there are no scores. `skipped`: the agent cannot run here. */
 export type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
@@ -64,7 +64,7 @@ export function makePortability(
     ...head
   }: Pick<PortabilityReport, 'tool' | 'startedAt' | 'wallMs'> & { readonly thresholds: Thresholds },
 ): PortabilityReport {
-  const subjects = given.map((one) => rowOf(one, thresholds));
+  const subjects = given.map((one) => buildRow(one, thresholds));
   // The results of an invalid evaluation prove nothing.
   const results = given.map(({ report }, place) => (subjects[place]?.status === 'invalid' ? [] : ownResults(report)));
   const cases = groupBy(results.flat(), (result) => result.case);
@@ -77,7 +77,7 @@ export function makePortability(
       case: id,
       input: all[0]?.input ?? '',
       asked: askedIn(all),
-      cells: results.map((own) => cellOf(own.filter((result) => result.case === id))),
+      cells: results.map((own) => buildCell(own.filter((result) => result.case === id))),
     })),
     isPartial: given.some(({ report }) => report.isPartial),
   };
@@ -87,14 +87,14 @@ function ownResults({ results }: EvalReport): readonly CaseResult[] {
   return results.filter(({ arm }) => arm === 'with');
 }
 
-function rowOf({ subject, folder, missing, report }: SubjectReport, thresholds: Thresholds): SubjectRow {
+function buildRow({ subject, folder, missing, report }: SubjectReport, thresholds: Thresholds): SubjectRow {
   const own = ownResults(report);
   const verdicts = own.filter(hasVerdict);
   const base = {
     subject,
     folder,
-    passRate: rateOf(verdicts.filter(({ status }) => status === 'passed').length, verdicts.length),
-    cost: costOf(own),
+    passRate: computeRate(verdicts.filter(({ status }) => status === 'passed').length, verdicts.length),
+    cost: sumCosts(own),
   };
   if (missing !== '') return { ...base, status: 'skipped', reasons: [missing] };
   const verdict = verdictOf(report, thresholds);
@@ -109,7 +109,7 @@ function askedIn(results: readonly CaseResult[]): string {
   return [...new Set(checks.map(({ asked }) => asked))].join('; ');
 }
 
-function cellOf(results: readonly CaseResult[]): PortabilityCell {
+function buildCell(results: readonly CaseResult[]): PortabilityCell {
   const verdicts = results.filter(hasVerdict);
   return {
     passed: verdicts.filter(({ status }) => status === 'passed').length,

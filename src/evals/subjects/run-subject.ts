@@ -8,7 +8,7 @@ import {
   isObject,
   parseJson,
   printable,
-  startOf,
+  sliceStart,
   type Budget,
   type Outcome,
   type OutputSink,
@@ -18,10 +18,10 @@ import { createRedactor, createRun, redactionProblem, type Redactor, type RunRec
 import { copyTree, makeFolders, sha256, startChild, supervise } from '#platform';
 import { VERSION } from '../../version.ts';
 import { Transcript, type TranscriptCall } from './transcript.ts';
-import { loadsOf, type InstalledSkill } from './installed-skills.ts';
+import { findLoads, type InstalledSkill } from './installed-skills.ts';
 import { readFilesIn } from '../run/stored-outputs.ts';
 import type { OpenSubject } from './open-subject.ts';
-import type { SubjectAgent, SubjectPlaces, SubjectStart } from './subject.ts';
+import type { SubjectAgent, SubjectFolders, SubjectStart } from './subject.ts';
 
 export interface SubjectRun {
   readonly subject: OpenSubject;
@@ -99,7 +99,7 @@ const MAX_ERRORS = 4096;
 /** Starts the agent, reads its transcript, and ends it with all its processes. */
 async function follow(
   run: SubjectRun,
-  places: SubjectPlaces,
+  places: SubjectFolders,
   transcript: Transcript,
   recorded: SubjectRecord,
 ): Promise<Omit<SubjectEnd, 'files'> & { readonly stdout: Buffer }> {
@@ -229,7 +229,7 @@ class SubjectRecord {
 
   #call(call: TranscriptCall): void {
     const { name: tool, input, ok, output } = call;
-    this.#record.append({ type: 'subject-call', tool, input, ok, output, loads: loadsOf(call, this.#skills) });
+    this.#record.append({ type: 'subject-call', tool, input, ok, output, loads: findLoads(call, this.#skills) });
   }
 
   /** Records the end and closes the record. */
@@ -283,7 +283,7 @@ class SubjectRecord {
     const foreign = (offered ?? []).filter((name) => !this.#skills.some((skill) => skill.name === name));
     if (foreign.length > 0)
       return ['failed', `the agent offers skills that are not installed here: ${foreign.join(', ')}`];
-    if (error !== undefined) return ['failed', startOf(printable(error), LONGEST)];
+    if (error !== undefined) return ['failed', sliceStart(printable(error), LONGEST)];
     if (end.reason !== 'exited' || end.exitCode !== 0) {
       const how =
         end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : `${end.reason} ${end.signal ?? ''}`.trim();
@@ -299,7 +299,7 @@ const LONGEST = 400;
 
 function lastLine(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? '';
-  return line === '' ? '' : `: ${startOf(printable(line), LONGEST)}`;
+  return line === '' ? '' : `: ${sliceStart(printable(line), LONGEST)}`;
 }
 
 /** An empty home, and a project with the skills. Throws if a skill cannot be copied. `work` is an unused folder. */
@@ -307,7 +307,7 @@ async function makeSubjectFolders(
   work: string,
   { skillsFolder }: SubjectAgent,
   skills: readonly InstalledSkill[],
-): Promise<SubjectPlaces> {
+): Promise<SubjectFolders> {
   const [home, temporary, project] = [path.join(work, 'home'), path.join(work, 'tmp'), path.join(work, 'project')];
   for (const folder of [home, temporary, project]) makeFolders(folder, 0o700);
   makeRepository(path.join(project, '.git'));

@@ -51,7 +51,7 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
       files: changed,
     } = await runSubject({
       ...attempt,
-      request: requestOf(evalCase),
+      request: buildRequest(evalCase),
       placeFiles: (project) => void placeFiles(evalCase, project),
       limits: evalCase.limits,
     });
@@ -93,7 +93,7 @@ function checkerRunner(
 }
 
 /** Other agents are told about the files of a case as a person would. */
-function requestOf({ input, files }: EvalCase): string {
+function buildRequest({ input, files }: EvalCase): string {
   if (files.length === 0) return input;
   return `${input}\n\nFiles in the current directory: ${files.map((file) => path.basename(file)).join(', ')}`;
 }

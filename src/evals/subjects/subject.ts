@@ -2,7 +2,7 @@
 import type { JsonObject, Transcript } from './transcript.ts';
 
 /** Folders of one run; the agent sees no other home and no other project. */
-export interface SubjectPlaces {
+export interface SubjectFolders {
   readonly home: string;
   /** `TMPDIR` of the agent. */
   readonly temporary: string;
@@ -12,7 +12,7 @@ export interface SubjectPlaces {
   readonly skills: string;
 }
 
-export interface SubjectRequest extends SubjectPlaces {
+export interface SubjectRequest extends SubjectFolders {
   readonly prompt: string;
   /** Undefined for the default model of the agent. */
   readonly model: string | undefined;

@@ -9,7 +9,7 @@ import { compareText, openRandom } from '#core';
 import { makeFolders } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
 import { hasVerdict, type CaseResult, type Control } from '../report/result.ts';
-import { rateOf, shareOf } from '../statistics/statistics.ts';
+import { computeRate, computeShare } from '../statistics/statistics.ts';
 import { agrees, type TriggerLabel, type TriggerTrial } from './trigger-trial.ts';
 
 /** Must load for each of its queries, which use words that no other skill has. */
@@ -105,8 +105,8 @@ export function shuffledControl(trials: readonly TriggerTrial[], { seed = 1, agr
     agreed += trials.filter(({ loaded }, place) => isAgreed(agree, labels[place], loaded)).length;
   }
   const mean = Math.round(agreed / SHUFFLES);
-  const shuffled = rateOf(mean, trials.length);
-  const chance = chanceOf(trials);
+  const shuffled = computeRate(mean, trials.length);
+  const chance = computeChance(trials);
   // The mean is rounded to whole trials.
   const rounding = 0.5 / Math.max(1, trials.length);
   return {
@@ -115,7 +115,7 @@ export function shuffledControl(trials: readonly TriggerTrial[], { seed = 1, agr
     found:
       trials.length === 0
         ? 'no trials to shuffle'
-        : `${percent(shareOf(shuffled))} agree; chance is ${percent(chance)}`,
+        : `${percent(computeShare(shuffled))} agree; chance is ${percent(chance)}`,
     isKept: trials.length > 0 && shuffled.low - rounding <= chance && chance <= shuffled.high + rounding,
   };
 }
@@ -125,7 +125,7 @@ function isAgreed(agree: typeof agrees, label: TriggerLabel | undefined, loaded:
 }
 
 /** The agreement of every answer with every label, computed by groups of equal answers and labels. */
-function chanceOf(trials: readonly TriggerTrial[]): number {
+function computeChance(trials: readonly TriggerTrial[]): number {
   if (trials.length === 0) return 0;
   const labels = grouped(trials.map(({ label }) => label));
   const answers = grouped(trials.map(({ loaded }) => loaded.toSorted(compareText)));

@@ -9,10 +9,10 @@ import type { EvalCase } from '../cases/case.ts';
 import { makeReport } from '../report/report.ts';
 import { hasVerdict, type CaseResult, type Control, type EvalReport } from '../report/result.ts';
 import { makeTriggerReport } from './trigger-score.ts';
-import { labelOf, trialsOf, type TriggerTrial } from './trigger-trial.ts';
+import { toLabel, collectTrials, type TriggerTrial } from './trigger-trial.ts';
 import { makeFolders, removeTree, sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
-import { skillsOf } from '../evaluate.ts';
+import { listSkills } from '../evaluate.ts';
 import { answersFor } from '../run/case-model.ts';
 import { runSuite, type SuiteBasis, type SuiteOutcome } from '../run/run-suite.ts';
 import {
@@ -42,18 +42,18 @@ export async function evaluateTrigger(options: TriggerOptions): Promise<EvalRepo
   const startedAt = new Date();
   const { subject } = options;
   const answering = subject ?? options.model ?? options.cassettes;
-  const { cases, leftOut } = triggerCasesOf(options.cases, answering, subject === undefined ? TRIGGER_LIMITS : {});
+  const { cases, leftOut } = selectTriggerCases(options.cases, answering, subject === undefined ? TRIGGER_LIMITS : {});
   for (const [reason, ids] of byReason(leftOut)) options.onNote?.(`excluded: ${reason}: ${ids.join(', ')}`);
   if (options.subject !== undefined && options.subject.missing !== '')
     return skippedReport(startedAt, await runAmong(options, { cases, skills: options.skills, name: '' }));
   const { trials: outcome, controls, sweep } = await runAll({ ...options, cases }).finally(() => cleanUp(options));
-  const trials = trialsOf(cases, outcome.results);
+  const trials = collectTrials(cases, outcome.results);
   const trigger = makeTriggerReport({ trials, controls, sweep });
   return makeReport({
     tool: `skillwright ${VERSION}`,
     startedAt: startedAt.toISOString(),
     wallMs: Date.now() - startedAt.getTime(),
-    skills: skillsOf(outcome.sets).map((skill) => (isControl(skill.name) ? { ...skill, role: 'control' } : skill)),
+    skills: listSkills(outcome.sets).map((skill) => (isControl(skill.name) ? { ...skill, role: 'control' } : skill)),
     isPartial: outcome.isPartial,
     results: outcome.results,
     trigger,
@@ -66,7 +66,7 @@ function skippedReport(startedAt: Date, { results, sets, isPartial }: SuiteOutco
     tool: `skillwright ${VERSION}`,
     startedAt: startedAt.toISOString(),
     wallMs: Date.now() - startedAt.getTime(),
-    skills: skillsOf(sets),
+    skills: listSkills(sets),
     isPartial,
     results,
   });
@@ -76,7 +76,7 @@ function isControl(name: string): boolean {
   return name === ALWAYS_FIRE.name || name === NEVER_FIRE.name;
 }
 
-function byReason(leftOut: ReturnType<typeof triggerCasesOf>['leftOut']): ReadonlyMap<string, readonly string[]> {
+function byReason(leftOut: ReturnType<typeof selectTriggerCases>['leftOut']): ReadonlyMap<string, readonly string[]> {
   const reasons = new Map<string, readonly string[]>();
   for (const { case: id, reason } of leftOut) reasons.set(reason, [...(reasons.get(reason) ?? []), id]);
   return reasons;
@@ -91,7 +91,7 @@ interface TriggerCases {
   readonly leftOut: readonly { readonly case: string; readonly reason: string }[];
 }
 
-function triggerCasesOf(cases: readonly EvalCase[], answering: unknown, limits: EvalCase['limits']): TriggerCases {
+function selectTriggerCases(cases: readonly EvalCase[], answering: unknown, limits: EvalCase['limits']): TriggerCases {
   const leftOut = cases.flatMap((one) => {
     const reason = reasonToLeaveOut(one, answering);
     return reason === undefined ? [] : [{ case: one.id, reason }];
@@ -101,7 +101,7 @@ function triggerCasesOf(cases: readonly EvalCase[], answering: unknown, limits: 
 }
 
 function reasonToLeaveOut(one: EvalCase, answering: unknown): string | undefined {
-  if (labelOf(one) === undefined) return 'these cases do not expect a skill';
+  if (toLabel(one) === undefined) return 'these cases do not expect a skill';
   // Generated answers only stand in for a model.
   const isScripted = answersFor(one, answering)?.type === 'script';
   return isScripted ? 'these cases have scripted answers' : undefined;
@@ -160,10 +160,10 @@ async function runAll(options: TriggerOptions): Promise<TriggerOutcome> {
     ...control.results,
     ...verdicts([...trials.results, ...swept.flatMap(({ outcome }) => outcome.results)]),
   ];
-  const controls = [always, never(all), shuffledControl(trialsOf(options.cases, trials.results))];
+  const controls = [always, never(all), shuffledControl(collectTrials(options.cases, trials.results))];
   const sweep = swept.map(({ distractors, outcome }) => ({
     distractors,
-    trials: trialsOf(options.cases, outcome.results),
+    trials: collectTrials(options.cases, outcome.results),
   }));
   const isPartial = trials.isPartial || swept.some(({ outcome }) => outcome.isPartial);
   return { trials: { ...trials, isPartial }, controls, sweep };

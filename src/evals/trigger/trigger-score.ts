@@ -1,8 +1,8 @@
 /** Scores trigger trials: precision and recall with intervals, and the confusion matrix. */
 import { compareText } from '#core';
 import type { Control, TriggerReport, TriggerScore } from '../report/result.ts';
-import { rateOf } from '../statistics/statistics.ts';
-import { agrees, isOwned, isUnwanted, splitOf, unique, type TriggerTrial } from './trigger-trial.ts';
+import { computeRate } from '../statistics/statistics.ts';
+import { agrees, isOwned, isUnwanted, computeSplit, unique, type TriggerTrial } from './trigger-trial.ts';
 
 /** The result of one trial for one skill. */
 type Count = 'hit' | 'miss' | 'false-alarm' | 'quiet' | 'nothing';
@@ -32,20 +32,20 @@ function countsFor(skill: string, trials: readonly TriggerTrial[]): Counts {
   return { hits: many('hit'), misses: many('miss'), alarms: many('false-alarm') };
 }
 
-function scoreOf({ hits, misses, alarms }: Counts): Omit<TriggerScore, 'skill'> {
+function computeScore({ hits, misses, alarms }: Counts): Omit<TriggerScore, 'skill'> {
   const all = 2 * hits + misses + alarms;
   return {
-    precision: rateOf(hits, hits + alarms),
-    recall: rateOf(hits, hits + misses),
+    precision: computeRate(hits, hits + alarms),
+    recall: computeRate(hits, hits + misses),
     f1: all === 0 ? 0 : (2 * hits) / all,
   };
 }
 
 export function scoreSkills(trials: readonly TriggerTrial[]): readonly TriggerScore[] {
-  return skillsOf(trials).map((skill) => ({ skill, ...scoreOf(countsFor(skill, trials)) }));
+  return listSkills(trials).map((skill) => ({ skill, ...computeScore(countsFor(skill, trials)) }));
 }
 
-function skillsOf(trials: readonly TriggerTrial[]): readonly string[] {
+function listSkills(trials: readonly TriggerTrial[]): readonly string[] {
   const named = trials.flatMap(({ label, loaded }) => [
     ...label.all,
     ...label.any,
@@ -57,22 +57,22 @@ function skillsOf(trials: readonly TriggerTrial[]): readonly string[] {
 
 /** Scores all skills together. `quiet` is the share of negative trials without an unwanted skill. */
 export function scoreOverall(trials: readonly TriggerTrial[]): TriggerReport['overall'] {
-  const counts = skillsOf(trials).map((skill) => countsFor(skill, trials));
+  const counts = listSkills(trials).map((skill) => countsFor(skill, trials));
   const sum = (field: keyof Counts): number => counts.reduce((total, one) => total + one[field], 0);
   const negatives = trials.filter(({ label }) => !isOwned(label));
   return {
-    ...scoreOf({ hits: sum('hits'), misses: sum('misses'), alarms: sum('alarms') }),
-    quiet: rateOf(negatives.filter(({ label, loaded }) => agrees(label, loaded)).length, negatives.length),
+    ...computeScore({ hits: sum('hits'), misses: sum('misses'), alarms: sum('alarms') }),
+    quiet: computeRate(negatives.filter(({ label, loaded }) => agrees(label, loaded)).length, negatives.length),
   };
 }
 
 const NO_SKILL = '-';
 
 /** Counts pairs of expected and loaded skills. `-` stands for no skill. */
-export function confusionOf(trials: readonly TriggerTrial[]): TriggerReport['confusion'] {
+export function countConfusions(trials: readonly TriggerTrial[]): TriggerReport['confusion'] {
   const counts = new Map<string, TriggerReport['confusion'][number]>();
   for (const trial of trials)
-    for (const { wanted, took } of pairsOf(trial)) {
+    for (const { wanted, took } of listPairs(trial)) {
       const key = JSON.stringify([wanted, took]);
       counts.set(key, { wanted, took, count: (counts.get(key)?.count ?? 0) + 1 });
     }
@@ -84,7 +84,7 @@ interface ConfusionPair {
   readonly took: string;
 }
 
-function pairsOf({ label, loaded }: TriggerTrial): readonly ConfusionPair[] {
+function listPairs({ label, loaded }: TriggerTrial): readonly ConfusionPair[] {
   const { all, any } = label;
   const isLoaded = (name: string): boolean => loaded.includes(name);
   const unwanted = loaded.filter((name) => isUnwanted(name, label));
@@ -113,7 +113,7 @@ export interface TriggerParts {
 
 const NO_SCORES: Pick<TriggerReport, 'scores' | 'overall' | 'confusion' | 'sweep'> = {
   scores: [],
-  overall: { precision: rateOf(0, 0), recall: rateOf(0, 0), f1: 0, quiet: rateOf(0, 0) },
+  overall: { precision: computeRate(0, 0), recall: computeRate(0, 0), f1: 0, quiet: computeRate(0, 0) },
   confusion: [],
   sweep: [],
 };
@@ -128,12 +128,12 @@ export function makeTriggerReport({ trials, controls, sweep = [] }: TriggerParts
     isValid,
     scores: scoreSkills(trials),
     overall: scoreOverall(trials),
-    confusion: confusionOf(trials),
+    confusion: countConfusions(trials),
     sweep: sweep.map((step) => {
       const { recall, precision } = scoreOverall(step.trials);
       return { distractors: step.distractors, recall, precision };
     }),
-    split: splitOf(trials),
+    split: computeSplit(trials),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { EvalCase } from '../cases/case.ts';
 import { hasVerdict, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
-import { rateOf } from '../statistics/statistics.ts';
+import { computeRate } from '../statistics/statistics.ts';
 
 /** Which skills must load for a query. */
 export interface TriggerLabel {
@@ -25,7 +25,7 @@ export interface TriggerTrial {
 }
 
 /** Returns undefined if the case expects nothing about skills. */
-export function labelOf({ expect, skills: { target } }: Pick<EvalCase, 'expect' | 'skills'>): TriggerLabel | undefined {
+export function toLabel({ expect, skills: { target } }: Pick<EvalCase, 'expect' | 'skills'>): TriggerLabel | undefined {
   const { trigger, skills: { allOf = [], anyOf = [], noneOf = [], only } = {} } = expect;
   const asked = trigger === undefined || target === undefined ? [] : [target];
   const all = unique(trigger === true ? [...asked, ...allOf] : allOf);
@@ -35,8 +35,8 @@ export function labelOf({ expect, skills: { target } }: Pick<EvalCase, 'expect' 
   return { all, any, none, only };
 }
 
-export function trialsOf(cases: readonly EvalCase[], results: readonly CaseResult[]): readonly TriggerTrial[] {
-  const labels = new Map(cases.map((one) => [one.id, labelOf(one)]));
+export function collectTrials(cases: readonly EvalCase[], results: readonly CaseResult[]): readonly TriggerTrial[] {
+  const labels = new Map(cases.map((one) => [one.id, toLabel(one)]));
   return results.flatMap((result) => {
     const label = labels.get(result.case);
     if (label === undefined || !hasVerdict(result) || result.arm !== 'with') return [];
@@ -70,13 +70,13 @@ const TRAIN_PERCENT = 60;
 
 /** Depends on the id only, so that a case stays on its side when others are added. */
 export function isForTraining(id: string): boolean {
-  return hashOf(id) % 100 < TRAIN_PERCENT;
+  return hashText(id) % 100 < TRAIN_PERCENT;
 }
 
 /** The share of agreeing trials on each side. */
-export function splitOf(trials: readonly TriggerTrial[]): NonNullable<TriggerReport['split']> {
+export function computeSplit(trials: readonly TriggerTrial[]): NonNullable<TriggerReport['split']> {
   const rate = (part: readonly TriggerTrial[]): Rate =>
-    rateOf(part.filter(({ label, loaded }) => agrees(label, loaded)).length, part.length);
+    computeRate(part.filter(({ label, loaded }) => agrees(label, loaded)).length, part.length);
   return {
     train: rate(trials.filter((trial) => isForTraining(trial.case))),
     validation: rate(trials.filter((trial) => !isForTraining(trial.case))),
@@ -84,7 +84,7 @@ export function splitOf(trials: readonly TriggerTrial[]): NonNullable<TriggerRep
 }
 
 /** FNV-1a with a final mix, so that ids that differ only at the end spread evenly. */
-function hashOf(text: string): number {
+function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);

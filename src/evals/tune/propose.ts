@@ -1,6 +1,6 @@
 /** Asks a model for descriptions. It sees the current one, the instructions of the skill, and the train requests that went wrong. */
 import { readAnswer } from '#agent';
-import { delimit, invalidInput, list, section, startOf, text, type JsonSchema, type Model } from '#core';
+import { delimit, invalidInput, list, section, sliceStart, text, type JsonSchema, type Model } from '#core';
 import type { WrongQuery } from './tune.ts';
 
 export interface ProposeOptions {
@@ -38,7 +38,7 @@ export async function proposeDescriptions(
     wrong
       .filter(({ shouldLoad }) => shouldLoad === isWanted)
       .slice(0, MOST_QUERIES)
-      .map(({ input }) => `- ${JSON.stringify(startOf(input, 500))}`)
+      .map(({ input }) => `- ${JSON.stringify(sliceStart(input, 500))}`)
       .join('\n');
   const part = (tag: string, content: string): string =>
     delimit({ tag, attributes: {}, text: content === '' ? 'none' : content });

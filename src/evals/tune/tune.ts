@@ -9,7 +9,7 @@ import { invalidInput, quoted, SkillError } from '#core';
 import { readHead, setDescription } from '#skills';
 import { copyTree, makeFolders, removeTree } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
-import { costOf } from '../report/report-text.ts';
+import { sumCosts } from '../report/report-text.ts';
 import {
   groupBy,
   hasVerdict,
@@ -23,14 +23,14 @@ import type { SuiteBasis } from '../run/run-suite.ts';
 import {
   mcNemar,
   pairedInterval,
-  rateOf,
+  computeRate,
   smallestVisible,
   type MeanInterval,
   type PairCounts,
 } from '../statistics/statistics.ts';
 import { writeDistractors } from '../trigger/distractors.ts';
 import { evaluateTrigger } from '../trigger/run-trigger.ts';
-import { isForTraining, labelOf } from '../trigger/trigger-trial.ts';
+import { isForTraining, toLabel } from '../trigger/trigger-trial.ts';
 
 export interface TuneOptions extends SuiteBasis {
   /** The folder of the skill, which is only read. */
@@ -83,9 +83,9 @@ const MAX_DESCRIPTION = 1024;
 export async function tune(options: TuneOptions): Promise<TuneReport> {
   const { skill } = options;
   const text = readFileSync(path.join(skill, 'SKILL.md'), 'utf8');
-  const name = headOf(skill, text)?.name ?? path.basename(skill);
-  const current = headOf(skill, text)?.description ?? '';
-  const cases = options.cases.filter((one) => one.skills.target === name && labelOf(one) !== undefined);
+  const name = parseHead(skill, text)?.name ?? path.basename(skill);
+  const current = parseHead(skill, text)?.description ?? '';
+  const cases = options.cases.filter((one) => one.skills.target === name && toLabel(one) !== undefined);
   const [train, validation] = [
     cases.filter(({ id }) => isForTraining(id)),
     cases.filter(({ id }) => !isForTraining(id)),
@@ -99,12 +99,12 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
       schema: 1,
       skill: name,
       cases: { train: train.length, validation: validation.length },
-      current: candidateOf(current, first),
+      current: toCandidate(current, first),
       proposals: [],
       rejected: [],
       invalid: [],
       ...more,
-      cost: costOf(results),
+      cost: sumCosts(results),
     });
     if (first.trigger?.isValid !== true) return report({ invalid: brokenIn(first) });
     const asked = await options.propose(current, wrongQueries(first, train));
@@ -114,10 +114,10 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
       const ran = await bench.run(description, train, `train-${String(place + 1)}`);
       results.push(...ran.results);
       if (ran.trigger?.isValid !== true) return report({ invalid: brokenIn(ran), proposals, rejected });
-      proposals.push(candidateOf(description, ran));
+      proposals.push(toCandidate(description, ran));
     }
     const best = proposals.toSorted((a, b) => b.train.count - a.train.count)[0];
-    if (best === undefined || best.train.count <= candidateOf(current, first).train.count)
+    if (best === undefined || best.train.count <= toCandidate(current, first).train.count)
       return report({ proposals, rejected });
     const [mine, theirs] = [
       await bench.run(best.description, validation, 'validation-best'),
@@ -141,7 +141,7 @@ function requireCases(train: readonly EvalCase[], validation: readonly EvalCase[
   );
 }
 
-function headOf(skill: string, text: string) {
+function parseHead(skill: string, text: string) {
   const source = {
     path: path.join(skill, 'SKILL.md'),
     directory: path.basename(skill),
@@ -155,7 +155,7 @@ function headOf(skill: string, text: string) {
 /** The text of SKILL.md with another description; undefined if the description would not be read back as it is. */
 export function withDescription(skill: string, text: string, description: string): string | undefined {
   const changed = setDescription(text, description);
-  return changed === undefined || headOf(skill, changed)?.description !== description ? undefined : changed;
+  return changed === undefined || parseHead(skill, changed)?.description !== description ? undefined : changed;
 }
 
 function sorted(
@@ -222,7 +222,7 @@ function openBench(options: TuneOptions, { text, name }: { readonly text: string
   };
 }
 
-function candidateOf(description: string, { results }: EvalReport): Candidate {
+function toCandidate(description: string, { results }: EvalReport): Candidate {
   return { description, train: passRate(results) };
 }
 
@@ -238,7 +238,7 @@ function verdicts(results: readonly CaseResult[]): ReadonlyMap<string, boolean> 
 
 function passRate(results: readonly CaseResult[]): Rate {
   const all = [...verdicts(results).values()];
-  return rateOf(all.filter(Boolean).length, all.length);
+  return computeRate(all.filter(Boolean).length, all.length);
 }
 
 /** Cases are the unit, not attempts: the question is how the description does on other requests. */
@@ -266,7 +266,7 @@ function wrongQueries({ results }: EvalReport, cases: readonly EvalCase[]): read
   const isRight = verdicts(results);
   return cases
     .filter(({ id }) => isRight.get(id) === false)
-    .map((one) => ({ input: one.input, shouldLoad: (labelOf(one)?.all ?? []).includes(one.skills.target ?? '') }));
+    .map((one) => ({ input: one.input, shouldLoad: (toLabel(one)?.all ?? []).includes(one.skills.target ?? '') }));
 }
 
 function brokenIn({ trigger }: EvalReport): readonly Control[] {

@@ -24,7 +24,7 @@ const SPAN_FLAGS = 0x101;
 export function encodeSpans(spans: readonly TracedSpan[], sender: Sender): string {
   return JSON.stringify({
     resourceSpans: [
-      { resource: resourceOf(sender), scopeSpans: [{ scope: scopeOf(sender), spans: spans.map(encodeSpan) }] },
+      { resource: encodeResource(sender), scopeSpans: [{ scope: encodeScope(sender), spans: spans.map(encodeSpan) }] },
     ],
   });
 }
@@ -33,18 +33,18 @@ export function encodeMetrics(metrics: readonly Metric[], sender: Sender, period
   return JSON.stringify({
     resourceMetrics: [
       {
-        resource: resourceOf(sender),
-        scopeMetrics: [{ scope: scopeOf(sender), metrics: metrics.map((metric) => encodeMetric(metric, period)) }],
+        resource: encodeResource(sender),
+        scopeMetrics: [{ scope: encodeScope(sender), metrics: metrics.map((metric) => encodeMetric(metric, period)) }],
       },
     ],
   });
 }
 
-function resourceOf({ resource }: Sender): object {
+function encodeResource({ resource }: Sender): object {
   return { attributes: encodeAttributes(resource) };
 }
 
-function scopeOf({ scopeName, scopeVersion }: Sender): object {
+function encodeScope({ scopeName, scopeVersion }: Sender): object {
   return { name: scopeName, version: scopeVersion };
 }
 

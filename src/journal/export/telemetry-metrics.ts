@@ -1,4 +1,4 @@
-import { startOf, type RunEvent } from '#core';
+import { sliceStart, type RunEvent } from '#core';
 import { AGENT_NAME, answerAttributes, type Attributes, type TracedSpan } from './telemetry-spans.ts';
 
 /** Metrics since the sink was opened: durations by the GenAI conventions, and counts of policy decisions under our own names. */
@@ -82,7 +82,7 @@ export function openMetrics(): Metrics {
       if (event.type === 'decision') {
         const { tool, effect, origin } = event.decision;
         record('skillwright.policy.decisions', 1, {
-          'gen_ai.tool.name': startOf(tool, 200),
+          'gen_ai.tool.name': sliceStart(tool, 200),
           'skillwright.policy.effect': effect,
           'skillwright.policy.origin': origin.layer,
         });

@@ -36,7 +36,7 @@ export function openServer({ endpoint, headers = {} }: ServerAddress): Telemetry
         if (answer.ok) return { type: 'sent' };
         return { type: PASSING.has(answer.status) ? 'later' : 'never', problem: `status ${String(answer.status)}` };
       } catch (error) {
-        return { type: 'later', problem: problemOf(error) };
+        return { type: 'later', problem: describeProblem(error) };
       }
     },
   };
@@ -79,7 +79,7 @@ function readHeaders(headers: Readonly<Record<string, string>>): Headers {
   }
 }
 
-function problemOf(error: unknown): string {
+function describeProblem(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer in time';
   const cause: unknown = error.cause;

@@ -1,6 +1,6 @@
 import {
   defined,
-  startOf,
+  sliceStart,
   type Action,
   type Observation,
   type RunEvent,
@@ -9,7 +9,7 @@ import {
   type UsedSkill,
 } from '#core';
 import { sha256 } from '#platform';
-import { traceOf } from '../trace-id.ts';
+import { toTraceId } from '../trace-id.ts';
 import type { SinkLine } from './sinks.ts';
 
 /**
@@ -168,7 +168,7 @@ function runSpan({ run, ids, trace, parent, startMs }: OpenRun, outcome: string,
   const isFailed = outcome !== 'done';
   return {
     ...ids,
-    ...parentOf(trace),
+    ...parseParent(trace),
     link: parent === undefined ? undefined : runIds(parent, trace),
     name: `invoke_agent ${AGENT_NAME}`,
     startMs,
@@ -186,9 +186,9 @@ function runSpan({ run, ids, trace, parent, startMs }: OpenRun, outcome: string,
 
 function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, observation?: Observation): TracedSpan {
   const { action, startMs } = open;
-  const skill = open.skill ?? skillOf(observation);
-  const resource = observation === undefined ? undefined : resourceOf(action, observation);
-  const error = errorOf(observation);
+  const skill = open.skill ?? findSkill(observation);
+  const resource = observation === undefined ? undefined : findResource(action, observation);
+  const error = findError(observation);
   return {
     traceId: run.ids.traceId,
     spanId: spanId(run.run, `call ${String(call)}`),
@@ -205,7 +205,7 @@ function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, obs
       ...(skill === undefined ? {} : skillAttributes(skill)),
       ...defined({ 'gen_ai.skill.resource.name': resource }),
       ...open.attributes,
-      ...exitCodeOf(observation),
+      ...toExitCodeAttributes(observation),
       ...defined({ 'error.type': error }),
     },
     isFailed: error !== undefined,
@@ -227,17 +227,17 @@ function skillAttributes({ name, source, digest }: NonNullable<OpenCall['skill']
   };
 }
 
-function skillOf(observation: Observation | undefined): Pick<SkillIdentity, 'name' | 'source'> | undefined {
+function findSkill(observation: Observation | undefined): Pick<SkillIdentity, 'name' | 'source'> | undefined {
   return observation !== undefined && 'skill' in observation ? observation.skill : undefined;
 }
 
 /** A skill file that exists. */
-function resourceOf(action: Action, observation: Observation): string | undefined {
+function findResource(action: Action, observation: Observation): string | undefined {
   if (observation.type === 'resource-read') return bounded(observation.report.path);
   return action.type === 'run_script' && observation.type === 'program-ran' ? bounded(action.script) : undefined;
 }
 
-function errorOf(observation: Observation | undefined): string | undefined {
+function findError(observation: Observation | undefined): string | undefined {
   if (observation === undefined) return 'unfinished';
   if (observation.type === 'failed') return observation.code;
   // A nonzero exit code is a result of the program; being stopped from outside is an error.
@@ -246,7 +246,7 @@ function errorOf(observation: Observation | undefined): string | undefined {
     : undefined;
 }
 
-function exitCodeOf(observation: Observation | undefined): Attributes {
+function toExitCodeAttributes(observation: Observation | undefined): Attributes {
   if (observation?.type !== 'program-ran' || observation.result.reason !== 'exited') return {};
   return { [EXIT_CODE]: observation.result.exit_code };
 }
@@ -280,13 +280,13 @@ function workspaceSpan(
 
 function runIds(run: string, trace: string | undefined): SpanIds {
   const [, given] = TRACE.exec(trace ?? '') ?? [];
-  return { traceId: given ?? traceOf(run), spanId: spanId(run, 'run') };
+  return { traceId: given ?? toTraceId(run), spanId: spanId(run, 'run') };
 }
 
 /** As `RunStart` has it. */
 const TRACE = /^([0-9a-f]{32})(?:-([0-9a-f]{16}))?$/;
 
-function parentOf(trace = ''): Pick<TracedSpan, 'parentSpanId'> {
+function parseParent(trace = ''): Pick<TracedSpan, 'parentSpanId'> {
   const [, , parentSpanId] = TRACE.exec(trace) ?? [];
   return parentSpanId === undefined ? {} : { parentSpanId };
 }
@@ -296,5 +296,5 @@ function spanId(run: string, part: string): string {
 }
 
 function bounded(text: string): string {
-  return startOf(text, NAME_LENGTH);
+  return sliceStart(text, NAME_LENGTH);
 }

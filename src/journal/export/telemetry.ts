@@ -35,7 +35,7 @@ export function telemetrySink(config: TelemetryConfig): Telemetry {
   const { intervalMs = 5_000, deadlineMs = 3_000 } = config;
   const trace = openTrace();
   const metrics = openMetrics();
-  const sender = senderOf(config);
+  const sender = toSender(config);
   const outbox = new TelemetryOutbox({ server: openServer(config), sender, metrics, intervalMs, deadlineMs });
   const keep = (spans: readonly TracedSpan[]): void => {
     for (const span of spans) metrics.countSpan(span);
@@ -60,7 +60,7 @@ export function telemetrySink(config: TelemetryConfig): Telemetry {
   };
 }
 
-function senderOf({ serviceName = 'skillwright', instanceId = randomUUID() }: TelemetryConfig): Sender {
+function toSender({ serviceName = 'skillwright', instanceId = randomUUID() }: TelemetryConfig): Sender {
   return {
     scopeName: 'skillwright',
     scopeVersion: VERSION,

@@ -32,14 +32,14 @@ export function marksBeside(variants: readonly Uint8Array[]): (name: string) => 
 }
 
 function apartFrom(variants: readonly Uint8Array[]): (mark: Buffer) => boolean {
-  const forwards = tableOf(variants);
-  const backwards = tableOf(variants.map((variant) => variant.toReversed()));
+  const forwards = buildTable(variants);
+  const backwards = buildTable(variants.map((variant) => variant.toReversed()));
   const joined = Buffer.concat(variants);
   return (mark) =>
     joined.indexOf(mark) === -1 && meetsNothing(forwards, mark) && meetsNothing(backwards, mark.toReversed());
 }
 
-function tableOf(variants: readonly Uint8Array[]): PatternTable {
+function buildTable(variants: readonly Uint8Array[]): PatternTable {
   return patternTable(variants.map((variant) => literal(variant, variant)));
 }
 

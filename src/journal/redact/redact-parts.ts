@@ -9,13 +9,13 @@ const SECRET_MEMBER = /key|token|secret|passw|passphrase|credential/i;
  * Returns the parts of a value that are secrets on their own, because programs split values: lines, the password of a URL, keys in a
  * JSON file.
  */
-export function partsOf(value: string): readonly string[] {
+export function splitSecret(value: string): readonly string[] {
   const inner = [...urlPasswords(value), ...jsonMembers(value)].filter((part) => redactionProblem(part) === undefined);
-  return [...new Set([...inner, ...[value, ...inner].flatMap(linesOf)])];
+  return [...new Set([...inner, ...[value, ...inner].flatMap(splitLines)])];
 }
 
 /** The lines of a multi-line key. The first and last line of a PEM file are not secret. */
-function linesOf(value: string): readonly string[] {
+function splitLines(value: string): readonly string[] {
   const lines = value.split(/[\r\n]+/).map((line) => line.trim());
   return lines.length === 1 ? [] : lines.filter((line) => isWorthALine(line) && !/^-{5}[A-Z0-9 ]+-{5}$/.test(line));
 }

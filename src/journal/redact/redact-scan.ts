@@ -9,10 +9,10 @@ export interface Pattern {
   readonly start: Uint8Array;
   readonly mark: Uint8Array;
   /** Returns the length of the match at `at`: `NOTHING`, or `UNDECIDED` if the data ends inside a possible match. */
-  measure(data: Uint8Array, at: number, context: PlaceContext): number;
+  measure(data: Uint8Array, at: number, context: MatchContext): number;
 }
 
-export interface PlaceContext {
+export interface MatchContext {
   /** The byte before the position; -1 at the start. */
   readonly before: number;
   /** No data follows. */
@@ -66,7 +66,7 @@ export function isPlainlyFree({ filter, byStart }: PatternTable, text: string): 
 }
 
 /** A chunk of the data, with the state from earlier chunks. */
-export interface ScanRequest extends PlaceContext {
+export interface ScanRequest extends MatchContext {
   readonly data: Uint8Array;
   /** The number of bytes at the start that an earlier mark already replaced. */
   readonly covered: number;
@@ -117,7 +117,7 @@ function longest(
   candidates: readonly Pattern[],
   data: Uint8Array,
   at: number,
-  context: PlaceContext,
+  context: MatchContext,
 ): { readonly mark: Uint8Array; readonly length: number } | typeof UNDECIDED | undefined {
   let length = NOTHING;
   let mark: Uint8Array | undefined;

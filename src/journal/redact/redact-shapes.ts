@@ -1,4 +1,4 @@
-import { NOTHING, UNDECIDED, type Pattern, type PlaceContext } from './redact-scan.ts';
+import { NOTHING, UNDECIDED, type Pattern, type MatchContext } from './redact-scan.ts';
 
 /** Keys that are recognized by their format. Each is a fixed prefix and a run of certain bytes, matched without backtracking. */
 interface Shape {
@@ -96,7 +96,7 @@ function hasThreeParts(body: Uint8Array): boolean {
 }
 
 /** A private key with its dashed lines; the last one may be missing, because output may be truncated. */
-function measurePem(data: Uint8Array, at: number, { isLast }: PlaceContext): number {
+function measurePem(data: Uint8Array, at: number, { isLast }: MatchContext): number {
   const opened = measureText(PEM_START, data, at, isLast);
   if (opened <= 0) return opened;
   const from = endOfTitle(data, at + opened, isLast);

@@ -1,5 +1,5 @@
 import { escapeXml } from '#core';
-import { isWorthALine, partsOf } from './redact-parts.ts';
+import { isWorthALine, splitSecret } from './redact-parts.ts';
 
 /** The line lengths of wrapped base64: PEM, and MIME with the `base64` program. */
 const WRAPS: readonly number[] = [64, 76];
@@ -8,12 +8,12 @@ const WRAPS: readonly number[] = [64, 76];
  * Returns every encoding of a value that programs are known to print by accident, without duplicates. Encodings below the minimum
  * length are omitted.
  */
-export function variantsOf(value: string): readonly Buffer[] {
+export function listVariants(value: string): readonly Buffer[] {
   const texts = [...new Set([value, value.trim()])];
   const spellings = new Set([
     ...texts.flatMap((text) => [text, ...jsonSpellings(text), ...urlSpellings(text), ...markupSpellings(text)]),
     ...texts.flatMap((text) => [...shellSpellings(text), ...base64Spellings(text), ...hexSpellings(text)]),
-    ...partsOf(value).flatMap((part) => [part, ...jsonSpellings(part)]),
+    ...splitSecret(value).flatMap((part) => [part, ...jsonSpellings(part)]),
   ]);
   return [...spellings].map((spelling) => Buffer.from(spelling));
 }

@@ -9,7 +9,7 @@ import { redactionProblem } from './redact-problem.ts';
 import { isPlainlyFree, literal, patternTable, type Pattern, type PatternTable } from './redact-scan.ts';
 import { shapePatterns } from './redact-shapes.ts';
 import { joinedStreams, redactBytes, redactedStream, type RedactedStream } from './redact-stream.ts';
-import { variantsOf } from './redact-variants.ts';
+import { listVariants } from './redact-variants.ts';
 
 export interface NamedSecret {
   readonly name: string;
@@ -37,7 +37,7 @@ export interface RedactorOptions {
  */
 export function createRedactor(secrets: readonly NamedSecret[], { shapes = false }: RedactorOptions = {}): Redactor {
   for (const secret of secrets) checkSecret(secret);
-  const spelled = secrets.map(({ name, value }) => ({ name, variants: variantsOf(value) }));
+  const spelled = secrets.map(({ name, value }) => ({ name, variants: listVariants(value) }));
   const markFor = marksBeside(spelled.flatMap(({ variants }) => variants));
   const literals = spelled.flatMap(({ name, variants }) => {
     const mark = markFor(name);

@@ -55,7 +55,7 @@ export function readCassette(file: string): Cassette {
   const text = cassetteText(file);
   if (text === undefined) throw unreadable(file, 'the file does not exist');
   const [first = '', ...lines] = text.split('\n');
-  const header = headerOf(file, first);
+  const header = parseHeader(file, first);
   const entries = lines.flatMap((line, place) => {
     if (line === '') return [];
     const value = parsed(line);
@@ -72,10 +72,10 @@ export async function appendEntry(
   entry: CassetteEntry,
   signal?: AbortSignal,
 ): Promise<void> {
-  const line = lineOf(entry);
+  const line = encodeLine(entry);
   const act = (): void => {
-    const before = cassetteText(file) ?? lineOf(header);
-    const { model } = headerOf(file, before.slice(0, before.indexOf('\n')));
+    const before = cassetteText(file) ?? encodeLine(header);
+    const { model } = parseHeader(file, before.slice(0, before.indexOf('\n')));
     if (model !== header.model)
       throw invalid(file, `it was recorded from ${quoted(model)}, not from ${quoted(header.model)}`);
     writeFileAtomically(file, Buffer.from(before + line));
@@ -87,7 +87,7 @@ export async function appendEntry(
   }
 }
 
-function lineOf(value: CassetteHeader | CassetteEntry): string {
+function encodeLine(value: CassetteHeader | CassetteEntry): string {
   return `${visibleJson(stableJson(value))}\n`;
 }
 
@@ -97,7 +97,7 @@ function cassetteText(file: string): string | undefined {
   return read.type === 'absent' ? undefined : read.text;
 }
 
-function headerOf(file: string, line: string): CassetteHeader {
+function parseHeader(file: string, line: string): CassetteHeader {
   const value = parsed(line);
   if (isHeader(value)) return value;
   const version = /^\{.*"cassette":(\d{1,9})\b/.exec(line)?.[1];

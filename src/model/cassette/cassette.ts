@@ -70,7 +70,7 @@ export function recordCassette(model: Model, file: string, options: RecordOption
         await appendEntry(file, header, entry, signal);
         return answer;
       } catch (error) {
-        const failure = failureOf(error, redact);
+        const failure = toCassetteError(error, redact);
         // Deltas before a failure may contain half a secret and are of no use.
         if (failure !== undefined) await appendEntry(file, header, { ...asked, error: failure, deltas: [] }, signal);
         throw error;
@@ -94,7 +94,7 @@ function changedAnswer(answer: ModelAnswer, redact: ChangeText): ModelAnswer {
 /** A secret may be spread over several deltas, so a redacted text is stored as one delta. */
 function safeDeltas(deltas: readonly ModelDelta[], was: ModelAnswer, is: ModelAnswer): readonly ModelDelta[] {
   const streamed = (id: string | undefined): string =>
-    deltas.flatMap((delta) => (idOf(delta) === id ? [delta.text] : [])).join('');
+    deltas.flatMap((delta) => (readDeltaId(delta) === id ? [delta.text] : [])).join('');
   const isSafe =
     was.text === is.text &&
     streamed(undefined) === is.text &&
@@ -111,12 +111,12 @@ function safeDeltas(deltas: readonly ModelDelta[], was: ModelAnswer, is: ModelAn
   return whole;
 }
 
-function idOf(delta: ModelDelta): string | undefined {
+function readDeltaId(delta: ModelDelta): string | undefined {
   return delta.type === 'text' ? undefined : delta.id;
 }
 
 /** Only failures of the model are recorded, not aborts and bugs. */
-function failureOf(error: unknown, redact: ChangeText): CassetteError | undefined {
+function toCassetteError(error: unknown, redact: ChangeText): CassetteError | undefined {
   if (!isSkillError(error) || error.code !== 'model/failed') return undefined;
   const { status = 0, isRetryable = false } = failedData(error.data);
   return { message: redact(error.message), hint: redact(error.hint), status, isRetryable };

@@ -3,7 +3,7 @@
  * called `quickstart` in the body, or in `metadata`. It is never passed to a shell: it is split into words here, and values from the
  * request become single words, so that nothing in a name or a request can become an option or a second command.
  */
-import { closesFence, fenceMark, hiddenCharacters, quoted, startOf, toRelativePath, type RelativePath } from '#core';
+import { closesFence, fenceMark, hiddenCharacters, quoted, sliceStart, toRelativePath, type RelativePath } from '#core';
 import { readSimpleHead } from '#skills';
 
 export interface Quickstart {
@@ -35,7 +35,7 @@ export type QuickstartReading =
   | { readonly type: 'invalid'; readonly problem: string };
 
 /** The values for the placeholders. */
-export interface QuickstartGiven {
+export interface QuickstartInput {
   /** The request of the user. */
   readonly request: string;
   /** Paths that the script can open from the skill folder, in the given order. */
@@ -113,7 +113,7 @@ function fencedBlock(text: string): Block {
   for (const line of text.split(/\r?\n/)) {
     if (fence === undefined) {
       fence = fenceMark(line);
-      isQuickstart = fence !== undefined && infoOf(line, fence) === INFO;
+      isQuickstart = fence !== undefined && readInfoWord(line, fence) === INFO;
       code = [];
     } else if (closesFence(line, fence)) {
       if (isQuickstart) return { type: 'found', code: code.join('\n') };
@@ -124,7 +124,7 @@ function fencedBlock(text: string): Block {
 }
 
 /** The first word of the info string. */
-function infoOf(line: string, fence: string): string | undefined {
+function readInfoWord(line: string, fence: string): string | undefined {
   return line.trim().slice(fence.length).trim().split(/\s+/)[0];
 }
 
@@ -178,7 +178,7 @@ function readWord({ text, isQuoted }: Word): QuickstartWord | string {
 }
 
 /** Substitutes the request and the files. Each file is used once, in the given order. */
-export function fillQuickstart({ script, words }: Quickstart, given: QuickstartGiven): QuickstartFilling {
+export function fillQuickstart({ script, words }: Quickstart, given: QuickstartInput): QuickstartFilling {
   const args: string[] = [];
   const wanted: string[] = [];
   const used: string[] = [];
@@ -189,7 +189,7 @@ export function fillQuickstart({ script, words }: Quickstart, given: QuickstartG
     }
     const values = valuesFor(word, given, used);
     if (word.kind === 'file' || word.kind === 'files') used.push(...values);
-    if (values.length === 0 && !word.isOptional) wanted.push(wantedText(word));
+    if (values.length === 0 && !word.isOptional) wanted.push(describePlaceholder(word));
     args.push(...values.map((value) => word.before + value + word.after));
   }
   return wanted.length > 0 ? { type: 'missing', wanted } : { type: 'filled', script, args, files: used };
@@ -197,7 +197,7 @@ export function fillQuickstart({ script, words }: Quickstart, given: QuickstartG
 
 type Placeholder = Extract<QuickstartWord, { readonly type: 'placeholder' }>;
 
-function valuesFor(word: Placeholder, given: QuickstartGiven, used: readonly string[]): readonly string[] {
+function valuesFor(word: Placeholder, given: QuickstartInput, used: readonly string[]): readonly string[] {
   switch (word.kind) {
     case 'file':
       return fitting(word, given.files, used).slice(0, 1);
@@ -230,7 +230,7 @@ function fitting(
 
 /** A value that starts with - is rejected, because the script would take it for an option. */
 function textValue({ before }: Placeholder, text: string): readonly string[] {
-  const value = startOf(text.replaceAll('\0', ''), MAX_TEXT);
+  const value = sliceStart(text.replaceAll('\0', ''), MAX_TEXT);
   return value === '' || isOption(before, value) ? [] : [value];
 }
 
@@ -238,7 +238,7 @@ function isOption(before: string, value: string): boolean {
   return before === '' && value.startsWith('-');
 }
 
-function wantedText({ kind, endings }: Placeholder): string {
+function describePlaceholder({ kind, endings }: Placeholder): string {
   const ends = endings.length === 0 ? '' : ` (${endings.map((ending) => `.${ending}`).join(', ')})`;
   if (kind === 'file') return `a file${ends}`;
   if (kind === 'files') return `files${ends}`;

@@ -28,7 +28,7 @@ const FEWEST_WORDS = 2;
 
 /** Returns the skills, best first, without those that share no word with the request. */
 export function scoreSkills({ request, files, skills }: ScoreInput): readonly ScoredSkill[] {
-  const asked = termsOf(request);
+  const asked = toTerms(request);
   const endings = new Set(files.map((file) => /\.([a-z0-9]{1,8})$/i.exec(file)?.[1]?.toLowerCase() ?? ''));
   const seen = new Set<string>();
   return (
@@ -43,9 +43,9 @@ export function scoreSkills({ request, files, skills }: ScoreInput): readonly Sc
 
 function scoreOne(asked: ReadonlySet<string>, endings: ReadonlySet<string>, skill: SeenSkill): ScoredSkill {
   const { offered, excluded } = splitExclusions(skill.description);
-  const name = termsOf(skill.name);
-  const about = termsOf(offered);
-  const not = termsOf(excluded);
+  const name = toTerms(skill.name);
+  const about = toTerms(offered);
+  const not = toTerms(excluded);
   let hits = 0;
   let weight = 0;
   let nameHits = 0;
@@ -85,30 +85,30 @@ const PLAIN =
 const PLAIN_RUN = /[a-z0-9]+|[\u4e00-\u9fff]+/g;
 
 /** Returns words in a common form; Chinese has no spaces and is split into pairs of characters. */
-function termsOf(text: string): ReadonlySet<string> {
+function toTerms(text: string): ReadonlySet<string> {
   const lower = text.slice(0, MAX_TEXT).toLowerCase();
   // The first use of Unicode property escapes takes milliseconds.
-  const parts = PLAIN.test(lower) ? (lower.match(PLAIN_RUN) ?? []).flatMap(plainParts) : partsOf(lower);
+  const parts = PLAIN.test(lower) ? (lower.match(PLAIN_RUN) ?? []).flatMap(plainParts) : splitParts(lower);
   return new Set(parts.filter((part) => !COMMON.has(part)));
 }
 
-function partsOf(text: string): readonly string[] {
+function splitParts(text: string): readonly string[] {
   const runs = text.match(/\p{Script=Han}+|[\p{L}\p{N}]+/gu) ?? [];
   return runs.flatMap((run) => (HAN.test(run) ? hanParts(run) : [stem(run)]));
 }
 
 function plainParts(run: string): readonly string[] {
-  return run.charCodeAt(0) > 0x7f ? pairsOf(run) : [stem(run)];
+  return run.charCodeAt(0) > 0x7f ? pairCharacters(run) : [stem(run)];
 }
 
 function hanParts(run: string): readonly string[] {
   // `\p{L}+` matches Han together with adjacent Latin letters.
   return (run.match(/\p{Script=Han}+|[^\p{Script=Han}]+/gu) ?? []).flatMap((part) => {
-    return HAN.test(part) ? pairsOf(part) : [stem(part)];
+    return HAN.test(part) ? pairCharacters(part) : [stem(part)];
   });
 }
 
-function pairsOf(part: string): readonly string[] {
+function pairCharacters(part: string): readonly string[] {
   const characters = [...part];
   return characters.slice(1).map((character, place) => (characters[place] ?? '') + character);
 }

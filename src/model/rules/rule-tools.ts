@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   answer: ['final_answer'],
 };
 
-export function roleOf(name: string): Role | undefined {
+export function findRole(name: string): Role | undefined {
   return (['search', 'load', 'run', 'answer'] as const).find((role) => NAMES[role].includes(name));
 }
 
@@ -45,8 +45,8 @@ export function offeredTools({ tools, answerSchema }: ModelRequest): readonly Mo
 }
 
 /** Returns the skills to choose from. */
-export function choicesOf({ inputSchema }: ModelTool): readonly string[] {
-  const list = propertyOf(inputSchema, 'accepted');
+export function listChoices({ inputSchema }: ModelTool): readonly string[] {
+  const list = findProperty(inputSchema, 'accepted');
   const item = list !== undefined && 'items' in list ? list.items : undefined;
   return item !== undefined && 'enum' in item ? (item.enum ?? []).filter((name) => typeof name === 'string') : [];
 }
@@ -57,18 +57,18 @@ function action(name: string, inputSchema: JsonSchema): ModelTool {
 
 /** Each option of `action`, by its `type`. */
 function toolsInSchema(schema: JsonSchema): readonly ModelTool[] {
-  const choice = propertyOf(schema, 'action');
+  const choice = findProperty(schema, 'action');
   if (choice === undefined) return [];
   const options = 'anyOf' in choice ? choice.anyOf : [choice];
   return options.flatMap((option) => {
-    const type = propertyOf(option, 'type');
+    const type = findProperty(option, 'type');
     const names = type !== undefined && 'type' in type && type.type === 'string' ? (type.enum ?? []) : [];
-    const payload = propertyOf(option, 'payload');
+    const payload = findProperty(option, 'payload');
     return names.map((name) => action(name, (hasShape(payload) ? payload : ACTIONS[name]) ?? ANYTHING));
   });
 }
 
-function propertyOf(schema: JsonSchema, key: string): JsonSchema | undefined {
+function findProperty(schema: JsonSchema, key: string): JsonSchema | undefined {
   if ('anyOf' in schema || schema.type !== 'object' || !('properties' in schema)) return undefined;
   return Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
 }
@@ -134,7 +134,7 @@ function starter(script: string): readonly string[] {
 }
 
 /** Returns a call of an offered tool with this role that accepts the input. */
-export function callOf(
+export function buildCall(
   role: Role,
   tools: readonly ModelTool[],
   inputFor: (tool: ModelTool) => ToolInput | undefined,

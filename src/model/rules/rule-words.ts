@@ -12,18 +12,18 @@ const MAX_OUTPUT = 16_000;
 const MAX_COMPLAINT = 2_000;
 const MOST_NAMED = 3;
 
-export function said(...paragraphs: readonly string[]): string {
+export function toAnswerText(...paragraphs: readonly string[]): string {
   return [RULE_MODEL_REMARK, ...paragraphs].join('\n\n');
 }
 
 export function noSkillFits(close: readonly ScoredSkill[]): string {
   const names = close.slice(0, MOST_NAMED).map(({ name, score }) => `${printable(name)} (${score.toFixed(2)})`);
   const near = names.length === 0 ? 'None comes close.' : `Closest: ${names.join(', ')}.`;
-  return said(`No skill fits this request well enough to be used without a language model. ${near}`);
+  return toAnswerText(`No skill fits this request well enough to be used without a language model. ${near}`);
 }
 
 export function couldNotLoad(skill: string, result: string): string {
-  return said(`The skill ${printable(skill)} fits but could not be loaded:`, fenced(complaint(result)));
+  return toAnswerText(`The skill ${printable(skill)} fits but could not be loaded:`, fenced(complaint(result)));
 }
 
 export function noQuickstart(skill: string, problem: string | undefined): string {
@@ -31,17 +31,20 @@ export function noQuickstart(skill: string, problem: string | undefined): string
     problem === undefined
       ? 'it has no quickstart, and fixed rules can follow nothing else'
       : `its quickstart is invalid: ${problem}`;
-  return said(`The skill ${printable(skill)} fits, but ${why}.`);
+  return toAnswerText(`The skill ${printable(skill)} fits, but ${why}.`);
 }
 
 export function somethingMissing(skill: string, wanted: readonly string[]): string {
-  return said(`The skill ${printable(skill)} fits. To run its quickstart, add ${wanted.join(' and ')} to the request.`);
+  return toAnswerText(
+    `The skill ${printable(skill)} fits. To run its quickstart, add ${wanted.join(' and ')} to the request.`,
+  );
 }
 
 export function cannotRun(skill: string, filled?: Extract<QuickstartFilling, { readonly type: 'filled' }>): string {
-  if (filled === undefined) return said(`The skill ${printable(skill)} fits, but program execution is disabled.`);
+  if (filled === undefined)
+    return toAnswerText(`The skill ${printable(skill)} fits, but program execution is disabled.`);
   const line = [filled.script, ...filled.args].map((word) => typedWord(word)).join(' ');
-  return said(
+  return toAnswerText(
     `The skill ${printable(skill)} fits, but program execution is disabled. Its quickstart is:`,
     fenced(line),
   );
@@ -52,12 +55,12 @@ export function ranText(skill: string, result: string, isError: boolean): string
   const value = readJson(result);
   if (isError || !isObject(value) || typeof value['exit_code'] !== 'number') {
     const start = isError ? 'could not be run' : 'was run';
-    return said(`A script of the skill ${printable(skill)} ${start}:`, fenced(complaint(result)));
+    return toAnswerText(`A script of the skill ${printable(skill)} ${start}:`, fenced(complaint(result)));
   }
   if (value['exit_code'] !== 0 || (value['reason'] ?? 'exited') !== 'exited') return failedText(skill, value);
-  const output = outputOf(value);
-  const files = namesOf(value['output_files']);
-  return said(
+  const output = formatOutput(value);
+  const files = listFileNames(value['output_files']);
+  return toAnswerText(
     `A script of the skill ${printable(skill)} did this${output === undefined ? ' and printed nothing.' : ':'}`,
     ...(output === undefined ? [] : [output]),
     ...(files.length === 0 ? [] : [`Files: ${files.map((file) => file.replace(/^workspace:\/\//, '')).join(', ')}`]),
@@ -65,22 +68,22 @@ export function ranText(skill: string, result: string, isError: boolean): string
 }
 
 function failedText(skill: string, value: Readonly<Record<string, unknown>>): string {
-  const reason = value['reason'] === 'exited' ? `exit status ${String(value['exit_code'])}` : textOf(value['reason']);
-  const words = textOf(value['stderr']).trim() || textOf(value['stdout']).trim();
-  return said(
+  const reason = value['reason'] === 'exited' ? `exit status ${String(value['exit_code'])}` : toText(value['reason']);
+  const words = toText(value['stderr']).trim() || toText(value['stdout']).trim();
+  return toAnswerText(
     `A script of the skill ${printable(skill)} failed (${printable(reason)}).`,
     ...(words === '' ? [] : [fenced(complaint(words))]),
   );
 }
 
 /** The file that a run declares as its answer, otherwise the output. Markdown stays Markdown. */
-function outputOf(value: Readonly<Record<string, unknown>>): string | undefined {
+function formatOutput(value: Readonly<Record<string, unknown>>): string | undefined {
   const primary = value['primary_output'];
   if (isObject(primary) && typeof primary['content'] === 'string' && primary['content'].trim() !== '') {
     const text = cut(primary['content'], primary['ref']);
-    return textOf(primary['name']).endsWith('.md') ? text : fenced(text);
+    return toText(primary['name']).endsWith('.md') ? text : fenced(text);
   }
-  const printed = textOf(value['stdout']);
+  const printed = toText(value['stdout']);
   return printed.trim() === '' ? undefined : fenced(cut(printed, value['stdout_ref']));
 }
 
@@ -88,7 +91,7 @@ function cut(text: string, reference: unknown): string {
   const clean = cleanText(text).trimEnd();
   const start = startOfText(clean, MAX_OUTPUT).trimEnd();
   if (start.length === clean.length) return clean;
-  const whole = textOf(reference);
+  const whole = toText(reference);
   return `${start}\n\n(cut${whole === '' ? '' : `; the whole is ${printable(whole)}`})`;
 }
 
@@ -103,13 +106,13 @@ function complaint(text: string): string {
   return startOfText(cleanText(text).trim(), MAX_COMPLAINT);
 }
 
-function namesOf(files: unknown): readonly string[] {
+function listFileNames(files: unknown): readonly string[] {
   if (!Array.isArray(files)) return [];
   return files
     .slice(0, 20)
-    .flatMap((file: unknown) => (isObject(file) ? [printable(textOf(file['ref'] ?? file['name']))] : []));
+    .flatMap((file: unknown) => (isObject(file) ? [printable(toText(file['ref'] ?? file['name']))] : []));
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

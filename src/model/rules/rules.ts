@@ -5,11 +5,11 @@
 import { completeAnswer, emitWhole } from '../emit.ts';
 import {
   answerInput,
-  callOf,
-  choicesOf,
+  buildCall,
+  listChoices,
   loadInput,
   offeredTools,
-  roleOf,
+  findRole,
   runInput,
   searchInput,
   skillOfLoad,
@@ -18,7 +18,7 @@ import {
 } from './rule-tools.ts';
 import {
   isObject,
-  startOf,
+  sliceStart,
   toRelativePath,
   type Model,
   type ModelAnswer,
@@ -69,7 +69,7 @@ function written(request: ModelRequest, decision: RuleDecision): ModelAnswer {
 
 /** Uses the final-answer tool if there is one. */
 function endingCall(tools: readonly ModelTool[], text: string): RuleDecision | undefined {
-  return callOf('answer', tools, (tool) => answerInput(tool, text));
+  return buildCall('answer', tools, (tool) => answerInput(tool, text));
 }
 
 /** The most characters of a search query. */
@@ -88,10 +88,10 @@ function decideByRules(request: ModelRequest): RuleDecision {
   const conversation = readConversation(request.messages);
   const forced = forcedChoice({ request, conversation, tools });
   if (forced !== undefined) return forced;
-  const ran = conversation.calls.findLast((call) => roleOf(call.name) === 'run');
-  const loads = conversation.calls.filter((call) => roleOf(call.name) === 'load');
+  const ran = conversation.calls.findLast((call) => findRole(call.name) === 'run');
+  const loads = conversation.calls.filter((call) => findRole(call.name) === 'load');
   const loaded = loads.findLast(({ isError }) => !isError);
-  const skill = skillOfLoad(loaded?.input) ?? acceptedSkill(conversation) ?? givenSkill(conversation);
+  const skill = skillOfLoad(loaded?.input) ?? acceptedSkill(conversation) ?? findInvokedSkill(conversation);
   if (ran !== undefined) return answer(ranText(skill ?? '', ran.result, ran.isError));
   if (skill !== undefined) return follow(skill, { request, conversation, tools });
   return choose({ request, conversation, tools }, loads);
@@ -100,12 +100,12 @@ function decideByRules(request: ModelRequest): RuleDecision {
 /** Forced activation: accepts the best skill if its score is high enough, and no other. */
 function forcedChoice({ request, conversation, tools }: Situation): RuleDecision | undefined {
   const tool = tools.find(({ name }) => name === CHOICE);
-  const names = tool === undefined ? [] : choicesOf(tool);
+  const names = tool === undefined ? [] : listChoices(tool);
   if (tool === undefined || conversation.calls.some(({ name, isError }) => name === tool.name && !isError))
     return undefined;
   const skills = [conversation.request, request.system].flatMap(skillsInCatalog);
   const files = filesIn(conversation.request).map(({ path }) => path);
-  const scored = scoreSkills({ request: wordsOf(conversation), files, skills });
+  const scored = scoreSkills({ request: extractUserWords(conversation), files, skills });
   const best = scored.find(({ name, isConvincing }) => isConvincing && names.includes(name));
   const accepted = best === undefined ? [] : [best.name];
   const rejected = names.filter((name) => !accepted.includes(name));
@@ -132,11 +132,11 @@ interface Situation {
 
 function choose(situation: Situation, failedLoads: readonly DoneCall[]): RuleDecision {
   const { request, conversation, tools } = situation;
-  const searched = conversation.calls.find((call) => roleOf(call.name) === 'search');
-  const query = wordsOf(conversation);
+  const searched = conversation.calls.find((call) => findRole(call.name) === 'search');
+  const query = extractUserWords(conversation);
   const search =
     searched === undefined
-      ? callOf('search', tools, (tool) => searchInput(tool, startOf(query, MAX_QUERY)))
+      ? buildCall('search', tools, (tool) => searchInput(tool, sliceStart(query, MAX_QUERY)))
       : undefined;
   if (search !== undefined && query !== '') return search;
   const found = searched === undefined || searched.isError ? [] : skillsInResult(searched.result);
@@ -150,11 +150,11 @@ function choose(situation: Situation, failedLoads: readonly DoneCall[]): RuleDec
     return last === undefined
       ? fallBack(situation, scored)
       : answer(couldNotLoad(skillOfLoad(last.input) ?? '', last.result));
-  return callOf('load', tools, (tool) => loadInput(tool, best.name)) ?? answer(noSkillFits(scored));
+  return buildCall('load', tools, (tool) => loadInput(tool, best.name)) ?? answer(noSkillFits(scored));
 }
 
 /** Returns only the words of the user. */
-function wordsOf({ request }: Conversation): string {
+function extractUserWords({ request }: Conversation): string {
   return withoutFiles(withoutSkillTexts(request));
 }
 
@@ -165,41 +165,41 @@ function fallBack(situation: Situation, scored: readonly ScoredSkill[]): RuleDec
 }
 
 /** A skill that the user invoked: its text is part of the request. */
-function givenSkill({ request: asked, calls }: Conversation): string | undefined {
+function findInvokedSkill({ request: asked, calls }: Conversation): string | undefined {
   const given = loadedIn(asked).at(-1)?.name;
-  return given !== undefined && calls.every(({ name }) => roleOf(name) !== 'load') ? given : undefined;
+  return given !== undefined && calls.every(({ name }) => findRole(name) !== 'load') ? given : undefined;
 }
 
 function follow(skill: string, { request, conversation, tools }: Situation): RuleDecision {
-  const reading = quickstartOf(skill, request, conversation);
+  const reading = readSkillQuickstart(skill, request, conversation);
   if (reading.type !== 'found')
     return answer(noQuickstart(skill, reading.type === 'invalid' ? reading.problem : undefined));
   const filled = fillQuickstart(reading.quickstart, {
-    request: wordsOf(conversation),
+    request: extractUserWords(conversation),
     files: filesIn(conversation.request).map(({ path }) => path),
   });
   if (filled.type === 'missing')
     return answer(hasRun(tools) ? somethingMissing(skill, filled.wanted) : cannotRun(skill));
   const { script, args } = filled;
-  return callOf('run', tools, (tool) => runInput(tool, { skill, script, args })) ?? answer(cannotRun(skill, filled));
+  return buildCall('run', tools, (tool) => runInput(tool, { skill, script, args })) ?? answer(cannotRun(skill, filled));
 }
 
 function hasRun(tools: Situation['tools']): boolean {
-  return tools.some(({ name }) => roleOf(name) === 'run');
+  return tools.some(({ name }) => findRole(name) === 'run');
 }
 
 /**
  * Searched in the result of loading or accepting the skill, now or earlier, in the system message, and in the request; never in the
  * output of a script.
  */
-function quickstartOf(
+function readSkillQuickstart(
   skill: string,
   request: ModelRequest,
   { request: asked, calls, earlier }: Conversation,
 ): QuickstartReading {
   const loads = [...earlier, ...calls].filter(
     ({ name, input, isError }) =>
-      !isError && (name === CHOICE ? acceptedBy(input) : roleOf(name) === 'load' && skillOfLoad(input)) === skill,
+      !isError && (name === CHOICE ? acceptedBy(input) : findRole(name) === 'load' && skillOfLoad(input)) === skill,
   );
   const standing = [...loadedIn(request.system), ...loadedIn(asked)].filter(({ name }) => name === skill);
   const texts = [...loads.toReversed().flatMap(({ result }) => textsIn(result)), ...standing.map(({ text }) => text)];
@@ -221,14 +221,14 @@ const MAX_GOAL = 200;
 
 /** The whole plan in the first step, afterwards only changes. */
 function planUpdate(decision: RuleDecision, { request, calls }: Conversation): PlanUpdate {
-  const isDone = (wanted: Role): boolean => calls.some(({ name, isError }) => roleOf(name) === wanted && !isError);
+  const isDone = (wanted: Role): boolean => calls.some(({ name, isError }) => findRole(name) === wanted && !isError);
   const done = { find: isDone('load') || isDone('run'), run: isDone('run'), answer: decision.type === 'answer' };
   const next = done.answer ? undefined : STEPS.find(({ id }) => !done[id])?.id;
   const stateOf = (id: keyof typeof done): StepState =>
     done[id] ? 'completed' : id === next ? 'in_progress' : 'pending';
   const steps = STEPS.map((step) => ({ ...step, status: stateOf(step.id) }));
   if (calls.length > 0) return { mode: 'patch', steps: steps.map(({ id, status }) => ({ id, status })) };
-  const goal = startOf(withoutFiles(withoutSkillTexts(request)), MAX_GOAL);
+  const goal = sliceStart(withoutFiles(withoutSkillTexts(request)), MAX_GOAL);
   return { mode: 'replace', plan: { goal, steps, assumptions: [], constraints: {} } };
 }
 
@@ -269,7 +269,7 @@ export function readConversation(messages: readonly ModelMessage[]): Conversatio
     }
     const answered = open.find(({ id }) => id === (message.role === 'tool' ? message.callId : ''));
     if (answered !== undefined) {
-      calls.push({ ...answered, ...resultOf(message) });
+      calls.push({ ...answered, ...readCallResult(message) });
       open = open.filter((call) => call !== answered);
       before = 'result';
     } else if (message.role === 'user' && before === 'assistant') {
@@ -294,7 +294,7 @@ function toOpenCall({ id, name, input }: ModelToolCall): OpenCall {
   return { id, name, input: readJson(input) };
 }
 
-function resultOf(
+function readCallResult(
   message: Exclude<ModelMessage, { readonly role: 'assistant' }>,
 ): Pick<DoneCall, 'result' | 'isError'> {
   if (message.role === 'tool') return { result: message.content, isError: message.isError };
@@ -310,7 +310,7 @@ function withoutHeading(content: string): string {
   return readJson(rest) === undefined ? content : rest;
 }
 
-interface GivenFile {
+interface RequestFile {
   /** As given: `workspace://work/inputs/orders.csv`. */
   readonly reference: string;
   /** As a script of a skill opens it. */
@@ -331,11 +331,11 @@ const FOLDERS: readonly (readonly [string, string])[] = [
 ];
 
 /** Returns the files that were given with a request. Paths that lead elsewhere are ignored. */
-export function filesIn(request: string): readonly GivenFile[] {
-  const files = new Map<string, GivenFile>();
+export function filesIn(request: string): readonly RequestFile[] {
+  const files = new Map<string, RequestFile>();
   for (const line of request.split('\n')) {
     for (const reference of referencesIn(line)) {
-      const file = fileOf(reference);
+      const file = parseFileReference(reference);
       if (file !== undefined && files.size < MAX_FILES) files.set(file.path, file);
     }
   }
@@ -368,7 +368,7 @@ function listedReference(line: string): string | undefined {
   return remark === -1 ? item : item.slice(0, remark).trimEnd();
 }
 
-function fileOf(reference: string): GivenFile | undefined {
+function parseFileReference(reference: string): RequestFile | undefined {
   const reading = toRelativePath(reference.slice(SCHEME.length));
   if (reading.type === 'refused') return undefined;
   const folder = FOLDERS.find(([place]) => reading.path.startsWith(place));

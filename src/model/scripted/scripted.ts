@@ -11,7 +11,7 @@ import {
   type ModelRequest,
   type ModelUsage,
 } from '#core';
-import { deltasOf } from '../emit.ts';
+import { splitIntoDeltas } from '../emit.ts';
 
 export interface ScriptedTurn {
   /** Conditions for the request; without them any request is accepted. */
@@ -105,7 +105,7 @@ async function play(turn: ScriptedTurn, place: number, options: ModelCallOptions
     name,
     input: typeof input === 'string' ? input : JSON.stringify(input),
   }));
-  for (const delta of options.onDelta === undefined ? [] : deltasOf({ text, toolCalls: calls }, chunks)) {
+  for (const delta of options.onDelta === undefined ? [] : splitIntoDeltas({ text, toolCalls: calls }, chunks)) {
     options.onDelta?.(delta);
     // A listener may abort the call.
     await Promise.resolve();

@@ -12,7 +12,7 @@ import { AGENTS } from './agent-table.ts';
 import { agentFolder, baseOfRoot, isKnownFolder, mayExist, nameSet, type AgentBase } from './agents.ts';
 
 /** The project or the home folder whose agents use a root. */
-export function agentBaseOf(root: string, surroundings: Surroundings): AgentBase {
+export function findAgentBase(root: string, surroundings: Surroundings): AgentBase {
   const { cwd, home } = surroundings;
   const near = baseOfRoot(root);
   const base = realPath(isKnownFolder(root, near) ? near : (projectTop({ cwd, home }) ?? home ?? near));
@@ -139,7 +139,7 @@ function linksIn(folder: string): readonly { readonly name: string; readonly tar
 }
 
 /** Agents that look in a folder, by id. */
-export function agentsOf(folder: string, base: AgentBase): readonly string[] {
+export function listFolderAgents(folder: string, base: AgentBase): readonly string[] {
   const real = realPath(folder);
   return AGENTS.filter((agent) => {
     const own = agentFolder(agent, base);

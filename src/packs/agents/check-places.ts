@@ -6,15 +6,15 @@ import { isDirectory, isPresent, realPath } from '#platform';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { agentsOf } from './agent-view.ts';
+import { listFolderAgents } from './agent-view.ts';
 import type { AgentBase } from './agents.ts';
-import { placesOf } from './lock-places.ts';
-import { isLinkTo, type PlaceKind } from './place-skills.ts';
+import { listLockedFolders } from './lock-places.ts';
+import { isLinkTo, type PlacementKind } from './place-skills.ts';
 
 /** `missing`: no entry. `changed`: an entry that is not our link or copy. `edited`: a copy with other bytes. */
 export interface CheckedPlace {
   readonly name: string;
-  readonly kind: PlaceKind;
+  readonly kind: PlacementKind;
   /** Absolute path of the link or copy. */
   readonly path: string;
   readonly agents: readonly string[];
@@ -23,7 +23,7 @@ export interface CheckedPlace {
 
 /** Checks what the lock records about one skill. */
 export function checkPlaces(skill: LockedSkill, root: string, base: AgentBase): readonly CheckedPlace[] {
-  const places = placesOf(skill);
+  const places = listLockedFolders(skill);
   if (places.length === 0) return [];
   const real = realPath(root);
   return places.map(({ folder, kind }) => {
@@ -33,13 +33,18 @@ export function checkPlaces(skill: LockedSkill, root: string, base: AgentBase): 
       name: skill.name,
       kind,
       path: place,
-      agents: agentsOf(absolute, base),
-      status: statusOf(place, kind, skill, real),
+      agents: listFolderAgents(absolute, base),
+      status: checkStatus(place, kind, skill, real),
     };
   });
 }
 
-function statusOf(place: string, kind: PlaceKind, { name, digest }: LockedSkill, root: string): CheckedPlace['status'] {
+function checkStatus(
+  place: string,
+  kind: PlacementKind,
+  { name, digest }: LockedSkill,
+  root: string,
+): CheckedPlace['status'] {
   if (!isPresent(place)) return 'missing';
   if (kind === 'link') {
     const target = path.join(root, name);

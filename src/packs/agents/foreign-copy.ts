@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { driftOf } from '../lock/lock-file.ts';
+import { findDrift } from '../lock/lock-file.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { isRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
@@ -18,7 +18,7 @@ export function differenceFrom(folder: string, files: Files): readonly string[] 
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
   const tree = presentFiles(folder, { withoutLooks: true });
   if (isRefusal(tree)) return undefined;
-  const { changed, missing, added } = driftOf(withoutModes(files), withoutModes(tree.files));
+  const { changed, missing, added } = findDrift(withoutModes(files), withoutModes(tree.files));
   return [
     ...changed,
     ...missing.filter((file) => !OMITTED.has(path.posix.basename(file))),

@@ -1,7 +1,7 @@
 /** Which folders of agents a change of a root affects, and what the lock records about them afterwards. */
 import { compareText } from '#core';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import type { PlaceChange, PlaceKind, PlaceOutcome } from './place-skills.ts';
+import type { FolderChange, PlacementKind, FolderOutcome } from './place-skills.ts';
 
 /** A change of a skill, as far as it matters here. */
 interface SkillChange {
@@ -11,25 +11,28 @@ interface SkillChange {
 }
 
 /** Adds to the requested changes what follows from the lock: links of removed skills go, and copies of replaced skills are renewed. */
-export function placeChanges(
+export function planFolderChanges(
   lock: LockFile,
   changes: readonly SkillChange[],
-  requested: readonly PlaceChange[] = [],
-): readonly PlaceChange[] {
-  const followed = changes.flatMap((change): readonly PlaceChange[] => {
+  requested: readonly FolderChange[] = [],
+): readonly FolderChange[] {
+  const followed = changes.flatMap((change): readonly FolderChange[] => {
     const { name } = change;
     const before = lock.skills.get(name);
-    if (change.type === 'remove') return placesOf(before).map((place) => ({ ...place, add: [], remove: [name] }));
+    if (change.type === 'remove')
+      return listLockedFolders(before).map((place) => ({ ...place, add: [], remove: [name] }));
     // A restored skill gets back the links that it had. The links of a replaced skill still lead to it.
     const places =
-      before === undefined ? placesOf(change.lock) : placesOf(before).filter(({ kind }) => kind === 'copy');
+      before === undefined
+        ? listLockedFolders(change.lock)
+        : listLockedFolders(before).filter(({ kind }) => kind === 'copy');
     return places.map((place) => ({ ...place, add: [name], remove: [] }));
   });
-  return merged([...followed, ...requested]);
+  return mergeChanges([...followed, ...requested]);
 }
 
 /** The places of a lock entry. */
-export function placesOf(skill: LockedSkill | undefined): readonly Pick<PlaceChange, 'folder' | 'kind'>[] {
+export function listLockedFolders(skill: LockedSkill | undefined): readonly Pick<FolderChange, 'folder' | 'kind'>[] {
   return [
     ...(skill?.links ?? []).map((folder) => ({ folder, kind: 'link' as const })),
     ...(skill?.copies ?? []).map((folder) => ({ folder, kind: 'copy' as const })),
@@ -37,8 +40,8 @@ export function placesOf(skill: LockedSkill | undefined): readonly Pick<PlaceCha
 }
 
 /** One change per folder, kind and permission, so that each folder is opened once. */
-function merged(changes: readonly PlaceChange[]): readonly PlaceChange[] {
-  const groups = new Map<string, { first: PlaceChange; add: Set<string>; remove: Set<string> }>();
+function mergeChanges(changes: readonly FolderChange[]): readonly FolderChange[] {
+  const groups = new Map<string, { first: FolderChange; add: Set<string>; remove: Set<string> }>();
   for (const change of changes) {
     const key = JSON.stringify([change.folder, change.kind, change.within]);
     const group = groups.get(key) ?? { first: change, add: new Set(), remove: new Set() };
@@ -50,7 +53,7 @@ function merged(changes: readonly PlaceChange[]): readonly PlaceChange[] {
 }
 
 /** The entry of a skill that replaces `before`: it keeps the places. A restored skill gets them back when they are made. */
-export function withPlacesOf(lock: LockedSkill, before: LockedSkill | undefined): LockedSkill {
+export function keepLockedFolders(lock: LockedSkill, before: LockedSkill | undefined): LockedSkill {
   const { links: _, copies: __, ...rest } = lock;
   return {
     ...rest,
@@ -60,9 +63,9 @@ export function withPlacesOf(lock: LockedSkill, before: LockedSkill | undefined)
 }
 
 /** Records which folders have a link or a copy now. */
-export function lockWithPlaces(
+export function recordFolders(
   lock: LockFile,
-  outcomes: readonly Pick<PlaceOutcome, 'change' | 'kind' | 'added'>[],
+  outcomes: readonly Pick<FolderOutcome, 'change' | 'kind' | 'added'>[],
 ): LockFile {
   if (outcomes.length === 0) return lock;
   const skills = new Map(lock.skills);
@@ -77,7 +80,7 @@ export function lockWithPlaces(
 function record(
   skills: Map<string, LockedSkill>,
   name: string,
-  { folder, kind }: { readonly folder: string; readonly kind?: PlaceKind },
+  { folder, kind }: { readonly folder: string; readonly kind?: PlacementKind },
 ): void {
   const skill = skills.get(name);
   if (skill === undefined) return;

@@ -16,25 +16,25 @@ import {
 } from '#platform';
 
 /** A folder that links to skills of a root. */
-export interface PlaceFolder {
+export interface TargetFolder {
   /** Absolute; inside `within`. */
   readonly folder: string;
   /** A real path. A link in `folder` that leaves it is refused. */
   readonly within: string;
 }
 
-export type ResolvedPlace =
+export type ResolvedFolder =
   | { readonly type: 'folder'; readonly below: RelativePath | ''; readonly real: string; readonly isThere: boolean }
   /** The folder is the root itself, by a link: the agent sees every skill of the root. */
   | { readonly type: 'root' }
   | { readonly type: 'unusable'; readonly reason: string };
 
 /** Resolves the links of the folder without changing anything. `root` is a real path. */
-export function resolvePlace({ folder, within }: PlaceFolder, root: string): ResolvedPlace {
+export function resolveTargetFolder({ folder, within }: TargetFolder, root: string): ResolvedFolder {
   const asked = toRelativePath(path.relative(within, folder).split(path.sep).join('/'));
   if (asked.type === 'refused') return unusable(folder, `is not a folder in ${quoted(within, 200)}`);
   const resolved = resolveBeneath(within, asked.path, [within]);
-  if (resolved.type === 'failed') return unusable(folder, reasonOf(resolved, within));
+  if (resolved.type === 'failed') return unusable(folder, describeOpenFailure(resolved, within));
   const real = path.join(within, resolved.path);
   if (!resolved.isThere && hasBrokenLink(folder, within)) return unusable(folder, 'is or is below a broken link');
   if (real === root) return { type: 'root' };
@@ -44,16 +44,16 @@ export function resolvePlace({ folder, within }: PlaceFolder, root: string): Res
 }
 
 /** Calls `act` with the open folder and its real path. Creates the folder if `create` is set. */
-export function inPlace<T>(
-  place: PlaceFolder,
+export function inTargetFolder<T>(
+  place: TargetFolder,
   root: string,
   { create }: { readonly create: boolean },
   act: (directory: DirectoryHandle, real: string) => T,
 ):
   | { readonly type: 'done'; readonly result: T }
-  | Exclude<ResolvedPlace, { type: 'folder' }>
+  | Exclude<ResolvedFolder, { type: 'folder' }>
   | { readonly type: 'absent' } {
-  const resolved = resolvePlace(place, root);
+  const resolved = resolveTargetFolder(place, root);
   if (resolved.type !== 'folder') return resolved;
   if (!resolved.isThere && !create) return { type: 'absent' };
   const done = inDirectory(
@@ -62,7 +62,7 @@ export function inPlace<T>(
     (directory) => ({ type: 'done' as const, result: act(directory, resolved.real) }),
     { create },
   );
-  return done.type === 'failed' ? unusable(place.folder, reasonOf(done, place.within)) : done;
+  return done.type === 'failed' ? unusable(place.folder, describeOpenFailure(done, place.within)) : done;
 }
 
 /** A broken link is left to the user: its target was meant to be elsewhere. */
@@ -72,11 +72,11 @@ function hasBrokenLink(folder: string, within: string): boolean {
   return false;
 }
 
-function unusable(folder: string, reason: string): Extract<ResolvedPlace, { type: 'unusable' }> {
+function unusable(folder: string, reason: string): Extract<ResolvedFolder, { type: 'unusable' }> {
   return { type: 'unusable', reason: `${quoted(folder, 200)} ${reason}` };
 }
 
-function reasonOf({ code, detail }: OpenFailed, within: string): string {
+function describeOpenFailure({ code, detail }: OpenFailed, within: string): string {
   switch (code) {
     case 'path/link-outside':
       return `is a link that leads out of ${quoted(within, 200)}`;

@@ -14,15 +14,15 @@ import { presentFiles } from '../root/present-files.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
 import { hasSameFiles } from './foreign-copy.ts';
-import { inPlace, type PlaceFolder } from './place-folder.ts';
+import { inTargetFolder, type TargetFolder } from './place-folder.ts';
 
-export type PlaceKind = 'link' | 'copy';
+export type PlacementKind = 'link' | 'copy';
 
 /** What changes in one folder. */
-export interface PlaceChange {
+export interface FolderChange {
   /** Relative to the root, with `/`. */
   readonly folder: string;
-  readonly kind: PlaceKind;
+  readonly kind: PlacementKind;
   /** Names of skills to make visible. */
   readonly add: readonly string[];
   readonly remove: readonly string[];
@@ -40,10 +40,10 @@ export interface Unplaced {
   readonly message: string;
 }
 
-export interface PlaceOutcome {
-  readonly change: PlaceChange;
+export interface FolderOutcome {
+  readonly change: FolderChange;
   /** `copy` if the file system does not support links. */
-  readonly kind: PlaceKind;
+  readonly kind: PlacementKind;
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly unplaced: readonly Unplaced[];
@@ -51,7 +51,7 @@ export interface PlaceOutcome {
   readonly undo: () => void;
 }
 
-export interface PlaceContext {
+export interface FolderContext {
   /** The root, as a real path. */
   readonly root: string;
   /** An empty folder of ours on the file system of the root, for copies. */
@@ -62,36 +62,40 @@ export interface PlaceContext {
   readonly hasCopy: (folder: string, name: string) => boolean;
 }
 
-export async function applyPlaces(
-  changes: readonly PlaceChange[],
-  context: PlaceContext,
-): Promise<readonly PlaceOutcome[]> {
-  const outcomes: PlaceOutcome[] = [];
-  for (const change of changes) outcomes.push(await applyPlace(change, context));
+export async function applyFolderChanges(
+  changes: readonly FolderChange[],
+  context: FolderContext,
+): Promise<readonly FolderOutcome[]> {
+  const outcomes: FolderOutcome[] = [];
+  for (const change of changes) outcomes.push(await applyFolderChange(change, context));
   return outcomes;
 }
 
-async function applyPlace(change: PlaceChange, context: PlaceContext): Promise<PlaceOutcome> {
-  const outcome = tryPlace(change, context, change.kind === 'copy' ? await stageCopies(change, context) : undefined);
+async function applyFolderChange(change: FolderChange, context: FolderContext): Promise<FolderOutcome> {
+  const outcome = tryFolderChange(
+    change,
+    context,
+    change.kind === 'copy' ? await stageCopies(change, context) : undefined,
+  );
   if (outcome !== 'no-links') return outcome;
-  const copying: PlaceChange = { ...change, kind: 'copy' };
-  const copied = tryPlace(copying, context, await stageCopies(copying, context));
+  const copying: FolderChange = { ...change, kind: 'copy' };
+  const copied = tryFolderChange(copying, context, await stageCopies(copying, context));
   // Copies never ask for links. The lock expects the change that was asked for, so that it notices the copies.
   return copied === 'no-links'
     ? failedOutcome(change, context, 'links and copies are impossible')
     : { ...copied, change };
 }
 
-function tryPlace(
-  change: PlaceChange,
-  context: PlaceContext,
+function tryFolderChange(
+  change: FolderChange,
+  context: FolderContext,
   copies: ReadonlyMap<string, string> | undefined,
-): PlaceOutcome | 'no-links' {
-  const place = placeOf(change, context.root);
+): FolderOutcome | 'no-links' {
+  const place = toTargetFolder(change, context.root);
   if (place === undefined)
     return failedOutcome(change, context, 'is not the folder of a known agent: name it with --agent or --to');
   try {
-    const done = inPlace(place, context.root, { create: change.add.length > 0 }, (directory, real) => {
+    const done = inTargetFolder(place, context.root, { create: change.add.length > 0 }, (directory, real) => {
       const work = new Placing({ change, directory, real, root: context.root, context, copies });
       return work.run();
     });
@@ -113,7 +117,7 @@ function tryPlace(
 }
 
 /** Undefined if the change came from a lock or a journal and the folder belongs to no known agent. */
-function placeOf({ folder, within, kind, add }: PlaceChange, root: string): PlaceFolder | undefined {
+function toTargetFolder({ folder, within, kind, add }: FolderChange, root: string): TargetFolder | undefined {
   const absolute = path.resolve(root, folder);
   if (within !== undefined) return { folder: absolute, within };
   const base = baseOfRoot(root);
@@ -123,11 +127,11 @@ function placeOf({ folder, within, kind, add }: PlaceChange, root: string): Plac
 }
 
 interface PlacingInput {
-  readonly change: PlaceChange;
+  readonly change: FolderChange;
   readonly directory: DirectoryHandle;
   readonly real: string;
   readonly root: string;
-  readonly context: PlaceContext;
+  readonly context: FolderContext;
   readonly copies: ReadonlyMap<string, string> | undefined;
 }
 
@@ -143,7 +147,7 @@ class Placing {
     this.#input = input;
   }
 
-  run(): PlaceOutcome | 'no-links' {
+  run(): FolderOutcome | 'no-links' {
     const { change, directory } = this.#input;
     for (const name of change.remove) this.#remove(name);
     for (const name of change.add) {
@@ -183,7 +187,7 @@ class Placing {
     }
     this.#added.push(name);
     const { change, context } = this.#input;
-    this.#undo.push(() => void tryPlace({ ...change, add: [], remove: [name] }, context, undefined));
+    this.#undo.push(() => void tryFolderChange({ ...change, add: [], remove: [name] }, context, undefined));
     return true;
   }
 
@@ -204,7 +208,7 @@ class Placing {
     const { change, context } = this.#input;
     if (!context.hasCopy(change.folder, name)) return false;
     const { before, after } = context.digests(name);
-    const digest = lstatSync(this.#at(name)).isDirectory() ? digestOf(this.#at(name)) : undefined;
+    const digest = lstatSync(this.#at(name)).isDirectory() ? digestFolder(this.#at(name)) : undefined;
     return digest !== undefined && (digest === before || digest === after);
   }
 
@@ -213,7 +217,7 @@ class Placing {
     const { before, after } = context.digests(name);
     const place = this.#at(name);
     const present = lstatSync(place, { throwIfNoEntry: false });
-    const digest = present?.isDirectory() === true ? digestOf(place) : undefined;
+    const digest = present?.isDirectory() === true ? digestFolder(place) : undefined;
     if (digest !== undefined && digest === after) return void this.#added.push(name);
     const staged = copies?.get(name);
     if (staged === undefined) return this.#fail(name, 'could not be copied');
@@ -278,7 +282,7 @@ class Placing {
   #isOurs(place: string, name: string): boolean {
     if (this.#input.change.kind === 'link') return this.#isOurLink(place, name);
     const { before, after } = this.#input.context.digests(name);
-    const digest = lstatSync(place).isDirectory() ? digestOf(place) : undefined;
+    const digest = lstatSync(place).isDirectory() ? digestFolder(place) : undefined;
     return digest !== undefined && (digest === before || digest === after);
   }
 
@@ -309,15 +313,15 @@ export function isLinkTo(place: string, { real, target }: { readonly real: strin
   return path.resolve(real, readlinkSync(place)) === target;
 }
 
-function digestOf(place: string): string | undefined {
+function digestFolder(place: string): string | undefined {
   const tree = presentFiles(place, { withoutLooks: true });
   return isRefusal(tree) ? undefined : tree.digest;
 }
 
 /** Copies the skills to the staging folder, so that each one appears complete in the folder of the agent. */
 async function stageCopies(
-  { add }: PlaceChange,
-  { root, staging }: PlaceContext,
+  { add }: FolderChange,
+  { root, staging }: FolderContext,
 ): Promise<ReadonlyMap<string, string>> {
   const staged = new Map<string, string>();
   if (add.length > 0) makeFolders(staging, 0o700);
@@ -360,18 +364,18 @@ function sync({ descriptor }: DirectoryHandle): void {
   }
 }
 
-function emptyOutcome(change: PlaceChange): PlaceOutcome {
+function emptyOutcome(change: FolderChange): FolderOutcome {
   return { change, kind: change.kind, added: [], removed: [], unplaced: [], undo: () => undefined };
 }
 
-function failedOutcome(change: PlaceChange, context: PlaceContext, reason: string): PlaceOutcome {
+function failedOutcome(change: FolderChange, context: FolderContext, reason: string): FolderOutcome {
   const folder = path.resolve(context.root, change.folder);
   return { ...emptyOutcome(change), unplaced: unplacedAll(change, context, `${quoted(folder, 200)} ${reason}`) };
 }
 
 function unplacedAll(
-  { folder, add, remove }: PlaceChange,
-  { root }: PlaceContext,
+  { folder, add, remove }: FolderChange,
+  { root }: FolderContext,
   message: string,
 ): readonly Unplaced[] {
   return [...add, ...remove].map((name) => ({ folder: path.resolve(root, folder), name, message }));

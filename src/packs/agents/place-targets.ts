@@ -6,16 +6,16 @@ import { quoted, type Surroundings } from '#core';
 import { isInside, isPresent, realPath } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import { AGENTS, type Agent } from './agent-table.ts';
-import { agentBaseOf } from './agent-view.ts';
+import { findAgentBase } from './agent-view.ts';
 import { agentFolder } from './agents.ts';
-import { placesOf } from './lock-places.ts';
+import { listLockedFolders } from './lock-places.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { resolvePlace, type PlaceFolder } from './place-folder.ts';
-import { isLinkTo, type PlaceChange, type PlaceKind } from './place-skills.ts';
+import { resolveTargetFolder, type TargetFolder } from './place-folder.ts';
+import { isLinkTo, type FolderChange, type PlacementKind } from './place-skills.ts';
 
 /** A folder that should show the skills of a root. */
-export interface PlaceTarget extends PlaceFolder {
+export interface PlaceTarget extends TargetFolder {
   /** Ids of the agents that look there; empty for a folder that the user named. */
   readonly agents: readonly string[];
   /** The agents read the root itself. */
@@ -34,7 +34,7 @@ export function placeTargets(
   { root, surroundings }: TargetOptions,
 ): readonly PlaceTarget[] | PackRefusal {
   const real = realFolder(root);
-  const base = agentBaseOf(root, surroundings);
+  const base = findAgentBase(root, surroundings);
   const targets = new Map<string, PlaceTarget>();
   for (const agent of agents) {
     const folder = agentFolder(agent, base);
@@ -76,8 +76,12 @@ function realFolder(folder: string): string {
 export function placeRequests(
   targets: readonly PlaceTarget[],
   names: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
-  { root, kind, takeOver = false }: { readonly root: string; readonly kind: PlaceKind; readonly takeOver?: boolean },
-): readonly PlaceChange[] {
+  {
+    root,
+    kind,
+    takeOver = false,
+  }: { readonly root: string; readonly kind: PlacementKind; readonly takeOver?: boolean },
+): readonly FolderChange[] {
   return targets
     .filter(({ isRoot }) => !isRoot)
     .map(({ folder, within }) => ({
@@ -104,7 +108,7 @@ export function targetsInUse(names: readonly string[], options: TargetOptions): 
 
 /** A target as the plan of an install shows it. */
 export interface PlannedPlace extends Pick<PlaceTarget, 'agents' | 'folder' | 'isRoot'> {
-  readonly kind: PlaceKind;
+  readonly kind: PlacementKind;
   /** Skills that become visible, and those that are already. */
   readonly add: readonly string[];
   readonly same: readonly string[];
@@ -116,7 +120,7 @@ export interface PlannedPlace extends Pick<PlaceTarget, 'agents' | 'folder' | 'i
 
 export interface PlanOptions {
   readonly root: string;
-  readonly kind: PlaceKind;
+  readonly kind: PlacementKind;
   readonly lock: LockFile;
   readonly takeOver: boolean;
 }
@@ -130,13 +134,13 @@ export function planPlace(
   const { agents, folder, isRoot } = target;
   const plan = { agents, folder, isRoot, kind, add: [], same: names, taken: [] };
   if (isRoot) return plan;
-  const resolved = resolvePlace(target, realFolder(root));
+  const resolved = resolveTargetFolder(target, realFolder(root));
   if (resolved.type === 'root') return { ...plan, isRoot: true };
   if (resolved.type === 'unusable') return { ...plan, same: [], problem: resolved.reason };
   const { real } = resolved;
   const inLock = folderInLock(realFolder(root), folder);
-  const isRecorded = (name: string, as: PlaceKind): boolean =>
-    placesOf(lock.skills.get(name)).some((place) => place.folder === inLock && place.kind === as);
+  const isRecorded = (name: string, as: PlacementKind): boolean =>
+    listLockedFolders(lock.skills.get(name)).some((place) => place.folder === inLock && place.kind === as);
   const isUnchangedCopy = (name: string, place: string): boolean => {
     const tree = kind === 'link' && isRecorded(name, 'copy') ? presentFiles(place, { withoutLooks: true }) : undefined;
     return tree?.type === 'present' && tree.digest === lock.skills.get(name)?.digest;

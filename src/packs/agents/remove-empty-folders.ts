@@ -30,24 +30,24 @@ function removable(folder: string, within: string, handles: DirectoryHandle[]): 
   const top = realPath(within);
   const names = path.relative(within, folder).split(path.sep);
   let found: Removable[] = [];
-  let parent = held(DirectoryHandle.open(top), handles);
+  let parent = trackHandle(DirectoryHandle.open(top), handles);
   for (const [depth, name] of names.entries()) {
     const next = parent.tryChild(name);
     if (next.type === 'directory') {
       found.push({ parent, name });
-      parent = held(next.directory, handles);
+      parent = trackHandle(next.directory, handles);
     } else if (next.type === 'link') {
       const target = realPath(path.join(within, ...names.slice(0, depth + 1)));
       if (!isInside(target, top)) return [];
-      parent = held(DirectoryHandle.open(top), handles);
-      for (const step of path.relative(top, target).split(path.sep)) parent = held(parent.child(step), handles);
+      parent = trackHandle(DirectoryHandle.open(top), handles);
+      for (const step of path.relative(top, target).split(path.sep)) parent = trackHandle(parent.child(step), handles);
       found = [];
     } else return next.type === 'failed' && next.code === 'file/missing' ? found : [];
   }
   return found;
 }
 
-function held(handle: DirectoryHandle, handles: DirectoryHandle[]): DirectoryHandle {
+function trackHandle(handle: DirectoryHandle, handles: DirectoryHandle[]): DirectoryHandle {
   handles.push(handle);
   return handle;
 }

@@ -179,7 +179,7 @@ async function inflateInPieces(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const inflate = createInflateRaw({ chunkSize: PIECE, finishFlush: constants.Z_FINISH });
-  const input = Readable.from(piecesOf(file, start, entry.packed));
+  const input = Readable.from(readPieces(file, start, entry.packed));
   input.on('error', (error) => inflate.destroy(error));
   input.pipe(inflate);
   try {
@@ -198,7 +198,7 @@ async function inflateInPieces(
   }
 }
 
-function* piecesOf(file: ArchiveFile, start: number, length: number): Generator<Buffer> {
+function* readPieces(file: ArchiveFile, start: number, length: number): Generator<Buffer> {
   for (let at = 0; at < length; at += PIECE) yield file.bytes(start + at, Math.min(PIECE, length - at));
 }
 

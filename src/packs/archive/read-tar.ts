@@ -73,20 +73,20 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
 
 function merge(before: Extensions, more: Extensions): Extensions {
   const repeated = Object.keys(more).some((key) => key in before);
-  const isNamedTwice = (more.path !== undefined || more.longName !== undefined) && nameOf(before) !== undefined;
+  const isNamedTwice = (more.path !== undefined || more.longName !== undefined) && pickEntryName(before) !== undefined;
   if (repeated || isNamedTwice) throw refused('archive/mismatch', 'an entry has a duplicate property');
   return { ...before, ...more };
 }
 
-function nameOf({ path, longName }: Extensions): string | undefined {
+function pickEntryName({ path, longName }: Extensions): string | undefined {
   return path ?? longName;
 }
 
 function tell(header: TarHeader, extensions: Extensions): RawEntry {
-  const written = nameOf(extensions) ?? header.name;
+  const written = pickEntryName(extensions) ?? header.name;
   // Packers that pack the current folder prefix every name with `./`.
   const bare = written.startsWith('./') && written !== './' ? written.slice(2) : written;
-  const kind = kindOf(header.type, bare);
+  const kind = classifyEntry(header.type, bare);
   // A reader without support for the extension would find the next header at another offset.
   if (extensions.bytes !== undefined && extensions.bytes !== header.bytes)
     throw refused('archive/mismatch', `${quoted(bare)} has two different sizes`);
@@ -99,7 +99,7 @@ function isTop({ name, kind, bytes }: RawEntry): boolean {
   return name === './' && kind === 'folder' && bytes === 0;
 }
 
-function kindOf(type: string, name: string): RawEntry['kind'] {
+function classifyEntry(type: string, name: string): RawEntry['kind'] {
   switch (type) {
     case '\0':
       // Old archives have no types and mark folders by a slash.

@@ -1,6 +1,6 @@
-import { foldersOf, type ArchiveLimits } from '#core';
-import { leftOutLine, leftOutOf, type LeftOut } from '../sources/left-out.ts';
-import { findSkillFolders, insideSkill, skillFolderOf } from '../sources/skill-folders.ts';
+import { listParentFolders, type ArchiveLimits } from '#core';
+import { leftOutLine, findOmission, type LeftOut } from '../sources/left-out.ts';
+import { findSkillFolders, insideSkill, findSkillFolder } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';
 import { openPathValidator, type UsableName } from '../sources/portable-name.ts';
 import { PackRefused, asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
@@ -73,7 +73,7 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
     const isFolder = raw.name.endsWith('/');
     const type = isFolder ? 'folder' : 'file';
     const name = isFolder ? raw.name.slice(0, -1) : raw.name;
-    const omission = leftOutOf(name, type);
+    const omission = findOmission(name, type);
     const path = accepted(omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission));
     validateType(raw, type, path);
     validateSize(raw.bytes, raw.packed ?? archiveBytes, path, limits);
@@ -139,11 +139,11 @@ function skillLocator(
     seen.filter(({ entry }) => entry.type === 'file').map(({ entry }) => entry.path),
   );
   const folders = new Set(found);
-  const above = new Set(found.flatMap((folder) => foldersOf(folder)));
+  const above = new Set(found.flatMap((folder) => listParentFolders(folder)));
   return ({ path, type }, omission) => {
-    const folder = skillFolderOf(path, folders) ?? '';
+    const folder = findSkillFolder(path, folders) ?? '';
     if (folder === '') return above.has(omission.path) ? undefined : omission;
-    const inside = leftOutOf(insideSkill(path, folder), type);
+    const inside = findOmission(insideSkill(path, folder), type);
     return inside === undefined ? 'extracted' : { ...inside, path: `${folder}/${inside.path}` };
   };
 }

@@ -114,10 +114,10 @@ const DOS_REPARSE = 0x400;
 /** Ignores the declared operating system, because not every reader checks it. */
 function kindAndMode({ externalFileAttributes: attributes }: Entry): Pick<RawEntry, 'kind' | 'mode'> {
   const unix = attributes >>> 16;
-  return { kind: kindOf(unix & FILE_TYPE, attributes & 0xffff), ...(unix === 0 ? {} : { mode: unix & 0o7777 }) };
+  return { kind: classifyEntry(unix & FILE_TYPE, attributes & 0xffff), ...(unix === 0 ? {} : { mode: unix & 0o7777 }) };
 }
 
-function kindOf(type: number, dos: number): RawEntry['kind'] {
+function classifyEntry(type: number, dos: number): RawEntry['kind'] {
   if (type === LINK || (dos & DOS_REPARSE) !== 0) return 'link';
   if ((type !== 0 && type !== REGULAR && type !== FOLDER) || (dos & DOS_VOLUME) !== 0) return 'special';
   if (type === FOLDER || (dos & DOS_FOLDER) !== 0) return type === REGULAR ? 'special' : 'folder';
@@ -161,7 +161,7 @@ const END64_BYTES = 56;
 export function findZipEnd(file: ArchiveFile, limits: ArchiveLimits): ZipEnd | undefined {
   const length = Math.min(file.size, END_BYTES + MAX_COMMENT);
   const tail = file.bytes(file.size - length, length);
-  const places = placesOf(END_SIGNATURE, tail);
+  const places = findOffsets(END_SIGNATURE, tail);
   if (places.length === 0) return undefined;
   const fitting = places.filter((place) => place + END_BYTES + commentBytes(tail, place) === length);
   const [place] = fitting;
@@ -179,7 +179,7 @@ export function findZipEnd(file: ArchiveFile, limits: ArchiveLimits): ZipEnd | u
 }
 
 function readEnd(file: ArchiveFile, record: Buffer, at: number, limits: ArchiveLimits): ZipEnd {
-  const raw: Told = {
+  const raw: DeclaredEnd = {
     disks: [record.readUInt16LE(4), record.readUInt16LE(6)],
     countHere: record.readUInt16LE(8),
     count: record.readUInt16LE(10),
@@ -202,7 +202,7 @@ function readEnd(file: ArchiveFile, record: Buffer, at: number, limits: ArchiveL
   return { count, start, end };
 }
 
-interface Told {
+interface DeclaredEnd {
   readonly disks: readonly number[];
   readonly countHere: number;
   readonly count: number;
@@ -211,7 +211,7 @@ interface Told {
 }
 
 /** The Zip64 record directly precedes its locator, which directly precedes the end record. */
-function readEnd64(file: ArchiveFile, at: number): { readonly raw: Told; readonly at: number } | undefined {
+function readEnd64(file: ArchiveFile, at: number): { readonly raw: DeclaredEnd; readonly at: number } | undefined {
   const locatorAt = at - LOCATOR_BYTES;
   if (locatorAt < 0) return undefined;
   const locator = file.bytes(locatorAt, LOCATOR_BYTES);
@@ -235,7 +235,7 @@ function readEnd64(file: ArchiveFile, at: number): { readonly raw: Told; readonl
 }
 
 /** The maximum value in the small record defers to the large one; any other value must be equal. */
-function refuseContradiction(small: Told, large: Told): void {
+function refuseContradiction(small: DeclaredEnd, large: DeclaredEnd): void {
   const isSame = (value: number, highest: number, other: number): boolean => value === highest || value === other;
   const agrees =
     isSame(small.count, 0xffff, large.count) &&
@@ -245,7 +245,7 @@ function refuseContradiction(small: Told, large: Told): void {
   if (!agrees) throw refused('archive/zip64', 'the two end records contradict each other');
 }
 
-function placesOf(needle: Buffer, bytes: Buffer): readonly number[] {
+function findOffsets(needle: Buffer, bytes: Buffer): readonly number[] {
   const places: number[] = [];
   for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + 1))
     if (at + END_BYTES <= bytes.length) places.push(at);

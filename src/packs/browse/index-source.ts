@@ -9,7 +9,7 @@ import { currentRevision, listSite, readTypedSource, stagePack, type StagePackOp
 import type { PackSettings } from '../pack-settings.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { placeOf } from '../sources/folder.ts';
+import { resolveTypedPath } from '../sources/folder.ts';
 import { skillHead, startOfFile } from '../sources/skill-name.ts';
 import { SKILL_FILE_NAME } from '../sources/skill-folders.ts';
 import { sourceText } from '../sources/source-text.ts';
@@ -42,7 +42,7 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
   const source = readTypedSource(text, settings);
   if (isRefusal(source)) return source;
   const { cwd, home = cwd } = settings.surroundings;
-  const place = independentOf(source, { cwd, home });
+  const place = toAbsoluteSource(source, { cwd, home });
   const to = mkdtempSync(path.join(os.tmpdir(), 'skillwright-source-'));
   const stage: StagePackOptions = {
     settings,
@@ -76,9 +76,9 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
 }
 
 /** Paths are made absolute, because an index is used in every working directory. */
-function independentOf(source: PackSource, places: { readonly cwd: string; readonly home: string }): PackSource {
+function toAbsoluteSource(source: PackSource, places: { readonly cwd: string; readonly home: string }): PackSource {
   return source.type === 'folder' || source.type === 'archive'
-    ? { ...source, path: placeOf(source.path, places) }
+    ? { ...source, path: resolveTypedPath(source.path, places) }
     : source;
 }
 

@@ -1,5 +1,5 @@
 /** The index of a source to browse: what its skills are, without their files. Everything in it was written by the source. */
-import { isObject, isValidName, parseJson, startOf } from '#core';
+import { isObject, isValidName, parseJson, sliceStart } from '#core';
 
 /** A skill of a source. Not installed, not validated beyond its name. */
 export interface AvailableSkill {
@@ -32,7 +32,7 @@ export const MAX_AVAILABLE = 20_000;
 const MAX_DESCRIPTION = 2_000;
 
 export function availableSkill({ description, ...skill }: AvailableSkill): AvailableSkill {
-  return { ...skill, description: startOf(description, MAX_DESCRIPTION) };
+  return { ...skill, description: sliceStart(description, MAX_DESCRIPTION) };
 }
 
 export function sourceIndexText(index: SourceIndex): string {

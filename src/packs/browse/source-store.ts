@@ -75,7 +75,7 @@ export function openSourceStore({ home }: { readonly home: string | undefined })
       return index;
     },
     checkNew(name) {
-      if (isPresent(fileOf(name))) throw taken(name);
+      if (isPresent(fileOf(name))) throw sourceExistsError(name);
     },
     async save(index, { isNew, signal }) {
       const file = fileOf(index.name);
@@ -84,7 +84,7 @@ export function openSourceStore({ home }: { readonly home: string | undefined })
         return withFileLock(
           file,
           () => {
-            if (isNew === isPresent(file)) throw isNew ? taken(index.name) : unknown(index.name);
+            if (isNew === isPresent(file)) throw isNew ? sourceExistsError(index.name) : unknown(index.name);
             removeStaleTemporaries(file, { now: Date.now(), olderThanMs: STALE_MS });
             writeFileAtomically(file, Buffer.from(sourceIndexText(index), 'utf8'), { sync: true });
           },
@@ -132,7 +132,7 @@ function damaged(name: string): string {
   return `the index of the source ${quoted(name)} cannot be read; remove the source and add it again`;
 }
 
-function taken(name: string): SkillError<'input/invalid'> {
+function sourceExistsError(name: string): SkillError<'input/invalid'> {
   return invalid(
     `a source ${quoted(name)} exists already`,
     `use another name, or skillwright source update ${name}, or skillwright source remove ${name} first`,

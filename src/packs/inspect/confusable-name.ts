@@ -52,13 +52,13 @@ const ASCII = /^[\0-\x7f]*$/;
 const LATIN = /\p{Script=Latin}/u;
 
 /** The skeletons of a name. `I` may resemble `l` or `i`, so there can be two. */
-export function skeletonsOf(name: string): readonly string[] {
+export function listSkeletons(name: string): readonly string[] {
   const cut = name.slice(0, MAX_NAME).normalize('NFKC');
-  const written = [cut, cut.replaceAll('I', 'l')].map((spelling) => skeletonOf(spelling));
+  const written = [cut, cut.replaceAll('I', 'l')].map((spelling) => toSkeleton(spelling));
   return [...new Set(written)];
 }
 
-function skeletonOf(name: string): string {
+function toSkeleton(name: string): string {
   // Accents are easy to overlook, so they are removed.
   const letters = Array.from(name.toLowerCase().normalize('NFD').replaceAll(MARKS, ''));
   const drawn = letters.map((letter) => SKELETON.get(letter) ?? letter).join('');
@@ -80,7 +80,7 @@ const LEAST_NEAR = 6;
 /** Compares names with the installed ones through an index, so that thousands of names stay fast. */
 export function openNameComparison(installed: readonly string[]): (name: string) => NameSimilarity {
   const names = [...new Set(installed)].sort(compareText);
-  const bySkeleton = groupBy(names, skeletonsOf);
+  const bySkeleton = groupBy(names, listSkeletons);
   const byShortened = groupBy(
     names.filter((name) => isLongEnough(name)),
     shortened,
@@ -89,7 +89,7 @@ export function openNameComparison(installed: readonly string[]): (name: string)
     [...new Set(keys.flatMap((key) => index.get(key) ?? []))].filter((other) => other !== name).sort(compareText);
   return (name) => {
     if (names.length === 0) return { same: [], near: [], isMixed: isMixedScript(name) };
-    const same = found(bySkeleton, skeletonsOf(name), name);
+    const same = found(bySkeleton, listSkeletons(name), name);
     const near = isLongEnough(name)
       ? found(byShortened, shortened(name), name).filter(
           (other) => !same.includes(other) && editDistance(name, other, 1) === 1,

@@ -17,7 +17,7 @@ import {
   type PolicyResult,
   type ReviewedSkill,
 } from '#scan';
-import { looksOf, presentFiles, type TreeLooks } from '../root/present-files.ts';
+import { fingerprintFolder, presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { readScanFiles } from './scan-files.ts';
 import { checkSkill } from '#skills';
 import type { PackSettings } from '../pack-settings.ts';
@@ -63,7 +63,7 @@ export interface InspectOptions {
 /** Refuses only if the files cannot be read. */
 export function inspectSkill(skill: SourceSkill, options: InspectOptions): InspectedSkill | PackRefusal {
   const { settings, mode, checkName, signal } = options;
-  const tree = treeOf(skill);
+  const tree = readTree(skill);
   if (isRefusal(tree)) return tree;
   const checked = checkSkill(skill.path, 'SKILL.md', {
     mode,
@@ -117,7 +117,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
 }
 
 /** Reuses the digests of sources that hashed the files while writing them. */
-function treeOf({
+function readTree({
   path: dir,
   digest,
   files,
@@ -125,7 +125,7 @@ function treeOf({
 }: SourceSkill): Pick<InspectedSkill, 'digest' | 'files' | 'looks'> | PackRefusal {
   if (digest === undefined || files === undefined) return presentFiles(dir);
   if (looks !== undefined) return { digest, files, looks };
-  const now = looksOf(dir);
+  const now = fingerprintFolder(dir);
   return isRefusal(now) ? now : { digest, files, looks: now.looks };
 }
 

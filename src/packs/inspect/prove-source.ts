@@ -20,7 +20,7 @@ export async function proveSkills(
 ): Promise<readonly InspectedSkill[]> {
   return await Promise.all(
     skills.map(async (skill) => {
-      const own = resolved.kind === 'well-known' ? await signatureOf(skill, [skill], settings) : proof;
+      const own = resolved.kind === 'well-known' ? await verifySourceSignature(skill, [skill], settings) : proof;
       return isRefusal(own) ? { ...skill, refusals: [own, ...skill.refusals] } : { ...skill, ...own };
     }),
   );
@@ -36,7 +36,7 @@ export async function verifySource(
   if (manifest !== undefined && isRefusal(manifest)) return manifest;
   if (staged.resolved.kind === 'well-known') return {};
   // A signature covers the whole pack, even if only some of its skills are wanted.
-  return await signatureOf(staged, manifest?.skills ?? skills, settings);
+  return await verifySourceSignature(staged, manifest?.skills ?? skills, settings);
 }
 
 /** Returns undefined if there is no manifest, or if `manifest.json` is not a pack manifest. */
@@ -64,7 +64,7 @@ export function driftText({ changed, missing, added }: Drift): string {
   return [...part('changed', changed), ...part('missing', missing), ...part('added', added)].join('; ');
 }
 
-async function signatureOf(
+async function verifySourceSignature(
   { signature }: Pick<StagedSource, 'signature'>,
   skills: readonly { readonly name: string; readonly version?: string }[],
   { requireSigned, surroundings: { home } }: PackSettings,

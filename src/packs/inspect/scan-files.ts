@@ -44,12 +44,12 @@ export function readScanFiles(
     return files;
   } catch (error) {
     if (error instanceof TreeRefused)
-      return packRefusal(packProblemOf(error.refusal.problem), error.message, error.refusal.path);
+      return packRefusal(toPackProblem(error.refusal.problem), error.message, error.refusal.path);
     throw error;
   }
 }
 
-function packProblemOf(problem: TreeProblem): PackProblem {
+function toPackProblem(problem: TreeProblem): PackProblem {
   if (problem === 'changed') return 'source/changed';
   if (problem === 'gone') return 'source/missing';
   if (problem === 'too-many') return 'archive/too-many';
@@ -86,12 +86,12 @@ function readStart(path: string, file: { readonly descriptor: number; readonly s
 
 /** Decodes invalid UTF-8 as Latin-1: most patterns are ASCII, so a wrong letter hides nothing from them. */
 function decode(bytes: Buffer): string {
-  const encoding = utf16Of(bytes);
+  const encoding = detectUtf16(bytes);
   if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
-function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+function detectUtf16(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }
@@ -141,5 +141,5 @@ function binaryKind(path: string, bytes: Buffer): ScanFile['binary'] {
   // Windows programs start with `MZ`, as some texts do.
   if (head.startsWith('MZ') && head.includes('\0')) return 'program';
   if (magic !== undefined) return magic.kind;
-  return isText || utf16Of(bytes) !== undefined ? undefined : 'other';
+  return isText || detectUtf16(bytes) !== undefined ? undefined : 'other';
 }

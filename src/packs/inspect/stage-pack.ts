@@ -6,7 +6,7 @@ import { isRefusal, type PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
 import type { ExtractArchive, PackSource, StageProgress, StagedSource } from '../sources/source.ts';
 import { readSite, stageSource } from '../sources/stage-source.ts';
-import { placeOf } from '../sources/folder.ts';
+import { resolveTypedPath } from '../sources/folder.ts';
 import { isDirectory, isPresent } from '#platform';
 import type { PackSettings } from '../pack-settings.ts';
 import type { SiteIndex } from '../sources/well-known.ts';
@@ -29,15 +29,15 @@ export function readTypedSource(text: string, { surroundings, network }: PackSet
   const { cwd, home = cwd } = surroundings;
   const source = readSource(text, {
     looksLikeFolder(typed) {
-      const place = placeOf(typed, { cwd, home });
+      const place = resolveTypedPath(typed, { cwd, home });
       if (isDirectory(place)) return 'folder';
       return isPresent(place) ? 'file' : 'absent';
     },
-    fileAddress: (typed) => pathToFileURL(placeOf(typed, { cwd, home })).href,
+    fileAddress: (typed) => pathToFileURL(resolveTypedPath(typed, { cwd, home })).href,
     allowHttp: network.allowHttp,
   });
   if (source.type !== 'folder') return source;
-  const place = placeOf(source.path, { cwd, home });
+  const place = resolveTypedPath(source.path, { cwd, home });
   return isBareRepository(place) ? { type: 'git', url: pathToFileURL(place).href } : source;
 }
 

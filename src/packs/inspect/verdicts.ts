@@ -140,8 +140,8 @@ function oneFolderPerName(
     const [first, ...rest] = group.toSorted(byPrecedence(named));
     // A group is never empty.
     if (first === undefined) throw new TypeError('a group of skills is empty');
-    const digest = rest.length === 0 ? undefined : digestOf(first);
-    const different = rest.filter((skill) => digestOf(skill) !== digest);
+    const digest = rest.length === 0 ? undefined : digestSkill(first);
+    const different = rest.filter((skill) => digestSkill(skill) !== digest);
     const isAsked = named.length === 0 || group.some((one) => named.includes(one.name) || named.includes(one.folder));
     if (!isAsked) return first;
     if (different.length > 0)
@@ -187,7 +187,7 @@ function byPrecedence(named: readonly string[]): (a: SourceSkill, b: SourceSkill
   };
 }
 
-function digestOf({ digest, path }: SourceSkill): string {
+function digestSkill({ digest, path }: SourceSkill): string {
   if (digest !== undefined) return digest;
   const present = presentFiles(path);
   return isRefusal(present) ? path : present.digest;

@@ -85,15 +85,15 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
   const { name } = readName(key);
   if (name === undefined) return `${quoted(key)} is not a valid skill name`;
   if (!isObject(value)) return 'its entry is not an object';
-  const texts = textsOf(value);
+  const texts = readTextFields(value);
   if (texts === undefined) return 'its entry has invisible characters or is too long';
   const { source, sourceType, ref } = texts;
   const sourceUrl = texts.sourceBaseUrl ?? texts.sourceUrl;
   if (source === undefined || source === '') return 'its entry has no source';
-  const folder = folderOf(texts.skillPath);
+  const folder = parseSkillFolder(texts.skillPath);
   if (folder === undefined) return `its path ${quoted(texts.skillPath ?? '')} is outside of the source`;
   if (ref !== undefined && !REF.test(ref)) return `${quoted(ref)} is not a valid branch, tag or commit`;
-  const place = placeOf({
+  const place = toForeignSource({
     source,
     sourceType: sourceType ?? 'github',
     sourceUrl,
@@ -119,7 +119,7 @@ const MAX_FIELD = 2048;
 /** `readSource` validates the ref again. This pattern only excludes options and second fragments. */
 const REF = /^[^\s\-:#~^?*[\\][^\s:#~^?*[\\]{0,249}$/;
 
-function textsOf(entry: object): Partial<Record<(typeof FIELDS)[number], string>> | undefined {
+function readTextFields(entry: object): Partial<Record<(typeof FIELDS)[number], string>> | undefined {
   const all = new Map<string, unknown>(Object.entries(entry));
   const texts: Partial<Record<(typeof FIELDS)[number], string>> = {};
   for (const field of FIELDS) {
@@ -132,17 +132,17 @@ function textsOf(entry: object): Partial<Record<(typeof FIELDS)[number], string>
 }
 
 /** The folder of `skills/pdf/SKILL.md`; empty for the source itself; undefined for a path outside of the source. */
-function folderOf(skillPath = ''): string | undefined {
+function parseSkillFolder(skillPath = ''): string | undefined {
   const folder = skillPath.replace(/(?:^|\/)SKILL\.md$/, '');
   if (folder === '') return '';
   const read = toRelativePath(folder);
   return read.type === 'path' && !folder.includes('#') ? read.path : undefined;
 }
 
-type Place = Pick<ForeignSkill, 'source' | 'ref' | 'folder' | 'note'>;
+type ForeignSource = Pick<ForeignSkill, 'source' | 'ref' | 'folder' | 'note'>;
 
 /** Returns the source or an error message. */
-function placeOf(entry: Entry): Place | string {
+function toForeignSource(entry: Entry): ForeignSource | string {
   const { source, sourceType, sourceUrl } = entry;
   switch (sourceType) {
     case 'github':
@@ -176,7 +176,7 @@ function placeOf(entry: Entry): Place | string {
 export function readOpenSkillsEntry(name: string, text: string): ForeignSkill | string {
   const value = parse(text);
   if (typeof value === 'string') return value.replace('the file', 'its .openskills.json');
-  const texts = textsOf(value);
+  const texts = readTextFields(value);
   if (texts === undefined) return 'its .openskills.json has invisible characters or is too long';
   const { sourceType, source = '', repoUrl = '', subpath = '', localPath = '' } = texts;
   return readEntry(
@@ -197,7 +197,7 @@ function repository(address: string): string | undefined {
   return /^(?:ssh:\/\/|\w[\w.-]*@[\w.-]+:)/i.test(address) ? address : undefined;
 }
 
-function inRepository(address: string | undefined, { source, ref, folder }: Entry): Place | string {
+function inRepository(address: string | undefined, { source, ref, folder }: Entry): ForeignSource | string {
   if (address === undefined || address.includes('#'))
     return `the file does not contain the address of its repository, only ${quoted(source)}`;
   return {

@@ -40,7 +40,7 @@ export function lockFileText(lock: LockFile): string {
 type LockedFiles = Readonly<Record<string, LockedFile>>;
 
 /** Compares present files with locked ones. Folders are not compared; an empty folder only changes the tree digest. */
-export function driftOf(locked: LockedFiles, present: LockedFiles): Drift {
+export function findDrift(locked: LockedFiles, present: LockedFiles): Drift {
   const changed: string[] = [];
   const missing: string[] = [];
   for (const [path, file] of Object.entries(locked)) {
@@ -171,16 +171,16 @@ const REQUIRED: readonly (keyof LockedFields)[] = ['source', 'digest', 'files', 
 
 function text(key: keyof LockedFields, isValid: (value: string) => boolean): [string, Check] {
   const check: Check = (value, skill) => {
-    if (typeof value !== 'string' || !isValid(value)) throw invalid(`"${key}" in ${entryOf(skill)} is invalid`);
+    if (typeof value !== 'string' || !isValid(value)) throw invalid(`"${key}" in ${describeEntry(skill)} is invalid`);
   };
   return [key, check];
 }
 
 function list(key: keyof LockedFields, isValid: (value: string) => boolean, what: string): [string, Check] {
   const check: Check = (value, skill) => {
-    if (!Array.isArray(value)) throw invalid(`"${key}" in ${entryOf(skill)} is not a list`);
+    if (!Array.isArray(value)) throw invalid(`"${key}" in ${describeEntry(skill)} is not a list`);
     if (!value.every((item) => typeof item === 'string' && isValid(item)))
-      throw invalid(`"${key}" in ${entryOf(skill)} contains an invalid ${what}`);
+      throw invalid(`"${key}" in ${describeEntry(skill)} contains an invalid ${what}`);
   };
   return [key, check];
 }
@@ -193,20 +193,21 @@ function toSkill(name: string, value: unknown): LockedSkill {
 }
 
 function checkFields(name: string, value: unknown): asserts value is LockedFields {
-  if (!isObject(value)) throw invalid(`${entryOf(name)} is not an object`);
+  if (!isObject(value)) throw invalid(`${describeEntry(name)} is not an object`);
   for (const key of Object.keys(value)) {
     const check = FIELDS.get(key);
-    if (check === undefined) throw unknownField(key, entryOf(name));
+    if (check === undefined) throw unknownField(key, describeEntry(name));
     if (value[key] !== undefined) check(value[key], name);
   }
-  for (const key of REQUIRED) if (value[key] === undefined) throw invalid(`"${key}" in ${entryOf(name)} is missing`);
+  for (const key of REQUIRED)
+    if (value[key] === undefined) throw invalid(`"${key}" in ${describeEntry(name)} is missing`);
 }
 
 function checkFiles(value: unknown, skill: string): void {
-  if (!isObject(value)) throw invalid(`"files" in ${entryOf(skill)} is not an object`);
+  if (!isObject(value)) throw invalid(`"files" in ${describeEntry(skill)} is not an object`);
   for (const path of Object.keys(value)) {
     const file = value[path];
-    if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${entryOf(skill)} is not a valid file path`);
+    if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${describeEntry(skill)} is not a valid file path`);
     const { sha256, bytes, executable } = isObject(file) ? checkFileFields(file, path, skill) : NO_FIELDS;
     const isFit =
       typeof sha256 === 'string' &&
@@ -217,7 +218,7 @@ function checkFiles(value: unknown, skill: string): void {
       (executable === undefined || executable === true);
     if (!isFit)
       throw invalid(
-        `${quoted(path)} in ${entryOf(skill)} must have "sha256" and "bytes"; "executable" must be true or absent`,
+        `${quoted(path)} in ${describeEntry(skill)} must have "sha256" and "bytes"; "executable" must be true or absent`,
       );
   }
 }
@@ -228,7 +229,7 @@ const NO_FIELDS: Fields = {};
 function checkFileFields(file: Fields, path: string, skill: string): Fields {
   for (const key of Object.keys(file))
     if (key !== 'sha256' && key !== 'bytes' && key !== 'executable')
-      throw unknownField(key, `${quoted(path)} in ${entryOf(skill)}`);
+      throw unknownField(key, `${quoted(path)} in ${describeEntry(skill)}`);
   return file;
 }
 
@@ -239,7 +240,7 @@ function sortedFiles(files: LockedFiles): LockedFiles {
   return Object.fromEntries(Object.entries(files).toSorted(([a], [b]) => compareText(a, b)));
 }
 
-function entryOf(skill: string): string {
+function describeEntry(skill: string): string {
   return `the entry of ${quoted(skill)}`;
 }
 

@@ -2,9 +2,9 @@
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
-import { agentBaseOf } from '../agents/agent-view.ts';
+import { findAgentBase } from '../agents/agent-view.ts';
 import { checkPlaces, type CheckedPlace } from '../agents/check-places.ts';
-import type { PlaceChange, Unplaced } from '../agents/place-skills.ts';
+import type { FolderChange, Unplaced } from '../agents/place-skills.ts';
 import { folderInLock, type PlaceTarget } from '../agents/place-targets.ts';
 import type { LockedSkill } from './lock.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
@@ -12,7 +12,7 @@ import type { StagedSource } from '../sources/source.ts';
 import { withRoot, type OpenRoot } from '../root/open-root.ts';
 import { mayReplace, type Existing, type PutChange } from '../root/plan.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';
-import { looksOf, presentFiles } from '../root/present-files.ts';
+import { fingerprintFolder, presentFiles } from '../root/present-files.ts';
 import { readLock } from './lock-file.ts';
 import { stagePack, settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
 import type { InstallProgress } from '../install.ts';
@@ -72,7 +72,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   if (edited !== undefined && !mayReplace(existing))
     return packRefusal('lock/drift', `${quoted(edited.name)} does not match the lock; it may have been edited`);
   const wanted = found.flatMap(({ status, locked }) => (status === 'same' || locked === undefined ? [] : [locked]));
-  const base = agentBaseOf(open.path, options.settings.surroundings);
+  const base = findAgentBase(open.path, options.settings.surroundings);
   const missing = all.flatMap((locked) => checkPlaces(locked, open.path, base)).filter(isNotInPlace);
   const done = {
     type: 'restored',
@@ -87,7 +87,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
     return { ...done, isDone: options.dryRun !== true };
   const changes = await stageLocked(wanted, open, options);
   if (isRefusal(changes)) return changes;
-  const places = missing.map(({ name, kind, path: at }): PlaceChange => {
+  const places = missing.map(({ name, kind, path: at }): FolderChange => {
     const folder = path.dirname(at);
     const within = options.targets?.find((target) => target.folder === folder)?.within;
     const change = { folder: folderInLock(open.path, folder), kind, add: [name], remove: [] };
@@ -179,7 +179,8 @@ function changeFor(
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);
   if (skill === undefined)
     return packRefusal('lock/not-reproducible', `${quoted(source, 200)} no longer contains ${quoted(name)}`);
-  const tree = skill.digest === undefined ? presentFiles(skill.path) : { ...looksOf(skill.path), digest: skill.digest };
+  const tree =
+    skill.digest === undefined ? presentFiles(skill.path) : { ...fingerprintFolder(skill.path), digest: skill.digest };
   if (isRefusal(tree)) return tree;
   if (!('looks' in tree) || tree.digest !== locked.digest)
     return packRefusal(

@@ -125,7 +125,7 @@ async function readSkill(dir: string, name: string, options: BuildPackOptions, b
       onProgress?.({ step: 'read', done, path: at });
     },
   });
-  const version = versionOf(read.skillMd, name, dir);
+  const version = readSkillVersion(read.skillMd, name, dir);
   return {
     dir: real,
     spellings: read.spellings,
@@ -142,7 +142,7 @@ function ownFiles(out: string): (file: string) => boolean {
   return (file) => names.includes(file) || (file.endsWith('.tmp') && left.some((start) => file.startsWith(start)));
 }
 
-function versionOf(text: string, name: string, dir: string): string | undefined {
+function readSkillVersion(text: string, name: string, dir: string): string | undefined {
   const source = { path: 'SKILL.md', directory: name, fileName: 'SKILL.md', text, validUtf8: true };
   const { head } = parseSkillMd(source, { mode: 'lenient' });
   if (head === undefined) throw refused('pack/format', `the frontmatter of ${quoted(name)} cannot be read`, dir);

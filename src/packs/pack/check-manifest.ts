@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, foldersOf, quoted } from '#core';
+import { compareText, listParentFolders, quoted } from '#core';
 import { isPresent } from '#platform';
-import { driftOf, hasDrift } from '../lock/lock-file.ts';
+import { findDrift, hasDrift } from '../lock/lock-file.ts';
 import type { Drift } from '../lock/lock.ts';
 import { isRefusal, packRefusal, readRefusal, type PackRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
@@ -48,8 +48,8 @@ function skillDrift(folder: string, skill: ManifestSkill): Drift | PackRefusal {
   const link = Object.keys(tree.files).find((at) => tree.files[at]?.sha256 === '');
   if (link !== undefined)
     return packRefusal('archive/link', `${quoted(below(link), 120)} is a link or a special file`, below(link));
-  const { changed, missing, added } = driftOf(files, tree.files);
-  const expected = new Set(Object.keys(files).flatMap(foldersOf));
+  const { changed, missing, added } = findDrift(files, tree.files);
+  const expected = new Set(Object.keys(files).flatMap(listParentFolders));
   const folders = tree.folders.filter((at) => !expected.has(at)).map((at) => `${at}/`);
   const drift = {
     changed: changed.map(below),

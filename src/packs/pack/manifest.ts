@@ -1,8 +1,17 @@
 /**
  * `manifest.json` of a pack lists every file of every skill with its SHA-256. Parsing validates untrusted text; formatting is canonical.
  */
-import { ARCHIVE_LIMITS, collisionKey, compareText, foldersOf, isObject, isValidName, parseJson, quoted } from '#core';
-import { leftOutOf } from '../sources/left-out.ts';
+import {
+  ARCHIVE_LIMITS,
+  collisionKey,
+  compareText,
+  listParentFolders,
+  isObject,
+  isValidName,
+  parseJson,
+  quoted,
+} from '#core';
+import { findOmission } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { PackRefused, refused, type PackRefusal } from '../problems.ts';
@@ -58,7 +67,7 @@ export function readManifest(text: string): ManifestReading {
   try {
     const value = parsed(text);
     if (isForeign(value)) return { type: 'foreign' };
-    return { type: 'manifest', manifest: manifestOf(value, text) };
+    return { type: 'manifest', manifest: parseManifest(value, text) };
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
     throw error;
@@ -116,12 +125,12 @@ function isForeign(value: unknown): boolean {
   return true;
 }
 
-function manifestOf(value: unknown, text: string): PackManifest {
+function parseManifest(value: unknown, text: string): PackManifest {
   const { schema, skills } = fields(value, ['schema', 'skills'], 'the manifest');
   if (schema !== MANIFEST_SCHEMA) throw wrong('unknown schema version');
   if (!Array.isArray(skills) || skills.length === 0) throw wrong('there are no skills');
-  const read = skills.map(skillOf);
-  if (measured(text).keys > keysOf(read)) throw wrong('a key occurs twice');
+  const read = skills.map(parseSkill);
+  if (measured(text).keys > countKeys(read)) throw wrong('a key occurs twice');
   if (new Set(read.map(({ name }) => collisionKey(name))).size < read.length) throw wrong('a skill occurs twice');
   if (read.reduce((sum, { files }) => sum + Object.keys(files).length, 0) > ARCHIVE_LIMITS.maxEntries)
     throw wrong('there are too many files');
@@ -129,7 +138,7 @@ function manifestOf(value: unknown, text: string): PackManifest {
 }
 
 /** The number of keys that a manifest with these skills has. */
-function keysOf(skills: readonly ManifestSkill[]): number {
+function countKeys(skills: readonly ManifestSkill[]): number {
   let count = 2;
   for (const { version, files } of skills) {
     count += version === undefined ? 3 : 4;
@@ -138,7 +147,7 @@ function keysOf(skills: readonly ManifestSkill[]): number {
   return count;
 }
 
-function skillOf(value: unknown): ManifestSkill {
+function parseSkill(value: unknown): ManifestSkill {
   const { name, version, digest, files } = fields(value, ['name', 'version', 'digest', 'files'], 'a skill');
   if (typeof name !== 'string' || !isValidName(name)) throw wrong('a skill has an invalid name');
   const which = `the skill ${quoted(name)}`;
@@ -146,25 +155,25 @@ function skillOf(value: unknown): ManifestSkill {
     throw wrong(`${which} has a version that is not a string`);
   if (typeof digest !== 'string' || !/^sha256-tree:[0-9a-f]{64}$/.test(digest)) throw wrong(`${which} has no digest`);
   if (!isObject(files) || !Object.hasOwn(files, 'SKILL.md')) throw wrong(`${which} has no SKILL.md`);
-  return { name, version, digest, files: filesOf(name, files) };
+  return { name, version, digest, files: parseFiles(name, files) };
 }
 
-function filesOf(skill: string, files: Readonly<Record<string, unknown>>): Readonly<Record<string, LockedFile>> {
-  const entries = Object.entries(files).map(([path, value]) => [path, fileOf(`${skill}/${path}`, value)] as const);
+function parseFiles(skill: string, files: Readonly<Record<string, unknown>>): Readonly<Record<string, LockedFile>> {
+  const entries = Object.entries(files).map(([path, value]) => [path, parseFile(`${skill}/${path}`, value)] as const);
   const names = new Set(entries.map(([path]) => collisionKey(path)));
   if (names.size < entries.length)
     throw wrong(`two files of the skill ${quoted(skill)} are the same file on some systems`);
-  for (const folder of new Set(entries.flatMap(([path]) => foldersOf(path))))
+  for (const folder of new Set(entries.flatMap(([path]) => listParentFolders(path))))
     if (names.has(collisionKey(folder))) throw wrong(`${quoted(`${skill}/${folder}`)} is both a file and a folder`);
   // Creates own properties, so a file may be called `__proto__`.
   return Object.fromEntries(entries);
 }
 
-function fileOf(path: string, value: unknown): LockedFile {
+function parseFile(path: string, value: unknown): LockedFile {
   const problem = portableNameProblem(path);
   if (problem !== undefined) throw wrong(problem.message);
   const which = quoted(path, 120);
-  const omission = leftOutOf(path, 'file');
+  const omission = findOmission(path, 'file');
   if (omission !== undefined) throw wrong(`${which} is never installed: ${omission.reason}`);
   if (path !== path.normalize('NFC')) throw wrong(`${which} is not in NFC, as installed file names are`);
   const { sha256, bytes, executable } = fields(value, ['sha256', 'bytes', 'executable'], which);

@@ -1,7 +1,7 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
 import {
-  folderOf,
-  foldersOf,
+  parentFolder,
+  listParentFolders,
   ignoredBy,
   parseIgnore,
   printable,
@@ -93,7 +93,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
   }
   if (skillMd === undefined) throw refused('pack/no-skill', `${quoted(dir, 200)} has no SKILL.md`, dir);
   const sorted = Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return { files: sorted, spellings, digest: digestOf(sorted), leftOut: choice.leftOut(), skillMd };
+  return { files: sorted, spellings, digest: digestFiles(sorted), leftOut: choice.leftOut(), skillMd };
 }
 
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
@@ -117,8 +117,8 @@ export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
 }
 
 /** Includes only the folders of the packed files, as an unpacked pack has them. */
-function digestOf(files: Readonly<Record<string, LockedFile>>): string {
-  const folders = new Set(Object.keys(files).flatMap(foldersOf));
+function digestFiles(files: Readonly<Record<string, LockedFile>>): string {
+  const folders = new Set(Object.keys(files).flatMap(listParentFolders));
   const entries: DigestEntry[] = [...folders].map((at) => ({ kind: 'folder', path: at, content: new Uint8Array() }));
   for (const [at, { executable, sha256 }] of Object.entries(files))
     entries.push({ kind: executable === true ? 'program' : 'file', path: at, content: Buffer.from(sha256, 'hex') });
@@ -137,7 +137,7 @@ function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFi
   const rulesIn = (folder: string): readonly IgnoreRule[] => {
     const found = known.get(folder);
     if (found !== undefined) return found;
-    const above = folder === '' ? BUILT_IN_IGNORES : rulesIn(folderOf(folder));
+    const above = folder === '' ? BUILT_IN_IGNORES : rulesIn(parentFolder(folder));
     const rules = [...above, ...IGNORE_FILES.flatMap((file) => readIgnore(dir, folder, file))];
     known.set(folder, rules);
     return rules;
@@ -146,7 +146,7 @@ function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFi
     skip(at, askFolder) {
       const isFolder = askFolder();
       const isOwn = isOwnFile(path.join(dir, at));
-      const rule = isOwn ? undefined : ignoredBy(rulesIn(folderOf(at)), at, isFolder);
+      const rule = isOwn ? undefined : ignoredBy(rulesIn(parentFolder(at)), at, isFolder);
       // Files that are never installed are not packed, whatever an ignore file says.
       const hidden = whyLeftOut(path.posix.basename(at), isFolder ? 'folder' : 'file');
       if (!isOwn && rule === undefined && hidden === undefined) return false;

@@ -67,14 +67,14 @@ export interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-export function sbomOf({ skills, tool, timestamp, identity }: SbomOptions): Sbom {
+export function buildSbom({ skills, tool, timestamp, identity }: SbomOptions): Sbom {
   const sorted = skills.toSorted((a, b) => compareText(a.name, b.name));
   const names = new Set(sorted.map(({ name }) => name));
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
-    serialNumber: `urn:uuid:${uuidOf(identity)}`,
+    serialNumber: `urn:uuid:${toUuid(identity)}`,
     version: 1,
     metadata: {
       timestamp,
@@ -104,7 +104,7 @@ function skillComponent(skill: SbomSkill): SbomComponent {
     name,
     version,
     description,
-    ...(license === undefined || license.trim() === '' ? {} : { licenses: [licenseOf(license.trim())] }),
+    ...(license === undefined || license.trim() === '' ? {} : { licenses: [toLicense(license.trim())] }),
     purl,
     properties: [
       { name: 'skillwright:digest', value: digest },
@@ -131,7 +131,7 @@ function reference(name: string): string {
 }
 
 /** UUID version 8 is for custom formats. */
-function uuidOf(identity: string): string {
+function toUuid(identity: string): string {
   const hex = identity
     .toLowerCase()
     .replaceAll(/[^0-9a-f]/g, '')
@@ -158,7 +158,7 @@ const COMMON_IDS = new Map(
 );
 
 /** CycloneDX accepts SPDX ids and expressions only; any other text becomes a licence name. */
-function licenseOf(text: string): object {
+function toLicense(text: string): object {
   const spelled = COMMON_IDS.get(text.toLowerCase()) ?? text;
   try {
     const parsed = parseLicense(spelled);
@@ -173,7 +173,7 @@ function licenseOf(text: string): object {
 /** Creates the bill of materials. Its serial number depends only on names, versions and digests. */
 export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }): Sbom {
   const lines = skills.map(({ name, version = '', digest }) => JSON.stringify([name, version, digest]));
-  return sbomOf({
+  return buildSbom({
     skills,
     tool: VERSION,
     timestamp: `${now.toISOString().slice(0, 19)}Z`,
@@ -201,7 +201,7 @@ export function packageUrl({ name, version, source, revision }: SourcedSkill): s
     return `pkg:npm/${source.name.split('/').map(encoded).join('/')}${at === undefined ? '' : `@${encoded(at)}`}`;
   }
   if (source?.type !== 'git' || revision === undefined) return undefined;
-  const place = placeOf(source.url);
+  const place = parseRepositoryUrl(source.url);
   const folder =
     source.folder === undefined || source.folder === '' ? '' : `#${source.folder.split('/').map(encoded).join('/')}`;
   const type = place === undefined ? undefined : FORGES.get(place.host);
@@ -215,7 +215,7 @@ export function packageUrl({ name, version, source, revision }: SourcedSkill): s
 /**
  * Parses `https://host/owner/name.git`, `ssh://git@host/…` and `git@host:owner/name` without the user. Undefined for local repositories.
  */
-function placeOf(url: string): { readonly host: string; readonly path: string } | undefined {
+function parseRepositoryUrl(url: string): { readonly host: string; readonly path: string } | undefined {
   const [, host, path] =
     /^(?:git\+)?(?:https?|ssh|git):\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
     /^[\w.-]+@([\w.-]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(url) ??

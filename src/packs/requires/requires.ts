@@ -3,7 +3,7 @@
  * that must be valid for every host. An entry is `name`, `name@range`, `name from source`, or a combination.
  */
 import { BETWEEN_NAMES } from '#skills';
-import { hiddenCharacters, isTooLong, parseJson, quoted, readName, startOf, type SkillHead } from '#core';
+import { hiddenCharacters, isTooLong, parseJson, quoted, readName, sliceStart, type SkillHead } from '#core';
 import { isRange } from '#platform';
 
 export interface SkillRequirement {
@@ -69,7 +69,7 @@ function jsonTexts(text: string): readonly string[] | undefined {
 
 /** Parses one entry. */
 export function readRequirement(entry: string): SkillRequirement | UnreadRequirement {
-  const unread = (reason: string): UnreadRequirement => ({ entry: startOf(entry, MAX_ENTRY), reason });
+  const unread = (reason: string): UnreadRequirement => ({ entry: sliceStart(entry, MAX_ENTRY), reason });
   if (entry.length > MAX_ENTRY) return unread(`${quoted(entry)} has more than ${String(MAX_ENTRY)} characters`);
   if (/[\r\n]/.test(entry) || hiddenCharacters(entry) !== undefined)
     return unread(`${quoted(entry)} has invisible characters`);

@@ -73,7 +73,7 @@ export function resolveRequirements(request: ResolveRequest): Resolution {
     ...order,
     ...[...graph.byName.installed.keys()].sort(compareText).filter((name) => !entering.has(name)),
   ];
-  const found = checked.flatMap((name) => problemsOf(graph, name, entering));
+  const found = checked.flatMap((name) => findProblems(graph, name, entering));
   return {
     order,
     added,
@@ -154,7 +154,7 @@ function circle(names: readonly string[]): string[] {
 }
 
 /** For installed skills that stay, only checks requirements that are about to change. */
-function problemsOf(
+function findProblems(
   graph: Graph,
   name: string,
   entering: ReadonlySet<string>,

@@ -5,7 +5,7 @@
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { withPlacesOf } from '../agents/lock-places.ts';
+import { keepLockedFolders } from '../agents/lock-places.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { quoted } from '#core';
 import { isSystemError, makeFolders } from '#platform';
@@ -104,7 +104,7 @@ export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): Loc
   for (const { step, isDone } of outcomes) {
     if (!isDone) continue;
     if (step.type === 'put' && step.lock !== undefined)
-      skills.set(step.name, withPlacesOf(step.lock, lock.skills.get(step.name)));
+      skills.set(step.name, keepLockedFolders(step.lock, lock.skills.get(step.name)));
     else skills.delete(step.name);
   }
   return { ...lock, skills };

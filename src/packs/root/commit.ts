@@ -5,10 +5,10 @@
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { lockWithPlaces, placeChanges } from '../agents/lock-places.ts';
-import { applyPlaces, type PlaceChange, type PlaceOutcome, type Unplaced } from '../agents/place-skills.ts';
+import { recordFolders, planFolderChanges } from '../agents/lock-places.ts';
+import { applyFolderChanges, type FolderChange, type FolderOutcome, type Unplaced } from '../agents/place-skills.ts';
 import type { LockFile } from '../lock/lock.ts';
-import { driftOf, hasDrift, lockFileText } from '../lock/lock-file.ts';
+import { findDrift, hasDrift, lockFileText } from '../lock/lock-file.ts';
 import { PackRefused, isRefusal, systemRefusal, refused, type PackRefusal } from '../problems.ts';
 import { quoted } from '#core';
 import { isSystemError, pause, TreeFingerprint, writeFileAtomically } from '#platform';
@@ -19,7 +19,7 @@ import { RECORD_NAME } from './skill-backups.ts';
 import { lockPath, refuseReplaced, rootPath, displayPath, statePath, type RootHandle } from './root-paths.ts';
 import { storeOriginals } from './originals.ts';
 import { planSteps, refuseChanges, type PlannedChange, type PutChange } from './plan.ts';
-import { looksOf, pathsIn, presentBuffer, presentFiles, type PresentTree } from './present-files.ts';
+import { fingerprintFolder, pathsIn, presentBuffer, presentFiles, type PresentTree } from './present-files.ts';
 import type { RootLock } from './root-lock.ts';
 
 export interface CommitProgress {
@@ -38,7 +38,7 @@ export interface CommitOptions {
   /** The time to record (default: now). */
   readonly at?: Date;
   /** Links and copies in the folders of agents, beside those that follow from the lock. */
-  readonly places?: readonly PlaceChange[];
+  readonly places?: readonly FolderChange[];
   /** Called right before the change becomes final: a process that is killed later leaves what was stored here, too. */
   readonly beforeCommit?: BeforeCommit;
   /** For tests: called after every change that other processes can see. */
@@ -86,8 +86,8 @@ export async function commitChanges(
     await checkStaged(staged, options);
     const originals = await storeOriginals(handle, staged);
     const steps = planSteps(handle, work.lock, { changes, staging: work.staging, at: options.at ?? new Date() });
-    const places = placeChanges(work.lock, changes, options.places);
-    const lock = lockWithPlaces(lockAfter(work.lock, steps.map(asDone)), places.map(asPlaced));
+    const places = planFolderChanges(work.lock, changes, options.places);
+    const lock = recordFolders(lockAfter(work.lock, steps.map(asDone)), places.map(asPlaced));
     const nextLock = writeNextLock(work, lock);
     await syncBefore(work, { steps, staged, originals }, options);
     await options.beforeCommit?.(staged.map((change) => arriving(handle, change, places)));
@@ -106,7 +106,7 @@ export async function commitChanges(
 function arriving(
   { path: root }: RootHandle,
   { name, from }: PutChange,
-  places: readonly PlaceChange[],
+  places: readonly FolderChange[],
 ): ArrivingSkill {
   const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
   return {
@@ -116,7 +116,7 @@ function arriving(
 }
 
 const asDone = (step: Step): StepOutcome => ({ step, isDone: true });
-const asPlaced = (change: PlaceChange) => ({ change, kind: change.kind, added: change.add });
+const asPlaced = (change: FolderChange) => ({ change, kind: change.kind, added: change.add });
 
 /** Folders to check before yielding to the event loop. */
 const CHECKED_AT_ONCE = 32;
@@ -137,11 +137,11 @@ const CHANGED = 'changed after the inspection';
 function whyChanged({ from, lock, looks }: PutChange, buffer: Buffer): string | undefined {
   if (looks instanceof TreeFingerprint) return looks.isCurrent(from) ? undefined : CHANGED;
   if (looks !== undefined) {
-    const seen = orThrow(looksOf(from));
+    const seen = orThrow(fingerprintFolder(from));
     return whyLeftOut(seen) ?? (seen.looks === looks ? undefined : CHANGED);
   }
   const tree = orThrow(presentFiles(from, { buffer }));
-  const drift = driftOf(lock.files, tree.files);
+  const drift = findDrift(lock.files, tree.files);
   const [file = ''] = [...drift.changed, ...drift.missing, ...drift.added];
   if (hasDrift(drift)) return `differs from what was inspected: ${quoted(file)}`;
   return whyLeftOut(tree) ?? (tree.digest === lock.digest ? undefined : 'has different folders than at the inspection');
@@ -189,7 +189,7 @@ async function syncBefore(
       ...originals,
       ...unsettled.flatMap(({ from }) => pathsIn(from)),
       ...kept.flatMap((place) => [`${place}/${RECORD_NAME}`, place]),
-      ...[staging, 'staging', ...partsOf(steps)].map((below) => statePath(handle, below)),
+      ...[staging, 'staging', ...listChangedFolders(steps)].map((below) => statePath(handle, below)),
       rootPath(handle),
     ],
     within: handle.path,
@@ -197,7 +197,7 @@ async function syncBefore(
 }
 
 /** Folders of the state folder in which entries are added or removed. */
-function partsOf(steps: readonly Step[]): readonly string[] {
+function listChangedFolders(steps: readonly Step[]): readonly string[] {
   const kept = backupFolders(steps).map((below) => path.posix.dirname(below));
   const from = steps.flatMap((step) => (step.type === 'put' ? [path.posix.dirname(step.from)] : []));
   return [...new Set([...kept, ...from])];
@@ -227,7 +227,7 @@ async function applyAll(
   const { handle } = work;
   let written = lock;
   let notes: readonly string[] = [];
-  let placed: readonly PlaceOutcome[] = [];
+  let placed: readonly FolderOutcome[] = [];
   try {
     const outcomes = await applySteps(handle, steps, onStep);
     notes = outcomes.flatMap(({ note }) => note ?? []);
@@ -235,7 +235,7 @@ async function applyAll(
     if (placed.length > 0) onStep('linked');
     await syncAfter(work, steps);
     if (outcomes.some(({ isDone }) => !isDone) || placed.some(isPartial)) {
-      written = lockWithPlaces(lockAfter(work.lock, outcomes), placed);
+      written = recordFolders(lockAfter(work.lock, outcomes), placed);
       writeFileAtomically(nextLock, Buffer.from(lockFileText(written)), { mode: 0o644, sync: true });
     }
     renameSync(nextLock, lockPath(handle));
@@ -255,23 +255,23 @@ async function applyAll(
 }
 
 /** Whether the lock must be written again, because it expects something else. */
-function isPartial({ change, kind, added }: PlaceOutcome): boolean {
+function isPartial({ change, kind, added }: FolderOutcome): boolean {
   return kind !== change.kind || added.length < change.add.length;
 }
 
 /** Makes the changes in the folders of agents, except for skills that did not arrive. */
 export function placeSkills(
   { handle, lock, staging }: Pick<Work, 'handle' | 'lock' | 'staging'>,
-  places: readonly PlaceChange[],
+  places: readonly FolderChange[],
   outcomes: readonly StepOutcome[],
-): Promise<readonly PlaceOutcome[]> {
+): Promise<readonly FolderOutcome[]> {
   const failed = new Set(outcomes.filter(({ isDone }) => !isDone).map(({ step }) => step.name));
   const digests = new Map(
     outcomes.flatMap(({ step }) =>
       step.type === 'put' && step.lock !== undefined ? [[step.name, step.lock.digest]] : [],
     ),
   );
-  return applyPlaces(
+  return applyFolderChanges(
     places.map((place) => ({ ...place, add: place.add.filter((name) => !failed.has(name)) })),
     {
       root: handle.path,
@@ -287,7 +287,7 @@ export function placeSkills(
 }
 
 async function syncAfter({ handle }: Work, steps: readonly Step[]): Promise<void> {
-  const folders = [...backupFolders(steps), ...partsOf(steps)];
+  const folders = [...backupFolders(steps), ...listChangedFolders(steps)];
   await syncPaths({
     count: folders.length,
     places: () => [...folders.map((below) => statePath(handle, below)), rootPath(handle)],
@@ -298,7 +298,7 @@ async function syncAfter({ handle }: Work, steps: readonly Step[]): Promise<void
 /** Restores the old state. The lock is still the old one, because it is replaced last. */
 function undone(
   work: Work,
-  { steps, placed }: { readonly steps: readonly Step[]; readonly placed: readonly PlaceOutcome[] },
+  { steps, placed }: { readonly steps: readonly Step[]; readonly placed: readonly FolderOutcome[] },
   refusal: PackRefusal,
 ): CommitEnd {
   try {

@@ -41,7 +41,7 @@ function run(handle: RootHandle, pairs: readonly Pair[]): Promise<'ended' | 'kil
   if (call === undefined || !existsSync(PROGRAM)) return Promise.resolve('ended');
   return new Promise((resolve) => {
     const child = spawn(PROGRAM, ['-e', TEXT, String(call), String(process.pid)], {
-      cwd: ownPlace(handle),
+      cwd: toOwnPath(handle),
       env: {},
       stdio: ['pipe', 'ignore', 'ignore'],
       timeout: MAX_MS,
@@ -55,6 +55,6 @@ function run(handle: RootHandle, pairs: readonly Pair[]): Promise<'ended' | 'kil
 }
 
 /** `/proc/self` would be the child process. */
-function ownPlace({ place }: RootHandle): string {
+function toOwnPath({ place }: RootHandle): string {
   return place.replace('/proc/self/', `/proc/${String(process.pid)}/`);
 }

@@ -7,7 +7,7 @@ import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { isObject, isValidName, quoted } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isFolderPath, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
-import type { PlaceChange } from '../agents/place-skills.ts';
+import type { FolderChange } from '../agents/place-skills.ts';
 import { PackRefused, refused } from '../problems.ts';
 import { readPrivateFile, writeFileAtomically } from '#platform';
 import { syncPath } from './sync.ts';
@@ -45,7 +45,7 @@ export type Step =
 export interface Transaction {
   readonly steps: readonly Step[];
   /** Changes in the folders of agents, made after the steps. */
-  readonly places: readonly PlaceChange[];
+  readonly places: readonly FolderChange[];
 }
 
 export type JournalReading =
@@ -114,12 +114,12 @@ function toTransaction(value: unknown): Transaction {
   if (!Array.isArray(places)) throw unfit('"places" is not a list');
   return {
     steps: value['steps'].map((step: unknown) => toStep(step)),
-    places: places.map((place: unknown) => toPlaceChange(place)),
+    places: places.map((place: unknown) => parseFolderChange(place)),
   };
 }
 
 /** The folder is checked again when it is opened: only folders of known agents are changed. */
-function toPlaceChange(value: unknown): PlaceChange {
+function parseFolderChange(value: unknown): FolderChange {
   if (!isObject(value)) throw unfit('a place is not an object');
   const { folder, kind } = value;
   if (typeof folder !== 'string' || !isFolderPath(folder)) throw unfit('a place has no valid folder');
@@ -139,20 +139,20 @@ function toStep(value: unknown): Step {
   if (!isObject(value)) throw unfit('a step is not an object');
   const { type, name, from, identity, old, lock, to } = value;
   if (typeof name !== 'string' || !isValidName(name)) throw unfit('a step has no valid skill name');
-  if (type === 'remove') return { type, name, to: to === undefined ? undefined : toPlace(to) };
+  if (type === 'remove') return { type, name, to: to === undefined ? undefined : parseStatePath(to) };
   if (type !== 'put' || typeof identity !== 'string') throw unfit(`the step of ${quoted(name)} has an unknown type`);
   return {
     type,
     name,
-    from: toPlace(from),
+    from: parseStatePath(from),
     identity,
-    old: old === undefined ? undefined : toPlace(old),
+    old: old === undefined ? undefined : parseStatePath(old),
     lock: lock === undefined ? undefined : toLockedSkill(name, lock),
   };
 }
 
 /** Accepts only paths inside the state folder, because the journal may come with a cloned repository. */
-function toPlace(value: unknown): string {
+function parseStatePath(value: unknown): string {
   const parts = typeof value === 'string' ? value.split('/') : [];
   const isFit =
     parts.length > 1 &&

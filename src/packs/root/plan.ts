@@ -185,10 +185,10 @@ function refuseRemove(handle: RootHandle, lock: LockFile, { name, force = false 
   const place = path.join(handle.path, name);
   if (identityAt(skillPath(handle, name)) === undefined)
     throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
-  if (!force) throw new PackRefused(handPlaced(name, place));
+  if (!force) throw new PackRefused(handPlacedRefusal(name, place));
 }
 
-function handPlaced(name: string, place: string): PackRefusal {
+function handPlacedRefusal(name: string, place: string): PackRefusal {
   return {
     ...packRefusal(
       'install/foreign',

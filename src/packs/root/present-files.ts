@@ -122,7 +122,7 @@ function lockedFile({ kind, content, bytes }: ReadEntry): LockedFile {
 }
 
 /** Computes the stat fingerprint of a tree without opening its files. */
-export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
+export function fingerprintFolder(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
   return orRefused(folder, () => {
     const fingerprint = new TreeFingerprint();
     const leftOut: string[] = [];

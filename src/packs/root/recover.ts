@@ -1,7 +1,7 @@
 /** Recovers a root after a crash: completes a committed change and clears an uncommitted one. */
 import { readdirSync, renameSync } from 'node:fs';
 
-import { lockWithPlaces } from '../agents/lock-places.ts';
+import { recordFolders } from '../agents/lock-places.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { lockFileText, readLockAt } from '../lock/lock-file.ts';
 import { PackRefused, isRefusal, refused } from '../problems.ts';
@@ -77,7 +77,7 @@ async function finish(handle: RootHandle, { steps, places }: Transaction, onStep
   );
   if (placed.length > 0) onStep('linked');
   syncPath(rootPath(handle));
-  writeLock(handle, lockWithPlaces(lockAfter(lock, outcomes), placed));
+  writeLock(handle, recordFolders(lockAfter(lock, outcomes), placed));
   onStep('lock written');
   removeJournal(handle);
   onStep('journal removed');

@@ -45,7 +45,7 @@ export function openRootHandle(given: string, { create }: { readonly create: boo
     throw error;
   }
   const { place } = directory;
-  return { path: real, given: path.resolve(given), place, directory, identity: identityOf(directory.stats()) };
+  return { path: real, given: path.resolve(given), place, directory, identity: toIdentity(directory.stats()) };
 }
 
 export function closeRootHandle({ directory }: RootHandle): void {
@@ -55,19 +55,19 @@ export function closeRootHandle({ directory }: RootHandle): void {
 /** Throws `PackRefused` if the path now refers to another folder. */
 export function refuseReplaced({ given, path: real, identity }: RootHandle): void {
   const stats = tryRealPath(given) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
-  if (stats === undefined || identityOf(stats) !== identity)
+  if (stats === undefined || toIdentity(stats) !== identity)
     throw unusable(`${quoted(given, 200)} was replaced during the change`, given);
 }
 
 /** Identifies a file or folder independently of its path. */
-export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+export function toIdentity({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
   return `${String(dev)}:${String(ino)}`;
 }
 
 /** Identity of the entry at a path, without following links; undefined if nothing exists there. */
 export function identityAt(place: string): string | undefined {
   const stats = lstatSync(place, { throwIfNoEntry: false });
-  return stats === undefined ? undefined : identityOf(stats);
+  return stats === undefined ? undefined : toIdentity(stats);
 }
 
 /** The root itself. The trailing dot is needed because a descriptor path is a link. */

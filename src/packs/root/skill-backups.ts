@@ -56,13 +56,13 @@ export function prepareBackup(
 /** Lists backups of one kind, newest first, optionally of one skill. Folders without a valid record are skipped. */
 export function listBackups(handle: RootHandle, part: BackupKind, name?: string): readonly SkillBackup[] {
   return readdirSync(statePath(handle, part))
-    .filter((id) => nameOf(id) !== undefined && (name === undefined || nameOf(id) === name))
+    .filter((id) => parseBackupName(id) !== undefined && (name === undefined || parseBackupName(id) === name))
     .toSorted((a, b) => compareText(b, a))
     .flatMap((id) => readBackup(handle, part, id) ?? []);
 }
 
 /** The skill name in the name of a backup folder. */
-function nameOf(id: string): string | undefined {
+function parseBackupName(id: string): string | undefined {
   return ID.exec(id)?.[1];
 }
 
@@ -76,7 +76,7 @@ export function surplusBackups(
   return readdirSync(statePath(handle, part))
     .toSorted((a, b) => compareText(b, a))
     .filter((id) => {
-      const name = nameOf(id) ?? '';
+      const name = parseBackupName(id) ?? '';
       const count = seen.get(name) ?? 0;
       seen.set(name, count + 1);
       return names.has(name) && count >= keep;
@@ -91,15 +91,16 @@ function readBackup(handle: RootHandle, part: BackupKind, id: string): SkillBack
   const record = read.type === 'read' ? parseJson(read.bytes.toString('utf8')) : undefined;
   if (!isObject(record) || record['schema'] !== RECORD_SCHEMA) return undefined;
   const { name, at, lock } = record;
-  if (typeof name !== 'string' || name !== nameOf(id) || !isValidName(name) || typeof at !== 'string') return undefined;
+  if (typeof name !== 'string' || name !== parseBackupName(id) || !isValidName(name) || typeof at !== 'string')
+    return undefined;
   // The record is written first, so a crash may leave it without a backup.
   if (lstatSync(statePath(handle, `${below}/${name}`), { throwIfNoEntry: false }) === undefined) return undefined;
-  const entry = lock === undefined ? undefined : entryOf(name, lock);
+  const entry = lock === undefined ? undefined : parseLockEntry(name, lock);
   const path = displayPath(handle, `${below}/${name}`);
   return { part, id, name, at, lock: entry, path };
 }
 
-function entryOf(name: string, value: unknown): LockedSkill | undefined {
+function parseLockEntry(name: string, value: unknown): LockedSkill | undefined {
   try {
     return toLockedSkill(name, value);
   } catch (error) {

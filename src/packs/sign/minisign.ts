@@ -60,7 +60,7 @@ const NO_ENCRYPTION = '\0\0';
 
 /** Parses a public key file, or its key line alone as for `minisign -P`. */
 export function parsePublicKey(text: string): MinisignPublicKey | MinisignProblem {
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   const [first = '', second] = lines ?? [];
   const isAlone = lines?.length === 1;
   if (lines === undefined || lines.length > 2) return invalid('a public key has two lines');
@@ -69,7 +69,7 @@ export function parsePublicKey(text: string): MinisignPublicKey | MinisignProble
   const bytes = fromBase64(isAlone ? first : (second ?? ''), KEY_BYTES);
   if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519)
     return invalid('the key is not a minisign key');
-  return { type: 'public-key', id: idOf(bytes.subarray(2, 10)), key: bytes.subarray(10) };
+  return { type: 'public-key', id: formatKeyId(bytes.subarray(2, 10)), key: bytes.subarray(10) };
 }
 
 export function formatPublicKey(key: Pick<MinisignPublicKey, 'id' | 'key'>): string {
@@ -82,7 +82,7 @@ export function publicKeyLine({ id, key }: Pick<MinisignPublicKey, 'id' | 'key'>
 }
 
 export function parseSignature(text: string): MinisignSignature | MinisignProblem {
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   if (lines?.length !== 4) return invalid('a signature has four lines');
   const [untrusted = '', first = '', trusted = '', second = ''] = lines;
   if (!isComment(untrusted, UNTRUSTED, MAX_COMMENT)) return invalid('the first line is not an untrusted comment');
@@ -95,7 +95,7 @@ export function parseSignature(text: string): MinisignSignature | MinisignProble
   if (globalSignature === undefined) return invalid('the fourth line is not a signature');
   return {
     type: 'signature',
-    keyId: idOf(bytes.subarray(2, 10)),
+    keyId: formatKeyId(bytes.subarray(2, 10)),
     isPrehashed: kind === PREHASHED,
     signature: bytes.subarray(10),
     untrustedComment: untrusted.slice(UNTRUSTED.length),
@@ -116,7 +116,7 @@ export function formatSignature(signature: Omit<MinisignSignature, 'type'>): str
 }
 
 export function parseSecretKey(text: string): MinisignSecretKey | MinisignProblem {
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   if (lines?.length !== 2) return invalid('a secret key has two lines');
   const [comment = '', line = ''] = lines;
   if (!isComment(comment, UNTRUSTED, MAX_COMMENT)) return invalid('the first line is not an untrusted comment');
@@ -152,7 +152,7 @@ export function formatSecretKey({ comment, encryption, box }: Omit<MinisignSecre
 }
 
 /** Eight bytes in little-endian order, as minisign prints them. */
-export function idOf(bytes: Uint8Array): string {
+export function formatKeyId(bytes: Uint8Array): string {
   return Buffer.from(bytes).reverse().toString('hex').toUpperCase();
 }
 
@@ -165,7 +165,7 @@ export function isKeyId(text: string): boolean {
 }
 
 /** Splits at LF or CRLF. Undefined if the text is too long. */
-function linesOf(text: string): readonly string[] | undefined {
+function splitLines(text: string): readonly string[] | undefined {
   if (text.length > MAX_TEXT) return undefined;
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }

@@ -13,7 +13,7 @@ import {
   BOX_BYTES,
   formatPublicKey,
   formatSecretKey,
-  idOf,
+  formatKeyId,
   parseSecretKey,
   publicKeyLine,
   type MinisignPublicKey,
@@ -61,7 +61,7 @@ export async function makeKey({ password, cost = STRONG }: NewKeyOptions = {}): 
   const seed = pair.privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(PRIVATE_START.length);
   const key = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
   const idBytes = randomBytes(8);
-  const id = idOf(idBytes);
+  const id = formatKeyId(idBytes);
   const content = Buffer.concat([idBytes, seed, key]);
   const comment = `skillwright ${password === undefined ? '' : 'encrypted '}secret key ${id}`;
   const publicText = formatPublicKey({ id, key });
@@ -91,7 +91,7 @@ export async function openSecretKey(text: string, password?: string): Promise<Se
 }
 
 /** The public key of a secret key, as one line of minisign. */
-export function publicLineOf({ id, key }: SigningKey): string {
+export function formatPublicLine({ id, key }: SigningKey): string {
   const bytes = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
   return publicKeyLine({ id, key: bytes });
 }
@@ -108,7 +108,7 @@ function signingKey(box: Uint8Array): SecretKeyReading {
   // A signature with mismatched key halves would reveal the secret key.
   if (!timingSafeEqual(own, stated))
     return { type: 'invalid', problem: 'shape', reason: 'its secret and public parts do not match' };
-  return { type: 'signing-key', id: idOf(box.subarray(0, 8)), key };
+  return { type: 'signing-key', id: formatKeyId(box.subarray(0, 8)), key };
 }
 
 /** BLAKE2b with 32 bytes. Node's crypto offers BLAKE2b with 64 bytes only. */

@@ -46,7 +46,7 @@ export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
   return orRefusal(() => {
     const { file, manifest, key, now = new Date(), out = file + SIGNATURE_SUFFIX, force = false } = options;
     const skills = signableSkills(manifest);
-    const sums = sumsOf({ file });
+    const sums = hashPayload({ file });
     const comment: PackComment = { skills, sha256: sums.sha256, time: `${now.toISOString().slice(0, 19)}Z` };
     const text = signed(sums, key, formatPackComment(comment));
     if (options.dryRun !== true) writeWholeText(out, text, { force });
@@ -99,7 +99,7 @@ function verified({ payload, signature: text, keys, skills }: VerifyOptions): Ve
   const named = keys.filter(({ key }) => key.id === signature.keyId);
   if (named.length === 0)
     return packRefusal('signature/unknown-key', `signed with the key ${signature.keyId}, which is not pinned`);
-  const sums = sumsOf(payload);
+  const sums = hashPayload(payload);
   const signer = named.find(({ key }) => isSignedBy(key, signature, { payload, sums }));
   if (signer === undefined)
     return packRefusal('signature/invalid', `the signature of the key ${signature.keyId} does not match these bytes`);
@@ -144,7 +144,7 @@ export interface PayloadSums {
 const PIECE = 4 * 1024 * 1024;
 
 /** Computes both hashes in one pass. Throws `PackRefused`. */
-export function sumsOf(payload: Payload): PayloadSums {
+export function hashPayload(payload: Payload): PayloadSums {
   if (payload instanceof Uint8Array)
     return { blake2b512: hashAtOnce('blake2b512', payload, 'buffer'), sha256: hashAtOnce('sha256', payload, 'hex') };
   const [long, short] = [createHash('blake2b512'), createHash('sha256')];
@@ -177,14 +177,14 @@ export function isSignedBy(
   { payload, sums }: { readonly payload: Payload; readonly sums: PayloadSums },
 ): boolean {
   const object = publicKeyObject({ key });
-  const message = signature.isPrehashed ? sums.blake2b512 : wholeOf(payload);
+  const message = signature.isPrehashed ? sums.blake2b512 : readPayload(payload);
   if (!verify(null, message, object, signature.signature)) return false;
   const comment = Buffer.concat([signature.signature, Buffer.from(signature.trustedComment, 'utf8')]);
   return verify(null, comment, object, signature.globalSignature);
 }
 
 /** Legacy signatures are computed over the bytes, not their hash. */
-function wholeOf(payload: Payload): Uint8Array {
+function readPayload(payload: Payload): Uint8Array {
   if (payload instanceof Uint8Array) return payload;
   try {
     return readFileSync(payload.file);

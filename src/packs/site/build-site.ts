@@ -25,7 +25,7 @@ import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '
 import { acceptReviewed, allowOption, applyScanPolicy, scanSkill } from '#scan';
 import { readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
-import { publicLineOf, type SigningKey } from '../sign/secret-key.ts';
+import { formatPublicLine, type SigningKey } from '../sign/secret-key.ts';
 import { SITE_POLICY, indexPage, skillPage, type PageSite, type PageSkill } from './site-pages.ts';
 
 export interface BuildSiteOptions {
@@ -130,7 +130,7 @@ async function fill(work: string, options: BuildSiteOptions): Promise<Filled> {
   const site: PageSite = {
     title,
     url,
-    key: key === undefined ? undefined : { id: key.id, line: publicLineOf(key) },
+    key: key === undefined ? undefined : { id: key.id, line: formatPublicLine(key) },
   };
   const skills = options.skills.toSorted((a, b) => compareText(a.name, b.name));
   const refusals: PackRefusal[] = [];
@@ -196,7 +196,7 @@ async function publish(skill: SkillToPack, work: string, options: BuildSiteOptio
   const { settings, key, signal } = options;
   const file = `packs/${packName([skill])}`;
   makeFolders(path.join(work, 'packs'));
-  const pack = await packSkills({ settings, skills: [skill], out: path.join(work, file), ...signalOf(signal) });
+  const pack = await packSkills({ settings, skills: [skill], out: path.join(work, file), ...toSignalOption(signal) });
   if (isRefusal(pack)) return pack;
   const [manifest] = pack.manifest.skills;
   if (manifest === undefined) return packRefusal('pack/no-skill', 'the pack is empty');
@@ -270,7 +270,7 @@ async function listedFile(
   const out = path.join(work, DISCOVERY, url);
   makeFolders(path.dirname(out));
   const { settings, signal } = options;
-  const archive = await packSkills({ settings, skills: [skill], out, layout: 'skill', ...signalOf(signal) });
+  const archive = await packSkills({ settings, skills: [skill], out, layout: 'skill', ...toSignalOption(signal) });
   return isRefusal(archive) ? archive : { type: 'archive', url, sha256: archive.sha256 };
 }
 
@@ -289,6 +289,6 @@ function stoppedByScan({ name, dir }: SkillToPack, digest: string, settings: Pac
   };
 }
 
-function signalOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+function toSignalOption(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
 }

@@ -2,7 +2,7 @@
  * Renders the Markdown of a skill as HTML for people. Covers what skills use: headings, paragraphs, lists, quotes, tables as text, code,
  * emphasis and links. Every character of the source is escaped before markup is added, so the source cannot add an element or an attribute.
  */
-import { closesFence, escapeXml, fenceMark, printable, startOf } from '#core';
+import { closesFence, escapeXml, fenceMark, printable, sliceStart } from '#core';
 
 /** Longer texts are cut, so that a page stays loadable. */
 const MAX_CHARACTERS = 400_000;
@@ -13,7 +13,7 @@ const TABLE = /^ {0,3}\|/;
 
 /** Headings start at `<h2>`, because the page has its own `<h1>`. */
 export function markdownHtml(text: string): string {
-  const lines = startOf(text, MAX_CHARACTERS).split(/\r\n|[\n\r\u2028\u2029]/);
+  const lines = sliceStart(text, MAX_CHARACTERS).split(/\r\n|[\n\r\u2028\u2029]/);
   const html: string[] = [];
   let at = 0;
   const takeWhile = (isPart: (line: string) => boolean): readonly string[] => {

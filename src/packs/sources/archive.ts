@@ -4,14 +4,14 @@ import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from
 import path from 'node:path';
 
 import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { SKILL_FILE_NAME, skillFolderOf } from './skill-folders.ts';
+import { SKILL_FILE_NAME, findSkillFolder } from './skill-folders.ts';
 import { leftOutLine } from './left-out.ts';
-import { folderOf, quoted } from '#core';
+import { parentFolder, quoted } from '#core';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
 import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
 import { isDirectory, isSystemError, NAMED_FILE, pause } from '#platform';
-import { findSkills, placeOf, skillsInside } from './folder.ts';
+import { findSkills, resolveTypedPath, skillsInside } from './folder.ts';
 import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';
 import { noSkill, readSignature, withManifest } from './top-files.ts';
@@ -22,7 +22,7 @@ export async function stageArchive(
   source: Extract<PackSource, { type: 'archive' }>,
   context: StageContext,
 ): Promise<StagedSource | PackRefusal> {
-  const from = placeOf(source.path, context);
+  const from = resolveTypedPath(source.path, context);
   const file = path.join(context.to, `archive${archiveEnding(from)}`);
   // Works on a private copy, so that the hashed bytes are the validated and unpacked ones.
   const archive = await copyHashed(from, file, context);
@@ -144,7 +144,7 @@ function attributeProblems(
   for (const { path: full, refusal } of problems) {
     const at = full.startsWith(top) ? full.slice(top.length) : full;
     const isSkillFile = path.posix.basename(at) === SKILL_FILE_NAME;
-    const folder = skillFolderOf(at, folders) ?? (isSkillFile ? folderOf(at) : undefined);
+    const folder = findSkillFolder(at, folders) ?? (isSkillFile ? parentFolder(at) : undefined);
     if (folder !== undefined) {
       if (!refusals.has(folder)) refusals.set(folder, refusal);
     } else if (refusal.code === 'archive/link') leftOut.push(leftOutLine({ path: at, type: 'file', reason: 'a link' }));

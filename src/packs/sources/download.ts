@@ -19,7 +19,7 @@ import {
 } from '#platform';
 import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-address.ts';
-import { printable, quoted, readAddress, readHost, startOf, writeAuthority } from '#core';
+import { printable, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
 
 const MAX_REDIRECTS = 5;
@@ -65,7 +65,7 @@ async function download(
   take: (piece: Buffer) => void,
 ): Promise<Downloaded | PackRefusal> {
   const { network, signal, env } = asking;
-  const first = targetOf(address, network);
+  const first = parseTarget(address, network);
   if (isRefusal(first)) return first;
   const shown = quoted(withoutQuery(first.url.href), 200);
   const { timeoutMs = TIMEOUT_MS } = network;
@@ -99,7 +99,7 @@ async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingM
     response.destroy();
     if (redirects === MAX_REDIRECTS)
       return packRefusal('source/refused', `${first.authority} redirects more than ${String(MAX_REDIRECTS)} times`);
-    const next = targetOf(headers.location, options.network, target);
+    const next = parseTarget(headers.location, options.network, target);
     if (isRefusal(next)) return next;
     target = next;
   }
@@ -164,7 +164,7 @@ function silent(shown: string): PackRefusal {
 function networkReason(error: unknown): string {
   const isOurs = isSystemError(error) && !NETWORK_CALLS.has(error.syscall ?? '');
   if (isOurs || !(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
-  return printable(`${startOf(error.message, 200)} (${error.code})`);
+  return printable(`${sliceStart(error.message, 200)} (${error.code})`);
 }
 
 const NETWORK_CALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown', '']);
@@ -183,7 +183,7 @@ const TOKEN_HOST = 'SKILLWRIGHT_HTTP_TOKEN_HOST';
 const CONNECT_MS = 10_000;
 
 /** Parses an address, relative to `from` for a redirect. Returns a refusal if it is not allowed. */
-export function targetOf(
+export function parseTarget(
   text: string,
   { allowHttp = false }: SourceNetwork,
   from?: HttpTarget,

@@ -41,7 +41,7 @@ export async function stageFolder(
   source: Extract<PackSource, { type: 'folder' }>,
   context: StageContext,
 ): Promise<StagedSource | PackRefusal> {
-  const root = placeOf(source.path, context);
+  const root = resolveTypedPath(source.path, context);
   const { folders, leftOut } = findSkills(root);
   if (folders.length === 0) return noSkill(source.path, leftOut);
   const copying: Copying = {
@@ -74,7 +74,7 @@ export async function stageFolder(
 }
 
 /** Resolves a typed path to an absolute one. */
-export function placeOf(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
+export function resolveTypedPath(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
   const inHome = /^~(?:[/\\]|$)/.test(typed);
   return inHome ? path.join(home, typed.slice(1)) : path.resolve(cwd, typed);
 }

@@ -29,7 +29,7 @@ export interface GitGateOptions extends Pick<StageContext, 'network' | 'env' | '
 /** Throws `PackRefused` for a repository at a private address, unless the user allows those or names this machine. */
 export async function openGitGate(url: string, options: GitGateOptions): Promise<GitGate> {
   const { network, env, signal, rewritten, configuredProxy } = options;
-  const target = targetOf(url);
+  const target = parseGitTarget(url);
   // Where the user's own settings send git somewhere else, that is what the user wants.
   if (target === undefined || network.allowPrivate === true || rewritten !== url) return OPEN;
   const { host, scheme } = target;
@@ -67,7 +67,7 @@ export async function openGitGate(url: string, options: GitGateOptions): Promise
 }
 
 /** Undefined for a folder of this machine. */
-function targetOf(url: string): (HostAndPort & { readonly scheme: string }) | undefined {
+function parseGitTarget(url: string): (HostAndPort & { readonly scheme: string }) | undefined {
   const [, scheme = '', authority = ''] = /^(https?|ssh|git):\/\/(?:[^/@]*@)?([^/]*)/i.exec(url) ?? [];
   const [, host = ''] = scheme === '' ? (/^\w[\w.-]*@([\w.-]+):/.exec(url) ?? []) : [];
   const name = scheme === '' ? 'ssh' : scheme.toLowerCase();

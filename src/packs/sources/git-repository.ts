@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, packRefusal, refused } from '../problems.ts';
-import { printable, quoted, startOf } from '#core';
+import { printable, quoted, sliceStart } from '#core';
 import { isSystemError } from '#platform';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
@@ -125,7 +125,7 @@ export function shownErrors(errors: string): string {
     .slice(-3)
     .join('; ')
     .replaceAll(/:\/\/[^/@\s]*@/g, '://');
-  return text === '' ? 'it failed without a message' : printable(startOf(text, MAX_SHOWN));
+  return text === '' ? 'it failed without a message' : printable(sliceStart(text, MAX_SHOWN));
 }
 
 /** Size of the fetched packs in bytes. */
@@ -155,7 +155,7 @@ const NO_REPOSITORY = /repository .* not found|does not appear to be a git repos
 /** Fetches a commit (default: the default branch) and returns its full id. Throws `PackRefused`. */
 export async function fetchCommit(own: ScratchRepository, wanted: string | undefined): Promise<string> {
   const failure = await tryFetch(own, [`${wanted ?? 'HEAD'}:${OURS}`]);
-  if (failure === undefined) return await commitOf(own, OURS, wanted);
+  if (failure === undefined) return await resolveCommit(own, OURS, wanted);
   if (!NO_SUCH_REF.test(failure)) throw ofFailure(failure);
   if (wanted === undefined) throw refused('source/revision', 'the repository is empty: it has no default branch');
   if (!SHORT_COMMIT.test(wanted) && !FULL_COMMIT.test(wanted)) throw noRevision(wanted);
@@ -166,7 +166,7 @@ export async function fetchCommit(own: ScratchRepository, wanted: string | undef
     false,
   );
   if (all !== undefined) throw ofFailure(all);
-  return await commitOf(own, wanted, wanted);
+  return await resolveCommit(own, wanted, wanted);
 }
 
 /** Returns the error output of git; undefined if the fetch succeeded. */
@@ -187,7 +187,7 @@ async function tryFetch(
   return result.errors;
 }
 
-async function commitOf(own: ScratchRepository, name: string, wanted: string | undefined): Promise<string> {
+async function resolveCommit(own: ScratchRepository, name: string, wanted: string | undefined): Promise<string> {
   const result = await runGit(own, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
   const commit = result.output.toString('latin1').trim();
   if (result.exitCode === 0 && FULL_COMMIT.test(commit)) return commit;

@@ -1,11 +1,11 @@
 /** Stages skills from a git repository: fetches one commit, lists its tree and writes the files of its skills from the objects. */
 import path from 'node:path';
 
-import { leftOutLine, leftOutOf } from './left-out.ts';
+import { leftOutLine, findOmission } from './left-out.ts';
 import { quoted, type ArchiveLimits } from '#core';
 import { asRefusal, packRefusal, refused, type PackRefusal, type PackRefused } from '../problems.ts';
 import { isRef } from './source-address.ts';
-import { SKILL_FILE_NAME, findSkillFolders, insideSkill, skillFolderOf } from './skill-folders.ts';
+import { SKILL_FILE_NAME, findSkillFolders, insideSkill, findSkillFolder } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { removeTree } from '#platform';
@@ -41,7 +41,7 @@ export async function stageGit(
   const { folders } = found;
   const leftOut = found.leftOut.map(leftOutLine);
   if (folders.length === 0) return noSkill(sourceText(source), leftOut);
-  const written = await writeSkills(own, { files, folders, leftOut }, nameOf(source));
+  const written = await writeSkills(own, { files, folders, leftOut }, deriveSkillName(source));
   await removeTree(own.folder);
   return {
     type: 'staged',
@@ -52,7 +52,7 @@ export async function stageGit(
   };
 }
 
-function nameOf({ url, folder }: Extract<PackSource, { type: 'git' }>): string {
+function deriveSkillName({ url, folder }: Extract<PackSource, { type: 'git' }>): string {
   return path.posix.basename(folder ?? url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill';
 }
 
@@ -80,10 +80,10 @@ function choose(
   const isSkill = new Set(folders);
   const hidden = new Set<string>();
   const chosen = files.flatMap((file) => {
-    const folder = skillFolderOf(file.path, isSkill);
+    const folder = findSkillFolder(file.path, isSkill);
     if (folder === undefined) return [];
     const inside = insideSkill(file.path, folder);
-    const omission = leftOutOf(inside, file.kind === 'submodule' ? 'folder' : 'file');
+    const omission = findOmission(inside, file.kind === 'submodule' ? 'folder' : 'file');
     if (omission !== undefined || file.kind === 'submodule') {
       const { path: at, ...rest } = omission ?? { path: inside, type: 'folder', reason: 'another repository' };
       hidden.add(leftOutLine({ path: path.posix.join(folder, at), ...rest }));

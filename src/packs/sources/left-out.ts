@@ -34,7 +34,7 @@ export interface LeftOut {
 }
 
 /** The same for a path inside a skill, including its folders. */
-export function leftOutOf(path: string, type: 'file' | 'folder'): LeftOut | undefined {
+export function findOmission(path: string, type: 'file' | 'folder'): LeftOut | undefined {
   const parts = path.split('/');
   for (const [place, part] of parts.entries()) {
     const partType = place < parts.length - 1 ? 'folder' : type;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject, parseJson, printable, quoted, startOf } from '#core';
+import { isObject, parseJson, printable, quoted, sliceStart } from '#core';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, StageContext } from './source.ts';
@@ -90,7 +90,7 @@ async function packPackage(
     env: npmEnvironment(context.env),
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
     signal,
-    isTooMuch: () => sizeOf(destination) > limits.maxArchiveBytes,
+    isTooMuch: () => measureFolder(destination) > limits.maxArchiveBytes,
   });
   if (result.isTooMuch)
     return packRefusal('archive/too-large', `${quoted(wanted)} has more than ${String(limits.maxArchiveBytes)} bytes`);
@@ -115,7 +115,7 @@ function npmEnvironment(env: StageContext['env']): Readonly<Record<string, strin
   };
 }
 
-function sizeOf(folder: string): number {
+function measureFolder(folder: string): number {
   return readdirSync(folder).reduce(
     (sum, name) => sum + (statSync(path.join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
     0,
@@ -141,7 +141,7 @@ function failed(wanted: string, said: unknown, errors: string): PackRefusal {
   const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : (/code (E\w+)/.exec(errors)?.[1] ?? '');
   const summary = typeof error['summary'] === 'string' ? error['summary'] : errors.trim();
-  const words = `npm ${quoted(wanted)}: ${printable(startOf(summary, MAX_SHOWN)) || 'it failed without a message'}`;
+  const words = `npm ${quoted(wanted)}: ${printable(sliceStart(summary, MAX_SHOWN)) || 'it failed without a message'}`;
   if (code === 'E404') return packRefusal('source/missing', words);
   if (code === 'ETARGET' || code === 'ENOVERSIONS') return packRefusal('source/revision', words);
   if (code === 'EINTEGRITY') return packRefusal('source/digest', words);

@@ -108,7 +108,7 @@ export function openPathValidator(limits: NameLimits & Pick<ArchiveLimits, 'maxE
     return (before ?? type) === type ? undefined : inConflict(path);
   };
   const meetAbove = (path: string): PackRefusal | undefined =>
-    newFoldersOf(path, folders).reduce<PackRefusal | undefined>(
+    listNewFolders(path, folders).reduce<PackRefusal | undefined>(
       (found, folder) => found ?? meet(folder, 'folder', false),
       undefined,
     );
@@ -130,7 +130,7 @@ export function tooManyNames({ maxEntries }: Pick<ArchiveLimits, 'maxEntries'>):
 }
 
 /** The unknown parent folders of a path, outermost first. */
-function newFoldersOf(path: string, known: ReadonlySet<string>): readonly string[] {
+function listNewFolders(path: string, known: ReadonlySet<string>): readonly string[] {
   const found: string[] = [];
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
     const folder = path.slice(0, end);

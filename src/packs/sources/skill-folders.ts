@@ -1,5 +1,5 @@
 /** Finds the skill folders in a list of paths. */
-import { ARCHIVE_LIMITS, foldersOf, quoted } from '#core';
+import { ARCHIVE_LIMITS, listParentFolders, quoted } from '#core';
 import { whyNotSearched, type LeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';
@@ -22,7 +22,7 @@ export function findSkillFolders(paths: readonly string[]): SkillFolders {
   const folders = new Set<string>();
   const leftOut: LeftOut[] = [];
   for (const folder of found) {
-    const outer = ['', ...foldersOf(folder)].find((parent) => parent !== folder && folders.has(parent));
+    const outer = ['', ...listParentFolders(folder)].find((parent) => parent !== folder && folders.has(parent));
     const omission = outer === undefined ? whyUnreachable(folder) : nestedSkill(folder, outer);
     if (omission === undefined) folders.add(folder);
     else leftOut.push(omission);
@@ -47,7 +47,7 @@ export function nestedSkill(folder: string, outer: string): LeftOut {
 }
 
 /** The skill folder that contains a file; undefined if none does. */
-export function skillFolderOf(file: string, folders: ReadonlySet<string>): string | undefined {
+export function findSkillFolder(file: string, folders: ReadonlySet<string>): string | undefined {
   for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1))
     if (folders.has(file.slice(0, end))) return file.slice(0, end);
   return folders.has('') ? '' : undefined;

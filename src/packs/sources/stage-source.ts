@@ -14,7 +14,7 @@ import type { SiteIndex } from './well-known.ts';
  */
 export async function stageSource(source: PackSource, options: StageOptions): Promise<StagedSource | PackRefusal> {
   options.signal?.throwIfAborted();
-  const context = contextOf(options);
+  const context = toStageContext(options);
   const staged = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
   if (isRefusal(staged) || staged.skills.length > 0 || staged.unusable.length !== 1) return staged;
   // The source is the skill.
@@ -28,11 +28,11 @@ export async function readSite(
 ): Promise<SiteIndex | PackRefusal> {
   options.signal?.throwIfAborted();
   const { findIndex } = await import('./well-known.ts');
-  const read = (): Promise<SiteIndex | PackRefusal> => findIndex(source.url, contextOf(options));
+  const read = (): Promise<SiteIndex | PackRefusal> => findIndex(source.url, toStageContext(options));
   return await orSystemRefusal(read, 'the index of the site cannot be read', 'source/failed');
 }
 
-function contextOf(options: StageOptions): StageContext {
+function toStageContext(options: StageOptions): StageContext {
   return {
     ...options,
     limits: options.limits ?? ARCHIVE_LIMITS,

@@ -3,7 +3,7 @@ import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
-import { compareText, folderOf, quoted, type ArchiveLimits } from '#core';
+import { compareText, parentFolder, quoted, type ArchiveLimits } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import { openPathValidator, type PathValidator } from './portable-name.ts';
 import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
@@ -67,7 +67,7 @@ export class StagedSkill {
 
   folder(at: string): void {
     if (at === '' || this.#folders.has(at)) return;
-    this.folder(folderOf(at));
+    this.folder(parentFolder(at));
     const below = this.#usable(at, 'folder');
     const place = `${this.#options.path}/${below}`;
     mkdirSync(place);
@@ -77,7 +77,7 @@ export class StagedSkill {
   }
 
   file(from: string, isExecutable: boolean, fill: Fill): void {
-    this.folder(folderOf(from));
+    this.folder(parentFolder(from));
     const at = this.#usable(from, 'file');
     const mode = isExecutable ? PROGRAM_MODE : FILE_MODE;
     const place = `${this.#options.path}/${at}`;

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { leftOutLine, leftOutOf } from './left-out.ts';
+import { leftOutLine, findOmission } from './left-out.ts';
 import {
   PackRefused,
   asRefusal,
@@ -114,23 +114,23 @@ async function downloadSkill(skill: SiteSkill, site: Site): Promise<SourceSkill>
   const { name } = skill;
   const staged = new StagedSkill({ folder: name, path: path.join(tree, name), fallbackName: name, limits });
   if (skill.type === 'skill-md') {
-    staged.wholeFile(SKILL_FILE_NAME, false, await contentOf(skill.url, skill.sha256, site));
+    staged.wholeFile(SKILL_FILE_NAME, false, await downloadContent(skill.url, skill.sha256, site));
     return { ...(await staged.finish()), ...(await signatureFor(skill, path.join(tree, name, SKILL_FILE_NAME), site)) };
   }
   for (const file of skill.files) {
-    const omission = leftOutOf(file, 'file');
+    const omission = findOmission(file, 'file');
     if (omission !== undefined) {
       site.leftOut.push(leftOutLine({ ...omission, path: `${name}/${omission.path}` }));
       continue;
     }
     const below = [name, ...file.split('/')].map(encodeURIComponent).join('/');
-    staged.wholeFile(file, false, await contentOf(below, undefined, site));
+    staged.wholeFile(file, false, await downloadContent(below, undefined, site));
   }
   return await staged.finish();
 }
 
-async function contentOf(url: string, sha256: string | undefined, site: Site): Promise<Buffer> {
-  const address = addressOf(url, site);
+async function downloadContent(url: string, sha256: string | undefined, site: Site): Promise<Buffer> {
+  const address = resolveAddress(url, site);
   site.budget.files -= 1;
   if (site.budget.files < 0) refuse(packRefusal('archive/too-many', 'the skills of the site have too many files'));
   const maxBytes = Math.min(MAX_SKILL_FILE_BYTES, site.budget.bytes);
@@ -144,7 +144,7 @@ async function contentOf(url: string, sha256: string | undefined, site: Site): P
 async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
   const { context, leftOut, budget } = site;
   const { tree, to, limits, signal } = context;
-  const address = addressOf(skill.url, site);
+  const address = resolveAddress(skill.url, site);
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
   const downloaded = await downloadTo(address, file, { ...context, maxBytes });
@@ -173,13 +173,16 @@ async function signatureFor(
   site: Site,
 ): Promise<Pick<SourceSkill, 'signature'>> {
   if (signature === undefined) return {};
-  const found = await downloadBytes(addressOf(signature, site), { ...site.context, maxBytes: MAX_SIGNATURE_BYTES });
+  const found = await downloadBytes(resolveAddress(signature, site), {
+    ...site.context,
+    maxBytes: MAX_SIGNATURE_BYTES,
+  });
   if (isRefusal(found)) throw new PackRefused(found);
   return { signature: { of: 'archive', text: found.content.toString('utf8'), payload } };
 }
 
 /** Resolves an address of the index, which must be on the same site. */
-function addressOf(url: string, { index }: Site): string {
+function resolveAddress(url: string, { index }: Site): string {
   const isPlain = !/[\x00-\x20\x7f\\]/.test(url) && URL.canParse(url, index.base);
   const resolved = isPlain ? new URL(url, index.base) : undefined;
   if (resolved?.origin !== new URL(index.base).origin)

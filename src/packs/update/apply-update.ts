@@ -10,7 +10,7 @@ import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
 import { PackRefused, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
-import { folderOf, foldersOf, quoted } from '#core';
+import { parentFolder, listParentFolders, quoted } from '#core';
 import {
   hashOpened,
   isProgram,
@@ -107,7 +107,10 @@ async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateC
     buffer: Buffer.allocUnsafe(SMALL_FILE),
     files: new Map(),
     folders: new Set(['']),
-    usedFolders: new Set(['', ...plan.files.flatMap((row) => (row.incoming === undefined ? [] : foldersOf(row.path)))]),
+    usedFolders: new Set([
+      '',
+      ...plan.files.flatMap((row) => (row.incoming === undefined ? [] : listParentFolders(row.path))),
+    ]),
     toMerge: { local: new Map(), incoming: new Map() },
     total: plan.files.filter(({ take }) => take !== 'nothing').length,
     done: 0,
@@ -117,19 +120,19 @@ async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateC
   // `force` discards all local files, so they need not be read.
   if (plan.mode !== 'force') await copySide(building, 'local');
   const conflicts = plan.toMerge.flatMap((at) => mergeFile(building, at));
-  if (conflicts.length > 0) return conflictOf(conflicts);
+  if (conflicts.length > 0) return toConflictRefusal(conflicts);
   const kept = plan.files.filter(
     ({ take, incoming }) => take === 'local' || (take === 'nothing' && incoming !== undefined),
   );
   return {
     type: 'built',
-    files: Object.fromEntries(plan.files.flatMap(({ path: at }) => entryOf(building.files, at))),
+    files: Object.fromEntries(plan.files.flatMap(({ path: at }) => pickEntry(building.files, at))),
     merged: plan.toMerge,
     kept: kept.map(({ path: at }) => at),
   };
 }
 
-function entryOf(files: ReadonlyMap<string, LockedFile>, at: string): readonly (readonly [string, LockedFile])[] {
+function pickEntry(files: ReadonlyMap<string, LockedFile>, at: string): readonly (readonly [string, LockedFile])[] {
   const file = files.get(at);
   return file === undefined ? [] : [[at, file]];
 }
@@ -171,7 +174,7 @@ function changedDuringUpdate(side: Side, at: string): PackRefused {
 
 function makeFolder(building: Building, at: string): void {
   if (building.folders.has(at)) return;
-  makeFolder(building, folderOf(at));
+  makeFolder(building, parentFolder(at));
   mkdirSync(path.join(building.request.to, at), { mode: 0o755 });
   building.folders.add(at);
 }
@@ -207,7 +210,7 @@ function copyFile(building: Building, { entry, row, expected, side }: SideFile):
 }
 
 function openFile(building: Building, { path: at, isExecutable }: PlannedFile): FileWriter {
-  makeFolder(building, folderOf(at));
+  makeFolder(building, parentFolder(at));
   if (building.folders.has(at))
     throw new PackRefused(packRefusal('install/conflict', `${quoted(at)} is a folder in the new version`, at));
   return openNewFile(path.join(building.request.to, at), isExecutable ? 0o755 : 0o644);
@@ -258,14 +261,14 @@ export function conflictsIn(refusal: PackRefusal | UpdateConflict): readonly Fil
   return 'conflicts' in refusal ? refusal.conflicts : [];
 }
 
-function conflictOf(conflicts: readonly FileConflict[]): UpdateConflict {
+function toConflictRefusal(conflicts: readonly FileConflict[]): UpdateConflict {
   const [first = { path: '', reason: 'lines' as const }] = conflicts;
   const more = conflicts.length === 1 ? '' : `, and ${String(conflicts.length - 1)} more`;
-  const message = `${quoted(first.path)} ${REASONS[first.reason]}${linesOf(first)}${more}`;
+  const message = `${quoted(first.path)} ${REASONS[first.reason]}${describeFirstConflict(first)}${more}`;
   return { ...packRefusal('install/conflict', message, first.path), conflicts };
 }
 
-function linesOf({ conflicts = [] }: FileConflict): string {
+function describeFirstConflict({ conflicts = [] }: FileConflict): string {
   const [first] = conflicts;
   return first === undefined ? '' : ` (first conflict at local line ${String(first.local.line)})`;
 }

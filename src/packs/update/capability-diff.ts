@@ -31,7 +31,7 @@ export interface NewCapability {
 
 /** Returns the most important capabilities first. `name` is the folder of the skill. */
 export function newCapabilities(name: string, files: readonly UpdatedFile[]): readonly NewCapability[] {
-  const [before, after] = [stateOf(name, files, 'before'), stateOf(name, files, 'after')];
+  const [before, after] = [readSkillState(name, files, 'before'), readSkillState(name, files, 'after')];
   const added = (what: string, of: (state: SkillState) => readonly string[]): readonly NewCapability[] =>
     listed(what, without(of(after), of(before)));
   const programs = files.filter(({ path, after: now }) => now !== undefined && isProgram(path, now));
@@ -40,10 +40,10 @@ export function newCapabilities(name: string, files: readonly UpdatedFile[]): re
     ...toolCapabilities(before.controls, after.controls),
     ...invocationCapabilities(before, after),
     ...added('runs these commands at load time on some hosts', ({ commands }) => commands),
-    ...listed('adds these programs', pathsOf(programs.filter((file) => !wasProgram(file)))),
+    ...listed('adds these programs', sortPaths(programs.filter((file) => !wasProgram(file)))),
     ...listed(
       'changes these programs',
-      pathsOf(programs.filter((file) => wasProgram(file) && file.before?.sha256 !== file.after?.sha256)),
+      sortPaths(programs.filter((file) => wasProgram(file) && file.before?.sha256 !== file.after?.sha256)),
     ),
     ...added('requests these environment variables, which may be secrets', ({ controls }) =>
       declaredSecrets(controls?.requires),
@@ -65,7 +65,7 @@ function stated(what: string, isTrue: boolean): readonly NewCapability[] {
   return isTrue ? [{ what, items: [] }] : [];
 }
 
-function pathsOf(files: readonly UpdatedFile[]): readonly string[] {
+function sortPaths(files: readonly UpdatedFile[]): readonly string[] {
   return files.map(({ path }) => path).sort(compareText);
 }
 
@@ -100,7 +100,7 @@ const NETWORK = /\b(?:internet|network|online)\b/i;
 /** Negations such as "no network needed". */
 const NO_NETWORK = /\b(?:no|without|never)\s+(?:(?:any|an?)\s+)?(?:internet|network)\b/gi;
 
-function stateOf(name: string, files: readonly UpdatedFile[], side: 'before' | 'after'): SkillState {
+function readSkillState(name: string, files: readonly UpdatedFile[], side: 'before' | 'after'): SkillState {
   const texts = files.flatMap(({ [side]: file }) =>
     file?.text === undefined ? [] : [file.text.slice(0, MAX_SCANNED)],
   );

@@ -42,13 +42,13 @@ interface Edit {
 export function mergeText({ base, local, incoming }: MergeTexts): TextMerge {
   if (local === incoming || base === incoming) return { type: 'merged', text: local };
   if (base === local) return { type: 'merged', text: incoming };
-  const lines = linesOf(base);
-  const sides = { local: editsBetween(lines, linesOf(local)), incoming: editsBetween(lines, linesOf(incoming)) };
+  const lines = splitLines(base);
+  const sides = { local: editsBetween(lines, splitLines(local)), incoming: editsBetween(lines, splitLines(incoming)) };
   const pieces: (readonly string[])[] = [];
   const conflicts: MergeConflict[] = [];
   const moved = { local: 0, incoming: 0 };
   let at = 0;
-  for (const { from, to, local: ours, incoming: theirs } of groupsOf(sides.local, sides.incoming)) {
+  for (const { from, to, local: ours, incoming: theirs } of groupEdits(sides.local, sides.incoming)) {
     const old = lines.slice(from, to);
     const here = applyEdits(lines, { from, to }, ours);
     const there = applyEdits(lines, { from, to }, theirs);
@@ -70,7 +70,7 @@ export function mergeText({ base, local, incoming }: MergeTexts): TextMerge {
 }
 
 /** Keeps line endings, so that a newline added to the last line is a change. */
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
@@ -106,7 +106,7 @@ interface EditGroup {
 }
 
 /** Groups edits that overlap, and insertions with the edits that they touch; each edit is in one group. */
-function groupsOf(local: readonly Edit[], incoming: readonly Edit[]): readonly EditGroup[] {
+function groupEdits(local: readonly Edit[], incoming: readonly Edit[]): readonly EditGroup[] {
   const all = [
     ...local.map((edit) => ({ edit, side: 'local' as const })),
     ...incoming.map((edit) => ({ edit, side: 'incoming' as const })),

@@ -46,7 +46,7 @@ export interface SkillVersion {
 export function compareWithSource(locked: LockedSkill, source: PackSource, now: SourceNow): Outdated {
   if (now.type !== 'found') return { status: now.type, reason: quoted(now.reason, 200).slice(1, -1) };
   const isSameBytes = sameBytes(locked, now);
-  const pin = pinOf(source);
+  const pin = describePin(source);
   if (pin !== undefined && isSameBytes !== false) {
     const reason = `the source is pinned to ${pin}`;
     return { status: 'pinned', reason, latest: now.latest };
@@ -97,14 +97,14 @@ function outdated(locked: LockedSkill, now: FoundSkill, isReplaced: boolean): Ou
         : order !== undefined && order < 0
           ? `the source has version ${quoted(now.version ?? '')}`
           : 'the source has different files',
-    from: versionOf(locked),
-    to: versionOf(now),
+    from: pickVersion(locked),
+    to: pickVersion(now),
     isOlder,
     isReplaced,
   };
 }
 
-function versionOf({ version, revision, digest }: SkillVersion): SkillVersion {
+function pickVersion({ version, revision, digest }: SkillVersion): SkillVersion {
   return {
     version,
     revision,
@@ -113,7 +113,7 @@ function versionOf({ version, revision, digest }: SkillVersion): SkillVersion {
 }
 
 /** A full commit hash or an exact version is a pin; a tag is not, because it can be moved. */
-function pinOf(source: PackSource): string | undefined {
+function describePin(source: PackSource): string | undefined {
   if (source.type === 'git')
     return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(source.ref ?? '') ? 'one commit' : undefined;
   if (source.type !== 'npm') return undefined;

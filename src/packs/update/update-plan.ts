@@ -2,7 +2,7 @@
  * Plans an update per file from three digests: the base (the lock), the local file and the incoming file. A file that was changed, added
  * or deleted locally is a local edit. Only `force` loses local edits, and it lists them.
  */
-import { collisionKey, compareText, foldersOf, quoted } from '#core';
+import { collisionKey, compareText, listParentFolders, quoted } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
@@ -89,7 +89,7 @@ export function planUpdate({ base, local, incoming, mode }: UpdateRequest): Upda
   const planned = sides.map((file) => planFile(file, mode));
   const files = mode === 'force' ? planned : withNameCollisions(planned);
   const edited = files.filter(isLocalEdit).map(({ path }) => path);
-  const refusal = refusalOf(files, mode);
+  const refusal = findRefusal(files, mode);
   return {
     mode,
     files,
@@ -113,12 +113,12 @@ function isLocalEdit({ base, local, incoming }: FileSides): boolean {
 }
 
 function planFile(file: FileSides, mode: UpdateMode): PlannedFile {
-  const change = changeOf(file);
-  const take = takeOf(file, change, mode);
+  const change = classifyChange(file);
+  const take = chooseSide(file, change, mode);
   return { ...file, change, take, isExecutable: isExecutable(file, mode) };
 }
 
-function changeOf({ base, local, incoming }: FileSides): FileChange {
+function classifyChange({ base, local, incoming }: FileSides): FileChange {
   if (isEqual(base, local)) {
     if (isEqual(base, incoming)) return 'unchanged';
     return base === undefined ? 'added' : incoming === undefined ? 'removed' : 'updated';
@@ -133,7 +133,7 @@ function changeOf({ base, local, incoming }: FileSides): FileChange {
   return base === undefined ? 'added-on-both-sides' : 'edited-on-both-sides';
 }
 
-function takeOf({ base, local, incoming }: FileSides, change: FileChange, mode: UpdateMode): PlannedFile['take'] {
+function chooseSide({ base, local, incoming }: FileSides, change: FileChange, mode: UpdateMode): PlannedFile['take'] {
   const theirs = incoming === undefined ? 'nothing' : 'incoming';
   const ours = local === undefined ? 'nothing' : 'local';
   switch (change) {
@@ -179,17 +179,19 @@ function withNameCollisions(files: readonly PlannedFile[]): readonly PlannedFile
     .filter(({ take }) => take === 'incoming' || take === 'merge')
     .map(({ path }) => collisionKey(path));
   const theirFiles = new Set(theirs);
-  const theirFolders = new Set(theirs.flatMap(foldersOf));
+  const theirFolders = new Set(theirs.flatMap(listParentFolders));
   return files.map((file) => {
     if (file.take !== 'local') return file;
     const name = collisionKey(file.path);
     const isTaken =
-      theirFiles.has(name) || theirFolders.has(name) || foldersOf(name).some((folder) => theirFiles.has(folder));
+      theirFiles.has(name) ||
+      theirFolders.has(name) ||
+      listParentFolders(name).some((folder) => theirFiles.has(folder));
     return isTaken ? { ...file, change: 'name-taken', take: 'conflict' } : file;
   });
 }
 
-function refusalOf(files: readonly PlannedFile[], mode: UpdateMode): PackRefusal | undefined {
+function findRefusal(files: readonly PlannedFile[], mode: UpdateMode): PackRefusal | undefined {
   if (mode !== 'merge' && mode !== 'keep' && mode !== 'force') {
     const edits = files.filter(isLocalEdit);
     const [first] = edits;

@@ -56,8 +56,8 @@ export function updateLines(view: UpdateView, { width, maxLines = MAX_LINES }: U
   const files = changedFiles(view.files);
   const capabilities = newCapabilities(view.name, view.files);
   return [
-    titleOf(view, width),
-    countsText(countsOf(files)),
+    formatTitle(view, width),
+    countsText(countChanges(files)),
     ...(capabilities.length === 0
       ? ['no new capabilities found in its files']
       : capabilities.flatMap(({ what, items }) => [
@@ -92,31 +92,31 @@ function sideLines(whose: string, { lines }: MergeSide, width: number): readonly
 
 /** Counts changed files and lines; lines of text files only. */
 export function countUpdate(files: readonly UpdatedFile[]): UpdateCounts {
-  return countsOf(changedFiles(files));
+  return countChanges(changedFiles(files));
 }
 
 /** The files that differ: SKILL.md first, then programs, then the others by path. */
 function changedFiles(files: readonly UpdatedFile[]): readonly ComparedFile[] {
   return files
     .filter(({ before, after }) => before?.sha256 !== after?.sha256 || before?.isExecutable !== after?.isExecutable)
-    .toSorted((a, b) => weightOf(a) - weightOf(b) || compareText(a.path, b.path))
+    .toSorted((a, b) => rankFile(a) - rankFile(b) || compareText(a.path, b.path))
     .map((file) => {
-      const [before, after] = [textOf(file.before), textOf(file.after)];
+      const [before, after] = [readSideText(file.before), readSideText(file.after)];
       return before === undefined || after === undefined ? file : { ...file, diff: diffLines(before, after) };
     });
 }
 
-function weightOf({ path, after, before }: UpdatedFile): number {
+function rankFile({ path, after, before }: UpdatedFile): number {
   if (path === 'SKILL.md') return 0;
   return isBelowScripts(path) || (after ?? before)?.isExecutable === true ? 1 : 2;
 }
 
 /** A missing file counts as empty. */
-function textOf(side: UpdatedFile['before']): string | undefined {
+function readSideText(side: UpdatedFile['before']): string | undefined {
   return side === undefined ? '' : side.text;
 }
 
-function countsOf(files: readonly ComparedFile[]): UpdateCounts {
+function countChanges(files: readonly ComparedFile[]): UpdateCounts {
   const sum = (of: (diff: TextDiff) => number): number =>
     files.reduce((total, { diff }) => total + (diff === undefined ? 0 : of(diff)), 0);
   return {
@@ -134,7 +134,7 @@ function countsText({ changed, added, removed, linesAdded, linesRemoved }: Updat
   return `${files}; ${String(linesAdded)} lines added, ${String(linesRemoved)} removed`;
 }
 
-function titleOf({ name, from, to }: UpdateView, width: number): string {
+function formatTitle({ name, from, to }: UpdateView, width: number): string {
   const part = (text: string): string => fitQuoted(text, (width - 12) / 3);
   const versions =
     to === undefined ? '' : from === undefined ? ` to ${part(to)}` : ` from ${part(from)} to ${part(to)}`;
@@ -148,7 +148,7 @@ function fitQuoted(text: string, columns: number): string {
   const room = Math.max(MIN_COLUMNS, Math.floor(columns));
   let limit = room - 2;
   let shown = quoted(text, limit);
-  while (limit > 1 && maxWidthOf(shown) > room) {
+  while (limit > 1 && measureMaxWidth(shown) > room) {
     limit -= Math.ceil(limit / 8);
     shown = quoted(text, limit);
   }
@@ -156,7 +156,7 @@ function fitQuoted(text: string, columns: number): string {
 }
 
 /** An upper bound: terminals draw a non-ASCII character at most two columns wide. */
-function maxWidthOf(text: string): number {
+function measureMaxWidth(text: string): number {
   let width = 0;
   for (const character of text) width += character > '~' ? 2 : 1;
   return width;

@@ -13,7 +13,7 @@ import type { StagedSource, PackSource } from '../sources/source.ts';
 import type { UpdateMode } from './update-plan.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';
 import { withRoot, type OpenRoot } from '../root/open-root.ts';
-import { looksOf } from '../root/present-files.ts';
+import { fingerprintFolder } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
 import { isPresent } from '#platform';
 import {
@@ -151,7 +151,7 @@ function partitionSkills(
     else if (now === undefined) {
       const refusal = packRefusal('source/missing', absentFromSource(before, staged.skills));
       settled.push({ status: 'refused', name, before, refusal });
-    } else if (now.digest === before.digest && mode !== 'force' && !isRefusal(looksOf(path.join(root, name))))
+    } else if (now.digest === before.digest && mode !== 'force' && !isRefusal(fingerprintFolder(path.join(root, name))))
       settled.push({ status: 'current', name, before, reason: 'the source has the same files' });
     else moved.push(before);
   }
@@ -294,7 +294,7 @@ async function applyPlan(
 /** The user can edit files while the confirmation is pending. */
 function isEditedSince(dir: string, looks: string | undefined): boolean {
   if (looks === undefined) return false;
-  const now = looksOf(dir);
+  const now = fingerprintFolder(dir);
   return isRefusal(now) || now.looks !== looks;
 }
 

@@ -33,7 +33,7 @@ function fileSides({ dir, files }: TreeSide): ReadonlyMap<string, FileSide> {
   try {
     for (const [path, { sha256, bytes, executable }] of Object.entries(files)) {
       const isShown = opened.type === 'open' && bytes <= Math.min(MAX_SHOWN_BYTES, room);
-      const text = isShown ? textOf(opened.directory, path) : undefined;
+      const text = isShown ? readFileText(opened.directory, path) : undefined;
       room -= text === undefined ? 0 : bytes;
       sides.set(path, { sha256, isExecutable: executable === true, text });
     }
@@ -46,7 +46,7 @@ function fileSides({ dir, files }: TreeSide): ReadonlyMap<string, FileSide> {
 type Directory = Extract<ReturnType<typeof openConfined>, { type: 'open' }>['directory'];
 
 /** Returns undefined for binary files. Does not follow links. */
-function textOf(directory: Directory, path: string): string | undefined {
+function readFileText(directory: Directory, path: string): string | undefined {
   const relative = toRelativePath(path);
   if (relative.type === 'refused') return undefined;
   const read = directory.read(relative.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });

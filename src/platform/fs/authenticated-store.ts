@@ -5,7 +5,7 @@ import { isSkillError, printable, SkillError } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
-import { isSealOf, sealKey, sealOf } from './seal-key.ts';
+import { isSealOf, sealKey, computeSeal } from './seal-key.ts';
 import { makeFolders } from './make-folders.ts';
 
 export interface SealedFileOptions<T extends object> {
@@ -57,7 +57,7 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
   let known: { readonly stamp: string; readonly contents: Contents<T> } | undefined;
   return {
     load() {
-      const stamp = stampOf(file);
+      const stamp = readStamp(file);
       if (known === undefined || known.stamp !== stamp) known = { stamp, contents: readContents(options) };
       const { entries, problems } = known.contents;
       return { entries, problems };
@@ -76,7 +76,7 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
             const { kept, text } = fitting(act(entries).slice(-options.maxEntries), (some) => {
               const sealed = some.map((entry) => ({
                 ...entry,
-                mac: sealOf(key, options.purpose, options.text(entry)),
+                mac: computeSeal(key, options.purpose, options.text(entry)),
               }));
               const all = [...(dropUnsealed ? [] : others), ...sealed];
               return `${JSON.stringify({ schema: SCHEMA, entries: all }, undefined, 2)}\n`;
@@ -128,7 +128,7 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
   const read = readPrivateFile(options.file, { maxBytes: MAX_BYTES });
   if (read.type === 'absent') return { entries: [], others: [], problems: [], isUnusable: false };
   if (read.type === 'failed') return unusable(read.reason);
-  const values = entriesOf(read.bytes.toString('utf8'));
+  const values = parseEntries(read.bytes.toString('utf8'));
   if (typeof values === 'string') return unusable(values);
   const key = keyOrReason(options.home);
   if (typeof key === 'string')
@@ -153,7 +153,7 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
 }
 
 /** The raw entries, or why the file is unusable. */
-function entriesOf(text: string): readonly unknown[] | string {
+function parseEntries(text: string): readonly unknown[] | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -182,7 +182,7 @@ function keyOrReason(home: string): Uint8Array | string {
   }
 }
 
-function stampOf(file: string): string {
+function readStamp(file: string): string {
   try {
     const stats = lstatSync(file, { throwIfNoEntry: false });
     return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');

@@ -55,10 +55,10 @@ export function readCheckedJson(
 
   const problems = check(parsed.value);
   if (problems.length === 0) return { type: 'read', value: parsed.value, text };
-  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => findingOf(problem, parsed.value, text)));
+  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, parsed.value, text)));
 }
 
-function findingOf(problem: SchemaProblem, value: unknown, text: JsonText): Omit<Finding, 'path'> {
+function toFinding(problem: SchemaProblem, value: unknown, text: JsonText): Omit<Finding, 'path'> {
   const code = problem.type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
   return { code, ...text.locate(problem.path), ...problemText(problem, value) };
 }

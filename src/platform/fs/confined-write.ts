@@ -159,13 +159,13 @@ function readOld(target: string): OldFile {
     // A rename could replace it, but its owner made it read-only on purpose.
     if ((stats.mode & 0o222) === 0) return failed('file/unwritable', 'it is read-only');
     if (stats.size > MAX_REPLACED_BYTES) return failed('file/too-large', `${String(stats.size)} bytes`);
-    return { type: 'file', digest: digestOf(descriptor), stats };
+    return { type: 'file', digest: hashDescriptor(descriptor), stats };
   } finally {
     closeSync(descriptor);
   }
 }
 
-function digestOf(descriptor: number): string {
+function hashDescriptor(descriptor: number): string {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   const piece = Buffer.allocUnsafe(PIECE);
   let at = 0;

@@ -108,7 +108,7 @@ export function directoryStatus(directory: string): DirectoryStatus {
 }
 
 /** The spelling of a file name in its directory: exact if it exists, otherwise in another case; `undefined` if it does not exist. */
-export function spellingOf(directory: string, file: string): string | undefined {
+export function findSpelling(directory: string, file: string): string | undefined {
   const listing = listDirectory(directory);
   if (listing.type === 'failed') return undefined;
   const names = allNames(listing).filter((name) => name.toLowerCase() === file.toLowerCase());

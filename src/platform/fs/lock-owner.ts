@@ -26,7 +26,7 @@ export type OwnerState = 'alive' | 'dead' | 'unknown';
 export function thisProcess(): LockOwner {
   self ??= {
     pid: process.pid,
-    start: startOf(process.pid) ?? '',
+    start: readStartTime(process.pid) ?? '',
     boot: readText('/proc/sys/kernel/random/boot_id').replaceAll('-', '').slice(0, 12),
     space: pidNamespace(),
   };
@@ -40,7 +40,7 @@ export function ownerState(owner: LockOwner, observer: LockOwner = thisProcess()
   if (owner.boot !== observer.boot) return 'dead';
   if (owner.space !== observer.space) return 'unknown';
   if (!isRunning(owner.pid)) return 'dead';
-  const start = startOf(owner.pid);
+  const start = readStartTime(owner.pid);
   // Without /proc only the pid can be checked; assume that the owner is alive.
   if (start === undefined) return process.platform === 'linux' ? 'dead' : 'alive';
   return owner.start === '' || owner.start === start ? 'alive' : 'dead';
@@ -95,7 +95,7 @@ function isRunning(pid: number): boolean {
 }
 
 /** `undefined` if the process does not exist or is a zombie. */
-function startOf(pid: number): string | undefined {
+function readStartTime(pid: number): string | undefined {
   const text = readText(`/proc/${String(pid)}/stat`);
   // The second field is the program name in parentheses and may contain spaces and parentheses itself.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

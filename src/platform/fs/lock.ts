@@ -55,7 +55,7 @@ export async function acquireLock(
 
 /** The pid in a lock file; `undefined` if there is no lock or no owner can be read from it. */
 export function lockHolder(file: string): number | undefined {
-  return ownerOfName(contentOf(file))?.pid;
+  return ownerOfName(readLockContent(file))?.pid;
 }
 
 /**
@@ -106,7 +106,7 @@ function locked(file: string): SkillError<'io/failed'> {
 }
 
 function heldLock(file: string, content: string, heartbeatMs: number | undefined): Lock {
-  const isHeld = (): boolean => contentOf(file) === content;
+  const isHeld = (): boolean => readLockContent(file) === content;
   const renew = (): void => {
     try {
       if (isHeld()) utimesSync(file, Date.now() / 1000, Date.now() / 1000);
@@ -163,31 +163,31 @@ function removeAbandoned(file: string): void {
  * and checks again first: otherwise a slow process could remove the new lock that another process took after removing the old one.
  */
 function removeIfStale(file: string, staleMs: number): boolean {
-  const state = stateOf(file, staleMs);
+  const state = readLockState(file, staleMs);
   if (state !== 'stale') return state === 'gone';
   const remover = `${file}.remove`;
   if (tryLock(remover) === undefined) {
-    if (stateOf(remover, staleMs) === 'stale') unlinkQuietly(remover);
+    if (readLockState(remover, staleMs) === 'stale') unlinkQuietly(remover);
     return false;
   }
   try {
-    if (stateOf(file, staleMs) === 'stale') unlinkQuietly(file);
+    if (readLockState(file, staleMs) === 'stale') unlinkQuietly(file);
   } finally {
     unlinkQuietly(remover);
   }
   return true;
 }
 
-function stateOf(file: string, staleMs: number): 'held' | 'stale' | 'gone' {
+function readLockState(file: string, staleMs: number): 'held' | 'stale' | 'gone' {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return 'gone';
-  const owner = ownerOfName(contentOf(file));
+  const owner = ownerOfName(readLockContent(file));
   const state = owner === undefined ? 'unknown' : ownerState(owner);
   if (state === 'unknown') return Date.now() - stats.mtimeMs > staleMs ? 'stale' : 'held';
   return state === 'dead' ? 'stale' : 'held';
 }
 
-function contentOf(file: string): string {
+function readLockContent(file: string): string {
   const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
   return read.type === 'read' ? read.bytes.toString('utf8') : '';
 }

@@ -55,7 +55,7 @@ export function sealKeyProblem(home: string): string | undefined {
 }
 
 /** HMAC-SHA-256 in hex. `purpose` separates kinds of records: a seal of one kind is invalid for another. */
-export function sealOf(key: Uint8Array, purpose: string, text: string): string {
+export function computeSeal(key: Uint8Array, purpose: string, text: string): string {
   return nodeCrypto().createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
 }
 
@@ -64,7 +64,7 @@ export function isSealOf(
   { key, purpose, text }: { readonly key: Uint8Array; readonly purpose: string; readonly text: string },
 ): boolean {
   if (!/^[0-9a-f]{64}$/.test(seal)) return false;
-  return nodeCrypto().timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(key, purpose, text)));
+  return nodeCrypto().timingSafeEqual(Buffer.from(seal), Buffer.from(computeSeal(key, purpose, text)));
 }
 
 function readKey(file: string): Uint8Array | undefined {

@@ -170,7 +170,7 @@ function meetEntry<F extends FileEntry>(
 ): F | LinkEntry {
   try {
     if (kind === 'file') return meetFile(place, at);
-    if (kind === 'link') return { type: 'link', path: at, stats: lstatSync(place), target: targetOf(place, at) };
+    if (kind === 'link') return { type: 'link', path: at, stats: lstatSync(place), target: readLinkTarget(place, at) };
   } catch (error) {
     throw asRefusal(error, at);
   }
@@ -230,7 +230,7 @@ function shown(at: string): string {
   return at === '' ? 'it' : quoted(at);
 }
 
-function targetOf(place: string, at: string): string {
+function readLinkTarget(place: string, at: string): string {
   const bytes = readlinkSync(place, { encoding: 'buffer' });
   if (!isUtf8(bytes)) throw new TreeRefused('name', at, `${quoted(at)} is a link to a name that is not UTF-8`);
   return bytes.toString('utf8');

@@ -75,7 +75,7 @@ export function* walk(root: DirectoryHandle, policy: WalkPolicy): Generator<Walk
       const { name } = listed;
       const place = `${level.directory.place}/${name}`;
       const path = level.prefix + name;
-      const kind = kindOf(listed, place);
+      const kind = classifyEntry(listed, place);
       if (kind === undefined) continue;
       const entry: WalkedEntry = { kind, name, path, place, depth: levels.length - 1 };
       if (policy.accept?.(entry) === false) continue;
@@ -167,7 +167,7 @@ function decodedNames(place: string, entries: Dirent[], onUndecodable: () => voi
   return entries.filter(({ name }) => decoded.has(name));
 }
 
-function kindOf(entry: Dirent, place: string): WalkedEntry['kind'] | undefined {
+function classifyEntry(entry: Dirent, place: string): WalkedEntry['kind'] | undefined {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   if (entry.isSymbolicLink()) return 'link';

@@ -92,7 +92,7 @@ export function httpProxy(options: HttpProxyOptions): Server {
 
 /** Writes a whole response to a socket without a response object. */
 export function answerRaw(socket: Duplex, status: number, message: string): void {
-  const body = bodyOf(message);
+  const body = toErrorBody(message);
   socket.end(
     `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\ncontent-type: text/plain; charset=utf-8\r\n` +
       `content-length: ${String(Buffer.byteLength(body))}\r\nconnection: close\r\n\r\n${body}`,
@@ -103,7 +103,7 @@ export function answerRaw(socket: Duplex, status: number, message: string): void
 
 function answer(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  const body = bodyOf(message);
+  const body = toErrorBody(message);
   response.shouldKeepAlive = false;
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
@@ -112,7 +112,7 @@ function answer(response: ServerResponse, status: number, message: string): void
   response.end(body);
 }
 
-function bodyOf(message: string): string {
+function toErrorBody(message: string): string {
   return `skillwright: ${printable(message)}\n`;
 }
 

@@ -139,7 +139,7 @@ export class HttpSocket {
       };
       signal?.addEventListener('abort', cancel, { once: true });
       // Stays registered: a later error must not crash the process.
-      sent.on('error', (error) => stop({ type: 'failed', code: codeOf(error), reason: error.message }));
+      sent.on('error', (error) => stop({ type: 'failed', code: readErrorCode(error), reason: error.message }));
       sent.on('close', () =>
         settle({ type: 'failed', code: 'ECONNRESET', reason: 'the connection closed before a response' }),
       );
@@ -150,7 +150,7 @@ export class HttpSocket {
       if (bytes === undefined) sent.end(text);
       else {
         const source = Readable.from(bytes);
-        source.on('error', (error) => stop({ type: 'failed', code: codeOf(error), reason: error.message }));
+        source.on('error', (error) => stop({ type: 'failed', code: readErrorCode(error), reason: error.message }));
         sent.once('close', () => source.destroy());
         source.pipe(sent);
       }
@@ -174,7 +174,7 @@ function gather(answer: IncomingMessage, settle: (result: HttpAnswer | HttpFailu
     });
     answer.destroy();
   });
-  answer.on('error', (error) => settle({ type: 'failed', code: codeOf(error), reason: error.message }));
+  answer.on('error', (error) => settle({ type: 'failed', code: readErrorCode(error), reason: error.message }));
   answer.on('end', () =>
     settle({
       type: 'answered',
@@ -185,6 +185,6 @@ function gather(answer: IncomingMessage, settle: (result: HttpAnswer | HttpFailu
   );
 }
 
-function codeOf(error: Error): string {
+function readErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

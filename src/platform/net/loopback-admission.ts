@@ -15,14 +15,14 @@ export interface Admission {
 }
 
 /** Returns why a request is refused, or undefined if it is accepted. */
-export function refusalOf(request: IncomingMessage, url: URL, { token, port }: Admission): Refusal | undefined {
+export function checkAdmission(request: IncomingMessage, url: URL, { token, port }: Admission): Refusal | undefined {
   const { host, origin } = request.headers;
   // A foreign host name that resolves to the loopback is a DNS rebinding attack.
   if (host === undefined || !NAMES.some((name) => host.toLowerCase() === `${name}:${String(port)}`))
     return { status: 421, message: 'invalid Host header: use 127.0.0.1, localhost or [::1] with the port' };
   if (origin !== undefined && !NAMES.some((name) => origin === `http://${name}:${String(port)}`))
     return { status: 403, message: 'requests from other origins are not allowed' };
-  if (!isSame(tokenOf(request, url), token))
+  if (!isSame(readToken(request, url), token))
     return { status: 401, message: 'missing or invalid token: send Authorization: Bearer TOKEN' };
   return undefined;
 }
@@ -30,7 +30,7 @@ export function refusalOf(request: IncomingMessage, url: URL, { token, port }: A
 const NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** The query parameter is accepted for GET only, because EventSource cannot send headers. */
-function tokenOf({ headers, method }: IncomingMessage, url: URL): string {
+function readToken({ headers, method }: IncomingMessage, url: URL): string {
   const [, given] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '') ?? [];
   return given ?? (method === 'GET' ? (url.searchParams.get('token') ?? '') : '');
 }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { invalidInput, isSkillError, visibleJson } from '#core';
 import { limitConnections } from './connection-limit.ts';
-import { refusalOf, type Refusal } from './loopback-admission.ts';
+import { checkAdmission, type Refusal } from './loopback-admission.ts';
 
 export interface LoopbackOptions {
   /** At least 16 characters (default: a random token). */
@@ -84,7 +84,7 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
   try {
     const url = readUrl(request.url);
     if (url === undefined) return refuse(response, { status: 400, message: 'invalid request target' });
-    const first = refusalOf(request, url, admitting);
+    const first = checkAdmission(request, url, admitting);
     const refusal =
       first?.status === 401 && admitting.admit !== undefined ? admitting.admit(request, url, admitting.port) : first;
     if (refusal !== undefined) return refuse(response, refusal);

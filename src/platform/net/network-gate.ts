@@ -95,7 +95,7 @@ export function networkGate({
         decide(asked, true, grant.text);
         return viaProxy;
       }
-      const found = await addressesOf(asked, { resolve, connectMs, signal });
+      const found = await resolveAddresses(asked, { resolve, connectMs, signal });
       if (found.length === 0) return refuse(asked, 'unresolved', `${asked.host.name} has no address`);
       const usable = found.filter((address) => mayReach(grant, address));
       if (usable.length === 0) return refuse(asked, 'not-public', notPublic(authority, found));
@@ -194,7 +194,7 @@ interface Lookup {
   readonly signal: AbortSignal;
 }
 
-async function addressesOf(
+async function resolveAddresses(
   { host }: HostAndPort,
   { resolve, connectMs, signal }: Lookup,
 ): Promise<readonly NetworkAddress[]> {

@@ -14,8 +14,8 @@ const MAX_HEAD = 16 * 1024;
 export function proxyFor(target: HostAndPort & { readonly isSecure: boolean }, env: Environment): URL | undefined {
   const { host, port, isSecure } = target;
   const isHere = host.isAddress ? readAddress(host.name)?.kind === 'loopback' : host.name === 'localhost';
-  if (isHere || isExcluded(host.name, port, valueOf(env, 'no_proxy'))) return undefined;
-  const text = valueOf(env, isSecure ? 'https_proxy' : 'http_proxy') ?? valueOf(env, 'all_proxy');
+  if (isHere || isExcluded(host.name, port, readVariable(env, 'no_proxy'))) return undefined;
+  const text = readVariable(env, isSecure ? 'https_proxy' : 'http_proxy') ?? readVariable(env, 'all_proxy');
   if (text === undefined) return undefined;
   const whole = text.includes('://') ? text : `http://${text}`;
   const proxy = URL.canParse(whole) ? new URL(whole) : undefined;
@@ -35,7 +35,7 @@ export async function connectThrough(proxy: URL, { host, port }: HostAndPort, st
     proxy.username === '' ? '' : `proxy-authorization: Basic ${Buffer.from(credentials).toString('base64')}\r\n`;
   socket.write(`CONNECT ${name} HTTP/1.1\r\nhost: ${name}\r\n${authorization}\r\n`);
   try {
-    const status = await headOf(socket, stop);
+    const status = await readHead(socket, stop);
     if (status === 200) return socket;
     throw proxyProblem(`the proxy ${proxy.host} answered ${String(status)} for ${authority}`);
   } catch (error) {
@@ -63,7 +63,7 @@ function opened(proxy: URL, stop: AbortSignal): Promise<Socket> {
 }
 
 /** Reads the answer to CONNECT up to its empty line. Bytes behind it belong to the tunnel. */
-function headOf(socket: Socket, stop: AbortSignal): Promise<number> {
+function readHead(socket: Socket, stop: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     let head = Buffer.alloc(0);
     const settle = (act: () => void): void => {
@@ -99,7 +99,7 @@ function proxyProblem(message: string, cause?: unknown): Error {
 }
 
 /** Both spellings are in use; the lower-case one wins, as in curl. */
-function valueOf(env: Environment, name: string): string | undefined {
+function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name] ?? env[name.toUpperCase()];
   return value === undefined || value.trim() === '' ? undefined : value.trim();
 }

@@ -97,7 +97,7 @@ const SCRIPT = '/usr/bin/script';
 export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<Child> {
   checkSpec(spec);
   const mark = randomUUID();
-  const { command, args, env } = commandOf(spec, mark);
+  const { command, args, env } = buildCommand(spec, mark);
   const pipes = await spec.pipes?.take();
   const slots = childSlots(spec.inherited ?? [], spec.terminal === true ? undefined : spec.stdin);
   let child: ChildProcess;
@@ -145,7 +145,7 @@ interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
-function commandOf(spec: ChildSpec, mark: string): Command {
+function buildCommand(spec: ChildSpec, mark: string): Command {
   const [command = '', ...args] = spec.argv;
   const env = { ...spec.env, [RUN_MARK]: mark };
   if (spec.terminal !== true) return { command, args, env };

@@ -4,7 +4,7 @@ import { readProcFile } from './proc.ts';
  * The memory of these processes together, in bytes. Pages shared since a fork are counted for each process first; only if that sum
  * exceeds the limit, the exact share (PSS) is read, which costs more.
  */
-export function memoryOf(pids: readonly number[], limit: number): number {
+export function measureMemory(pids: readonly number[], limit: number): number {
   const tables = total(pids, 'status', TABLES);
   const sum = tables + total(pids, 'status', OWN_PAGES);
   return sum <= limit ? sum : tables + total(pids, 'smaps_rollup', SHARES);

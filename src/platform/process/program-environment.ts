@@ -41,7 +41,7 @@ export function interpreterFolders(executor: ExecutorName): readonly string[] {
 export function programEnvironment(request: EnvironmentRequest): ProgramEnvironment {
   const declared = Object.entries(request.declared ?? {});
   const problems = declared.flatMap(([name, value]) => {
-    const problem = problemOf(name, value);
+    const problem = findVariableProblem(name, value);
     return problem === undefined ? [] : [`${quoted(name)} ${problem}`];
   });
   const bytes = declared.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
@@ -120,7 +120,7 @@ const MAX_SHOWN = 10;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-function problemOf(name: string, value: string): string | undefined {
+function findVariableProblem(name: string, value: string): string | undefined {
   if (!NAME.test(name)) return 'is not a variable name';
   if (OWN.has(name) || name.startsWith('SKILLWRIGHT_')) return 'is set by the runtime';
   if (isSteering(name)) return 'can change which code a program runs or which certificates it trusts';

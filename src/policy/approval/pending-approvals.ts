@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   APPROVAL_SCOPES,
-  fieldOf,
+  readField,
   hasShape,
   invalidInput,
   isObject,
@@ -28,7 +28,7 @@ import {
   namesIn,
   readPrivateFile,
   sealKey,
-  sealOf,
+  computeSeal,
   temporaryName,
   writeFileAtomically,
 } from '#platform';
@@ -38,7 +38,7 @@ import { openUsedApprovals } from './used-approvals.ts';
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
  * program can write a question and only its command can answer it.
  */
-export interface PendingPlace {
+export interface PendingFolder {
   readonly folder: string;
   /** The home folder whose key authenticates the files. */
   readonly home: string;
@@ -71,8 +71,8 @@ export function pendingFolder(home: string): string {
 }
 
 /** Writes a question unless it is already waiting. Throws `io/failed`. */
-export function writePending(place: PendingPlace, request: ApprovalRequest, now: Date = new Date()): PendingQuestion {
-  const file = fileOf(place, request.id, '.json');
+export function writePending(place: PendingFolder, request: ApprovalRequest, now: Date = new Date()): PendingQuestion {
+  const file = toFile(place, request.id, '.json');
   const waiting = readPending(place, request.id);
   if (waiting !== undefined) return waiting;
   const question: PendingQuestion = { request, at: now.toISOString(), asking: randomUUID() };
@@ -81,14 +81,14 @@ export function writePending(place: PendingPlace, request: ApprovalRequest, now:
 }
 
 /** Returns nothing if the question is missing or fails authentication. Throws `input/invalid` for a malformed id, and `io/failed`. */
-export function readPending(place: PendingPlace, id: string): PendingQuestion | undefined {
-  const body = readSealed(place, fileOf(place, id, '.json'), QUESTION);
-  const question = body === undefined ? undefined : questionOf(body);
+export function readPending(place: PendingFolder, id: string): PendingQuestion | undefined {
+  const body = readSealed(place, toFile(place, id, '.json'), QUESTION);
+  const question = body === undefined ? undefined : parseQuestion(body);
   return question?.request.id === id ? question : undefined;
 }
 
 /** The waiting questions, oldest first. */
-export function listPending(place: PendingPlace): {
+export function listPending(place: PendingFolder): {
   readonly questions: readonly PendingQuestion[];
   readonly problems: readonly string[];
 } {
@@ -109,7 +109,7 @@ export function listPending(place: PendingPlace): {
  * not offered, and `io/failed`.
  */
 export function answerPending(
-  place: PendingPlace,
+  place: PendingFolder,
   id: string,
   { verdict, scope, reason }: PendingAnswer,
 ): PendingQuestion {
@@ -125,27 +125,27 @@ export function answerPending(
     scope,
     reason,
   });
-  if (!writeSealed(place, fileOf(place, id, '.answer.json'), { purpose: ANSWER, body }))
+  if (!writeSealed(place, toFile(place, id, '.answer.json'), { purpose: ANSWER, body }))
     throw invalid(`the question ${quoted(id, 80)} is answered already`, 'the id of a question without an answer');
   return question;
 }
 
 /** Removes a question and its answer. Throws `input/invalid` for a malformed id. */
-export function withdrawPending(place: PendingPlace, id: string): void {
-  for (const ending of ['.json', '.answer.json']) unlinkIfPresent(fileOf(place, id, ending));
+export function withdrawPending(place: PendingFolder, id: string): void {
+  for (const ending of ['.json', '.answer.json']) unlinkIfPresent(toFile(place, id, ending));
 }
 
 /** Whether an answer is waiting to be picked up. */
-export function isAnswered(place: PendingPlace, id: string): boolean {
-  return isPresent(fileOf(place, id, '.answer.json'));
+export function isAnswered(place: PendingFolder, id: string): boolean {
+  return isPresent(toFile(place, id, '.answer.json'));
 }
 
 /**
  * Takes the answer to a question and removes both. If several processes try, one gets it. A yes whose use cannot be remembered stays:
  * throws `io/failed`.
  */
-export async function takeAnswer(place: PendingPlace, id: string): Promise<ApprovalAnswer | undefined> {
-  const file = fileOf(place, id, '.answer.json');
+export async function takeAnswer(place: PendingFolder, id: string): Promise<ApprovalAnswer | undefined> {
+  const file = toFile(place, id, '.answer.json');
   if (!isPresent(file)) return undefined;
   const question = readPending(place, id);
   const taken = temporaryName(file, '.taken');
@@ -157,11 +157,11 @@ export async function takeAnswer(place: PendingPlace, id: string): Promise<Appro
   }
   try {
     const body = readSealed(place, taken, ANSWER);
-    const answer = body === undefined || question === undefined ? undefined : answerOf(body, question);
+    const answer = body === undefined || question === undefined ? undefined : parseAnswer(body, question);
     if (answer === undefined || question === undefined) return undefined;
     // The files of a used answer may have been copied back.
     const isNew = answer.verdict === 'no' || (await openUsedApprovals(place.home).useAnswer(question.asking));
-    unlinkIfPresent(fileOf(place, id, '.json'));
+    unlinkIfPresent(toFile(place, id, '.json'));
     return isNew ? answer : undefined;
   } catch (error) {
     renameSync(taken, file);
@@ -178,7 +178,7 @@ export interface WaitOptions {
 
 /** Waits for an answer; returns `pending` on timeout. Rewrites the question if another process removes it. */
 export async function waitForAnswer(
-  place: PendingPlace,
+  place: PendingFolder,
   request: ApprovalRequest,
   { timeoutMs, signal }: WaitOptions,
 ): Promise<ApprovalAnswer | 'pending'> {
@@ -191,7 +191,7 @@ export async function waitForAnswer(
     const left = end - Date.now();
     if (left <= 0) return 'pending';
     // Another process with the same question took the answer.
-    if (!isPresent(fileOf(place, request.id, '.json'))) writePending(place, request);
+    if (!isPresent(toFile(place, request.id, '.json'))) writePending(place, request);
     await pause(Math.min(POLL_MS, left), signal);
   }
 }
@@ -203,7 +203,7 @@ async function pause(milliseconds: number, signal: AbortSignal | undefined): Pro
   });
 }
 
-function fileOf({ folder }: PendingPlace, id: string, ending: string): string {
+function toFile({ folder }: PendingFolder, id: string, ending: string): string {
   const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(id) ?? [];
   if (hex === undefined) throw invalid(`${quoted(id, 80)} is not the id of a question`, 'sha256: and 64 hex digits');
   return path.join(folder, hex + ending);
@@ -211,11 +211,11 @@ function fileOf({ folder }: PendingPlace, id: string, ending: string): string {
 
 /** The body is stored as text, so that the authenticated bytes are the parsed bytes. Returns false for an answer that exists. */
 function writeSealed(
-  { folder, home }: PendingPlace,
+  { folder, home }: PendingFolder,
   file: string,
   { purpose, body }: { readonly purpose: string; readonly body: string },
 ): boolean {
-  const text = JSON.stringify({ mac: sealOf(sealKey(home), purpose, body), body });
+  const text = JSON.stringify({ mac: computeSeal(sealKey(home), purpose, body), body });
   try {
     makeFolders(folder, 0o700);
     if (purpose === ANSWER) createFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
@@ -234,7 +234,7 @@ function writeSealed(
   }
 }
 
-function readSealed({ home }: PendingPlace, file: string, purpose: string): string | undefined {
+function readSealed({ home }: PendingFolder, file: string, purpose: string): string | undefined {
   const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
   if (read.type !== 'read') return undefined;
   const { mac, body } = objectIn(read.bytes.toString('utf8'));
@@ -248,7 +248,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** The file is authentic, but another version of this program may have written it. */
-function questionOf(body: string): PendingQuestion | undefined {
+function parseQuestion(body: string): PendingQuestion | undefined {
   const { request, at, asking } = objectIn(body);
   if (typeof at !== 'string' || typeof asking !== 'string' || !isRequest(request)) return undefined;
   return { request, at, asking };
@@ -257,10 +257,10 @@ function questionOf(body: string): PendingQuestion | undefined {
 const REQUEST = shape({ text: 'id tool rule coverage', object: 'origin detail action', list: 'scopes affects' });
 
 function isRequest(value: unknown): value is ApprovalRequest {
-  return hasShape(value, REQUEST) && RISKS.some((known) => known === fieldOf(value, 'risk'));
+  return hasShape(value, REQUEST) && RISKS.some((known) => known === readField(value, 'risk'));
 }
 
-function answerOf(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {
+function parseAnswer(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {
   const said = objectIn(body);
   const scope = APPROVAL_SCOPES.find((known) => known === said['scope']);
   const { verdict } = said;

@@ -1,4 +1,4 @@
-import { APPROVAL_SCOPES, APPROVERS, printable, startOf, type ApprovalAnswer, type ApprovalRequest } from '#core';
+import { APPROVAL_SCOPES, APPROVERS, printable, sliceStart, type ApprovalAnswer, type ApprovalRequest } from '#core';
 import { LONGEST_TIMER_MS } from '#platform';
 
 interface AskOptions {
@@ -69,7 +69,7 @@ function typeName(value: unknown): string {
 function detail(thrown: unknown): string {
   try {
     const message = thrown instanceof Error ? thrown.message : thrown;
-    return typeof message === 'string' ? `: ${printable(startOf(message, 200))}` : '';
+    return typeof message === 'string' ? `: ${printable(sliceStart(message, 200))}` : '';
   } catch {
     return '';
   }

@@ -39,7 +39,7 @@ export function openStoredApprovals(home: string): StoredApprovals {
     file: path.join(home, '.agent/approvals.json'),
     home,
     purpose: 'skillwright approval 1',
-    read: approvalOf,
+    read: parseApproval,
     text: sealedText,
     name: ({ skill, tool }) => `${skill.id}, ${tool}`,
     maxEntries: MAX_APPROVALS,
@@ -106,7 +106,7 @@ function sealedText({ coverage, skill, tool, risk, isolation, verdict, at }: Sto
   return JSON.stringify([coverage, skill.id, skill.name, skill.digest, tool, risk, isolation, verdict, at]);
 }
 
-function approvalOf(value: object): StoredApproval | undefined {
+function parseApproval(value: object): StoredApproval | undefined {
   const fields: Record<string, unknown> = { ...value };
   const { coverage, skill, tool, isolation, verdict, at } = fields;
   const risk = RISKS.find((known) => known === fields['risk']);

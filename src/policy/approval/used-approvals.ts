@@ -33,7 +33,7 @@ export function openUsedApprovals(home: string): UsedApprovals {
     file,
     home,
     purpose: 'skillwright used approval 1',
-    read: usedOf,
+    read: parseUsed,
     text: ({ id, uses }) => JSON.stringify([id, uses]),
     name: ({ id }) => id,
     maxEntries: MAX_USED,
@@ -49,14 +49,14 @@ export function openUsedApprovals(home: string): UsedApprovals {
       });
     let isNext = false;
     await sealed.change((all) => {
-      const uses = usesOf(all, id);
-      isNext = ticketOf(id, uses) === ticket;
+      const uses = countUses(all, id);
+      isNext = toTicketName(id, uses) === ticket;
       return isNext ? [...all.filter((entry) => entry.id !== id), { id, uses: uses + 1 }] : all;
     });
     return isNext;
   };
   return {
-    ticket: (id) => ticketOf(id, usesOf(sealed.load().entries, id)),
+    ticket: (id) => toTicketName(id, countUses(sealed.load().entries, id)),
     use,
     useAnswer: (asking) => use(asking, asking),
   };
@@ -70,15 +70,15 @@ export function ticketId(ticket: string): string | undefined {
   return hex === undefined ? undefined : `sha256:${hex}`;
 }
 
-function ticketOf(id: string, uses: number): string {
+function toTicketName(id: string, uses: number): string {
   return `${id.replace(/^sha256:/, '')}${uses === 0 ? '' : `-${String(uses)}`}`;
 }
 
-function usesOf(entries: readonly UsedApproval[], id: string): number {
+function countUses(entries: readonly UsedApproval[], id: string): number {
   return entries.find((entry) => entry.id === id)?.uses ?? 0;
 }
 
-function usedOf(value: object): UsedApproval | undefined {
+function parseUsed(value: object): UsedApproval | undefined {
   const { id, uses }: Record<string, unknown> = { ...value };
   return typeof id === 'string' && typeof uses === 'number' && Number.isSafeInteger(uses) && uses > 0
     ? { id, uses }

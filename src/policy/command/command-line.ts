@@ -109,14 +109,14 @@ interface Walk {
   end(): CommandLine;
 }
 
-interface LinePlace {
+interface WalkContext {
   readonly variables: Variables;
   readonly depth: number;
 }
 
-function openWalk(text: string, script: ParsedScript, { variables, depth }: LinePlace): Walk {
+function openWalk(text: string, script: ParsedScript, { variables, depth }: WalkContext): Walk {
   const commands: { readonly command: SimpleCommand; readonly pos: number }[] = [];
-  const functions = functionsOf(text, script);
+  const functions = findFunctions(text, script);
   const hasSigns = /[$`]/.test(text);
   const hasFinder = /\b(?:find|fd|fdfind)\b/.test(text);
   const writes: string[] = [];
@@ -148,7 +148,7 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
     else {
       const simple = simpleCommand(words, {
         depth,
-        stdin: stdinOf(command),
+        stdin: findStdin(command),
         readLine: (line) => {
           const inner = readLine(line, NO_VARIABLES, depth + 1);
           changesPath ||= inner.type === 'commands' && inner.variables.includes('PATH');
@@ -279,7 +279,7 @@ function syntaxProblem(message = 'it is not valid shell syntax'): string {
 }
 
 /** Functions that are defined for everything after them, by name, with the end of their definition. */
-function functionsOf(text: string, { commands }: ParsedScript): ReadonlyMap<string, number> {
+function findFunctions(text: string, { commands }: ParsedScript): ReadonlyMap<string, number> {
   if (/\bunset\b/.test(text)) return new Map();
   return new Map(
     commands.flatMap(({ command, background }): [string, number][] =>
@@ -300,7 +300,7 @@ function assignmentWord({ name, text, value }: Assignment, read: (word: Word) =>
 }
 
 /** What a command reads from stdin, if the line shows it. */
-function stdinOf({ redirects }: Command): string | undefined {
+function findStdin({ redirects }: Command): string | undefined {
   const last = redirects.findLast(
     ({ descriptor, operator }) =>
       (descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0)) &&

@@ -210,7 +210,7 @@ export function matchesStars(word: PatternWord, text: string): boolean {
 }
 
 /** Names of the programs that a line runs, in order; empty if the line is unclear. */
-export function programsOf(line: CommandLine): readonly string[] {
+export function listPrograms(line: CommandLine): readonly string[] {
   const programs: string[] = [];
   if (line.type === 'commands') addPrograms(line.commands, programs);
   return programs;

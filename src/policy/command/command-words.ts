@@ -65,7 +65,7 @@ function readPart(part: WordPart, read: Reading, { variables, isQuoted }: PartCo
       return;
     case 'SimpleExpansion':
     case 'ParameterExpansion': {
-      const value = valueOf(part, variables);
+      const value = expandPart(part, variables);
       // Unquoted values are split at blanks and expanded as patterns.
       if (value !== undefined && (isQuoted || STAYS_ONE_WORD.test(value))) addFixed(read, value);
       else addUnknown(read, part.text, { kind: 'computed', isSplit: !isQuoted || SEVERAL.test(part.text) });
@@ -82,7 +82,7 @@ function readPart(part: WordPart, read: Reading, { variables, isQuoted }: PartCo
 const SEVERAL = /^\$\{?@|\[@\]/;
 const STAYS_ONE_WORD = /^[^\s*?[\]\\]+$/;
 
-function valueOf(part: WordPart, variables: Variables): string | undefined {
+function expandPart(part: WordPart, variables: Variables): string | undefined {
   if (part.type === 'SimpleExpansion') return variables.get(part.text.slice(1));
   if (part.type !== 'ParameterExpansion') return undefined;
   const isPlain = part.prefix === undefined && part.index === undefined && part.operation === undefined;

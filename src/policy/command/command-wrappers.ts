@@ -35,7 +35,7 @@ function readInside(words: Words, reader: CommandReader): Inside {
   const program = baseName(first.text);
   if (reader.depth > MAX_NESTING) return { role: 'program', hides: `${program} runs programs that run programs` };
   if (first.text === program) {
-    const builtin = readBuiltin(words, (text) => linesOf(text, program, reader));
+    const builtin = readBuiltin(words, (text) => readInnerLines(text, program, reader));
     if (builtin !== undefined) return builtin;
     if (isFreeBuiltin(program)) return { role: 'shell' };
   }
@@ -61,7 +61,7 @@ function hidden(program: string, why = 'runs another program in a way that is no
 }
 
 /** A command line in a word: its commands, or the reason why they are unknown. */
-function linesOf(text: CommandWord | undefined, program: string, reader: CommandReader): Inside {
+function readInnerLines(text: CommandWord | undefined, program: string, reader: CommandReader): Inside {
   if (text === undefined || text.kind !== 'fixed') return hidden(program, 'runs a command line that is computed');
   const line = reader.readLine(text.text);
   if (line.type === 'unclear') return hidden(program, `runs a line that cannot be read: ${line.reason}`);
@@ -192,7 +192,7 @@ function insideWrapper(program: string, words: Words, options: WrapperOptions, r
   at += options.operands ?? 0;
   const inner = words.slice(at);
   if (inner.length === 0) return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
-  if (options.isLine === true) return linesOf(joined(inner), program, reader);
+  if (options.isLine === true) return readInnerLines(joined(inner), program, reader);
   const filled = options.fills === undefined ? inner : fill(words.slice(0, end), inner, options.fills);
   return { role: 'wrapper', inner: [innerCommand(filled, reader)] };
 }
@@ -242,7 +242,10 @@ function endOfOptions(words: Words, options: WrapperOptions): number | undefined
 
 /** Words that contain a placeholder are unknown, and words from stdin follow. */
 function fill(options: Words, inner: Words, letters: string): Words {
-  const signs = ['{}', ...options.flatMap(({ text }, index) => signOf(text, options[index + 1]?.text ?? '', letters))];
+  const signs = [
+    '{}',
+    ...options.flatMap(({ text }, index) => findPlaceholder(text, options[index + 1]?.text ?? '', letters)),
+  ];
   const filled = inner.map((word) => {
     const sign = signs.find((each) => each !== '' && word.text.includes(each));
     return sign === undefined ? word : computedWord(word.text, word.text.split(sign));
@@ -250,7 +253,7 @@ function fill(options: Words, inner: Words, letters: string): Words {
   return [...filled, computedWord('')];
 }
 
-function signOf(text: string, next: string, letters: string): readonly string[] {
+function findPlaceholder(text: string, next: string, letters: string): readonly string[] {
   const [, attached] = new RegExp(`^-[^-]*?[${letters}](.*)$`, 's').exec(text) ?? [];
   if (attached !== undefined) return [attached === '' ? next : attached];
   const [, long] = /^--replace=(.*)$/s.exec(text) ?? [];
@@ -292,7 +295,7 @@ function insideShell(words: Words, reader: CommandReader): Inside {
   if (isText) {
     // Other shells read $'…' in another way than bash.
     if (program !== 'bash' && /\$['"]/.test(operand?.text ?? '')) return hidden(program);
-    return linesOf(operand, program, reader);
+    return readInnerLines(operand, program, reader);
   }
   return fromFile(program, operand, reader);
 }
@@ -314,7 +317,7 @@ export function startsShell({ words, inner }: SimpleCommand): 'no' | 'yes' | 'in
 
 function fromStdin(program: string, reader: CommandReader): Inside {
   if (reader.stdin === undefined) return hidden(program, 'reads its commands from stdin');
-  const inside = linesOf(fixedWord(reader.stdin), program, reader);
+  const inside = readInnerLines(fixedWord(reader.stdin), program, reader);
   return { ...inside, role: 'program' };
 }
 
@@ -357,7 +360,7 @@ function insideParallel(words: Words, reader: CommandReader): Inside {
   if (template.some(({ kind }) => kind !== 'fixed')) return hidden('parallel', 'runs a command line that is computed');
   // Arguments are quoted for the shell, so that they stay one word each.
   const text = template.map((word) => word.text.replaceAll(/\{[^{}\s]*\}/g, '"$ARGUMENT"')).join(' ');
-  return linesOf(fixedWord(text), 'parallel', reader);
+  return readInnerLines(fixedWord(text), 'parallel', reader);
 }
 
 /** Programs that run a command elsewhere or in an environment of their own, with the words before it. */

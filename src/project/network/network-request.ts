@@ -15,7 +15,7 @@ import {
   actionFailed,
   printable,
   quoted,
-  startOf,
+  sliceStart,
   writeAuthority,
   type ActionFailed,
   type ActionProblem,
@@ -160,7 +160,7 @@ async function receive(
   const { mediaType, isBinary, text, isCut } = showBody(received, headers['content-type'], url.pathname);
   const shown = SHOWN_HEADERS.flatMap((name) => {
     const value = headers[name];
-    return value === undefined ? [] : [[name, printable(startOf(value, MAX_HEADER_CHARACTERS))] as const];
+    return value === undefined ? [] : [[name, printable(sliceStart(value, MAX_HEADER_CHARACTERS))] as const];
   });
   return {
     type: 'response-received',
@@ -200,7 +200,7 @@ function shownBack(received: ResponseReceived, { headers }: Message): ResponseRe
 /** Network errors have a code; any other error is a bug and is thrown. */
 function networkReason(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
-  return printable(`${startOf(error.message, 200)} (${error.code})`);
+  return printable(`${sliceStart(error.message, 200)} (${error.code})`);
 }
 
 function failed(message: string): Failed {

@@ -35,7 +35,7 @@ export function readTarget(text: string): HttpTarget | Refusal {
   const url = new URL(text);
   const asked = readAuthority(authority, defaultPort(url));
   if (asked === undefined) return invalid(`the URL ${shown} has an invalid or ambiguous host`);
-  return targetOf(url) ?? invalid(`the URL ${shown} has an invalid or ambiguous host`);
+  return toTarget(url) ?? invalid(`the URL ${shown} has an invalid or ambiguous host`);
 }
 
 /** Parses the target of a redirect. */
@@ -44,14 +44,14 @@ export function readRedirect(from: HttpTarget, location: string): HttpTarget | R
   if (location.length > MAX_URL || /[\x00-\x20\x7f\\]/.test(location) || !URL.canParse(location, from.url.href))
     return failed(`${from.authority} redirects to ${shown}, which is not a URL`);
   const url = new URL(location, from.url);
-  const target = targetOf(url);
+  const target = toTarget(url);
   if (target === undefined || url.username !== '' || url.password !== '')
     return failed(`${from.authority} redirects to ${shown}, which is not a plain http:// or https:// URL`);
   if (from.isSecure && !target.isSecure) return failed(`${from.authority} redirects to ${shown}, from https to http`);
   return target;
 }
 
-function targetOf(url: URL): HttpTarget | undefined {
+function toTarget(url: URL): HttpTarget | undefined {
   const isSecure = url.protocol === 'https:';
   const host = readHost(url.hostname);
   if ((!isSecure && url.protocol !== 'http:') || host === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 
-import { cleanText, mediaTypeOf, startOfText } from '#core';
+import { cleanText, detectMediaType, startOfText } from '#core';
 
 /** The start of a response body. */
 export interface ReceivedBody {
@@ -31,9 +31,9 @@ export async function receiveBody(response: IncomingMessage, maxBytes: number): 
   return { ...taken, isEncoded: decoder === undefined && encoding !== 'identity' && encoding !== '' };
 }
 
-type Taken = Omit<ReceivedBody, 'isEncoded'>;
+type CollectedBody = Omit<ReceivedBody, 'isEncoded'>;
 
-async function take(source: AsyncIterable<Buffer>, maxBytes: number): Promise<Taken> {
+async function take(source: AsyncIterable<Buffer>, maxBytes: number): Promise<CollectedBody> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of source) {
@@ -47,7 +47,7 @@ async function take(source: AsyncIterable<Buffer>, maxBytes: number): Promise<Ta
 /** Compressed input is at most this many times the limit: a stream may decompress to nothing. */
 const MAX_COMPRESSED_RATIO = 2;
 
-async function unpack(response: IncomingMessage, decoder: Transform, maxBytes: number): Promise<Taken> {
+async function unpack(response: IncomingMessage, decoder: Transform, maxBytes: number): Promise<CollectedBody> {
   let received = 0;
   async function* packed(): AsyncGenerator<Buffer> {
     const pieces: AsyncIterable<Buffer> = response;
@@ -89,7 +89,7 @@ export function showBody(
   path: string,
 ): ShownBody {
   const [said = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
-  const found = mediaTypeOf(path, bytes);
+  const found = detectMediaType(path, bytes);
   const mediaType = MEDIA_TYPE.test(said.trim()) ? said.trim() : found.mediaType;
   const text = isEncoded ? undefined : decode(bytes, parameters, found.isBinary);
   if (text === undefined) return { mediaType, isBinary: true, text: '', isCut };

@@ -5,7 +5,7 @@ import {
   diagnose,
   explainLayers,
   mergeLayers,
-  overrideRuleOf,
+  findOverrideRule,
   pathText,
   problemText,
   readEnvironment,
@@ -22,10 +22,10 @@ import {
 } from '#core';
 import { isInside, isPresent, readCheckedJson, realPath } from '#platform';
 import { isAddress, userFolders } from '#skills';
-import { placeOf, readPolicy } from '#policy';
+import { resolvePolicyPath, readPolicy } from '#policy';
 
 /** A possible configuration file. */
-export interface ConfigPlace {
+export interface ConfigFileLocation {
   readonly layer: 'user' | 'project';
   readonly path: string;
   /** Base of its relative paths. */
@@ -34,18 +34,18 @@ export interface ConfigPlace {
 }
 
 /** Settings that override files and variables, and their origin. */
-export interface GivenConfig {
+export interface ConfigOverride {
   readonly config: Config;
   readonly where: string;
 }
 
 export interface ConfigSources {
   /** Highest priority first. */
-  readonly places: readonly ConfigPlace[];
+  readonly places: readonly ConfigFileLocation[];
   readonly cwd: string;
   readonly home: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly given: GivenConfig | undefined;
+  readonly given: ConfigOverride | undefined;
 }
 
 /** Reads and merges all configuration sources. */
@@ -60,7 +60,7 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
   const layers = [...users, ...projects.flatMap((file) => file.layers), ...environment.layers, ...options].map(
     (layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home),
   );
-  const policies = layers.flatMap((layer) => policyOf(layer, cwd, home));
+  const policies = layers.flatMap((layer) => readLayerPolicy(layer, cwd, home));
   const config = mergeLayers(layers);
   const requiredApprovals = (config.execution?.require_approval_for ?? []).flatMap((rule) => {
     const from = layers
@@ -72,11 +72,11 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
     config,
     ...(requiredApprovals.length === 0 ? {} : { requiredApprovals }),
     namedRoots: {
-      own: layers.filter(({ layer }) => layer !== 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
+      own: layers.filter(({ layer }) => layer !== 'project').flatMap((layer) => resolveSkillRoots(layer, cwd, home)),
       // The user's own folder stays the user's, also if a project lists it.
       project: layers
         .filter(({ layer }) => layer === 'project')
-        .flatMap((layer) => rootsOf(layer, cwd, home))
+        .flatMap((layer) => resolveSkillRoots(layer, cwd, home))
         .filter((root) => !userFolders(home).includes(root)),
     },
     policies: policies.map(({ layer, where, policy }) => ({ layer, where, policy })),
@@ -98,7 +98,7 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
 }
 
 /** Absolute roots; `~` is resolved as in `registry/roots.ts`. */
-function rootsOf({ config }: ConfigLayer, cwd: string, home: string | undefined): readonly string[] {
+function resolveSkillRoots({ config }: ConfigLayer, cwd: string, home: string | undefined): readonly string[] {
   const top = home !== undefined && path.isAbsolute(home) ? home : '~';
   return (config.skill_roots ?? []).map((root) => {
     const written = typeof root === 'string' ? root : (root.path ?? '');
@@ -107,7 +107,7 @@ function rootsOf({ config }: ConfigLayer, cwd: string, home: string | undefined)
 }
 
 interface ReadFile {
-  readonly place: ConfigPlace;
+  readonly place: ConfigFileLocation;
   /** One layer if the file is used, otherwise none. */
   readonly layers: readonly ConfigLayer[];
   readonly text: JsonText | undefined;
@@ -115,7 +115,7 @@ interface ReadFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function readConfigFile(place: ConfigPlace): ReadFile {
+function readConfigFile(place: ConfigFileLocation): ReadFile {
   const without = { place, layers: [], text: undefined };
   const read = readCheckedJson(place.path, checkConfig);
   if (read.type === 'invalid') return { ...without, status: 'invalid', diagnostics: read.diagnostics };
@@ -157,7 +157,7 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
     ],
     remarks: [
       ...forbidden.map((at) => {
-        const subject = overrideRuleOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
+        const subject = findOverrideRule(at.join('.')) === 'never' ? 'is' : 'with this value is';
         return remark('config/not-for-project', at, `${subject} reserved for the user`);
       }),
       ...wider.map((at) => remark('config/wider', at, 'requests more than the user allows')),
@@ -184,7 +184,7 @@ function leavesByLink(directory: string, base: string): boolean {
   return !isInside(realPath(nearest), realPath(base));
 }
 
-function optionLayer({ config, where }: GivenConfig): ConfigLayer {
+function optionLayer({ config, where }: ConfigOverride): ConfigLayer {
   const [problem] = checkConfig(config);
   if (problem === undefined) return { layer: 'option', where, config };
   const { message, hint = 'run skillwright config --schema to see all settings' } = problemText(problem, config);
@@ -197,7 +197,7 @@ interface ReadLayerPolicy extends LayerPolicy {
 }
 
 /** Includes of a file are relative to the file; those of a variable or an option to the project. */
-function policyOf(
+function readLayerPolicy(
   { layer, where, config }: ConfigLayer,
   cwd: string,
   home: string | undefined,
@@ -215,7 +215,7 @@ function withAbsolutePaths(layer: ConfigLayer, base: string, home: string | unde
   const rooted = roots?.map((root) =>
     typeof root === 'string' ? absolute(root) : { ...root, path: absolute(root.path ?? '') },
   );
-  const directory = runs?.directory === undefined ? undefined : placeOf(runs.directory, base, home);
+  const directory = runs?.directory === undefined ? undefined : resolvePolicyPath(runs.directory, base, home);
   const config = withValue(layer.config, ['skill_roots'], rooted);
   return { ...layer, config: directory === undefined ? config : withValue(config, ['runs', 'directory'], directory) };
 }

@@ -2,10 +2,10 @@ import path from 'node:path';
 
 import { settingNames, type LoadedConfig, type Surroundings } from '#core';
 import { isAbsent, realPath } from '#platform';
-import type { ConfigPlace, GivenConfig } from './config-files.ts';
+import type { ConfigFileLocation, ConfigOverride } from './config-files.ts';
 
 /** The environment of this process, with overrides. */
-export function surroundingsOf(options: Partial<Surroundings>): Surroundings {
+export function readSurroundings(options: Partial<Surroundings>): Surroundings {
   const env = options.env ?? process.env;
   const home = 'home' in options ? options.home : (env['HOME'] ?? env['USERPROFILE']);
   return { cwd: path.resolve(options.cwd ?? process.cwd()), home: home === '' ? undefined : home, env };
@@ -17,9 +17,9 @@ export const CONFIG_FILE = '.agent/config.json';
 export async function loadConfig(
   surroundings: Surroundings,
   file?: string,
-  given?: GivenConfig,
+  given?: ConfigOverride,
 ): Promise<LoadedConfig> {
-  const places = configPlaces(surroundings, file);
+  const places = listConfigFiles(surroundings, file);
   // Usually there is no configuration; then the code that reads it is not loaded.
   const isPlain =
     given === undefined &&
@@ -41,12 +41,12 @@ export async function loadConfig(
 }
 
 /** Project file first. In the home folder both are the same file, and it counts as the user's. */
-function configPlaces({ cwd, home }: Surroundings, file: string | undefined): readonly ConfigPlace[] {
+function listConfigFiles({ cwd, home }: Surroundings, file: string | undefined): readonly ConfigFileLocation[] {
   const own = home === undefined ? undefined : path.join(path.resolve(cwd, home), CONFIG_FILE);
   const project = file === undefined ? path.join(cwd, CONFIG_FILE) : path.resolve(cwd, file);
   const isOwn = own !== undefined && (own === project || (!isAbsent(project) && realPath(own) === realPath(project)));
   const isRequired = file !== undefined;
-  const places: ConfigPlace[] = [];
+  const places: ConfigFileLocation[] = [];
   if (!isOwn) places.push({ layer: 'project', path: project, base: cwd, isRequired });
   if (own !== undefined)
     places.push({ layer: 'user', path: own, base: path.resolve(own, '../..'), isRequired: isOwn && isRequired });

@@ -18,7 +18,7 @@ import type { Redactor } from '#journal';
 import {
   actionFailed,
   DEFAULT_LIMITS,
-  identityOf,
+  toSkillIdentity,
   limitReport,
   programGrant,
   SkillError,
@@ -105,7 +105,7 @@ export interface ExecutionOptions {
 }
 
 /** Defaults from the environment. */
-export interface ExecutionPlaces {
+export interface ExecutionDefaults {
   /** Folder of workspaces and snapshots. */
   readonly base: string;
   readonly artifacts: string;
@@ -157,7 +157,7 @@ export interface Execution {
   close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
-export async function openExecution(options: ExecutionOptions, places: ExecutionPlaces): Promise<Execution> {
+export async function openExecution(options: ExecutionOptions, places: ExecutionDefaults): Promise<Execution> {
   const container = { ...containerSettings(places.engine), ...options.container };
   const settings = { bridgeFolder: places.base, container };
   const { cacheDir } = places;
@@ -181,7 +181,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   });
   const network = (options.network ?? []).map(programGrant);
   const workspaces = openWorkspaces({ base: places.base });
-  const artifacts = artifactsOf(options.artifacts, places.artifacts);
+  const artifacts = openArtifacts(options.artifacts, places.artifacts);
   const key = options.key ?? randomUUID();
   let known: Promise<void> | undefined;
   let isClosed = false;
@@ -291,7 +291,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
 async function learnSecrets(
   { metadata }: Workspace,
   secrets: GiveSecrets | undefined,
-  { findSkill }: Pick<ExecutionPlaces, 'findSkill'>,
+  { findSkill }: Pick<ExecutionDefaults, 'findSkill'>,
 ): Promise<void> {
   if (secrets === undefined) return;
   await Promise.all(
@@ -323,7 +323,7 @@ async function run(
   return {
     type: 'program-ran',
     action: action.type,
-    skill: skill === undefined ? undefined : identityOf(skill),
+    skill: skill === undefined ? undefined : toSkillIdentity(skill),
     result,
     limits: limitReport(prepared.spec.limits, prepared.workspace.attached.capabilities),
   };
@@ -343,7 +343,7 @@ function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
   return actionFailed(action.type, executionFailure(error));
 }
 
-function artifactsOf(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
+function openArtifacts(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
   if (given === false) return undefined;
   return typeof given === 'object' ? given : openFileArtifacts(given ?? folder);
 }

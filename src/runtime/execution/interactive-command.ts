@@ -40,7 +40,8 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
     parts: ExecutionParts,
   ): Promise<Seen<Type>> => {
     const program = prepared.get(view.sessionId);
-    const result = view.end === undefined || program === undefined ? undefined : await endOf(program, view, parts);
+    const result =
+      view.end === undefined || program === undefined ? undefined : await collectResult(program, view, parts);
     return {
       type: 'command-seen',
       action,
@@ -61,7 +62,7 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
 
   return {
     async perform(action, skill, call) {
-      const waiting = waitingOf(action, call.signal);
+      const waiting = toViewOptions(action, call.signal);
       const parts = partsFor(shared, call);
       try {
         switch (action.type) {
@@ -95,7 +96,7 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
   };
 }
 
-function waitingOf(action: InteractiveAction, signal: AbortSignal | undefined): ViewOptions {
+function toViewOptions(action: InteractiveAction, signal: AbortSignal | undefined): ViewOptions {
   const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
   return {
     yieldMs,
@@ -105,7 +106,7 @@ function waitingOf(action: InteractiveAction, signal: AbortSignal | undefined): 
 }
 
 /** Collects outputs. The printed output was already shown line by line. */
-async function endOf(
+async function collectResult(
   program: PreparedProgram,
   { end, warnings }: InteractionView,
   parts: ExecutionParts,

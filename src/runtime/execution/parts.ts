@@ -87,7 +87,7 @@ export function partsFor(parts: ExecutionParts, { call }: ExecutionCall): Execut
 }
 
 /** Secrets for programs of one skill, and the redactor that removes them from everything else. */
-export interface GivenSecrets {
+export interface ProgramSecrets {
   readonly env: Readonly<Record<string, string>>;
   readonly redactor: Redactor;
   /** Warnings for a person. */
@@ -97,7 +97,7 @@ export interface GivenSecrets {
 export type GiveSecrets = (
   skill: SkillEntry,
   signal: AbortSignal | undefined,
-) => Promise<GivenSecrets | { readonly failure: ActionProblem }>;
+) => Promise<ProgramSecrets | { readonly failure: ActionProblem }>;
 
 /** A missing requirement. */
 export interface MissingRequirement {

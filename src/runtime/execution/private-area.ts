@@ -43,7 +43,7 @@ export function areaForSecrets(workspace: Workspace, home: string, run: RunFolde
 }
 
 /** Host files that the session may read for any program, each at its last target. */
-export function givenByUser(
+export function listUserFiles(
   records: readonly { readonly from: string; readonly to: string }[],
   mayRead: ((file: string) => boolean) | undefined,
 ): readonly InputRequest[] {

@@ -6,7 +6,7 @@ import {
   failure,
   isFailedEnd,
   makeRunResult,
-  mediaTypeOf,
+  detectMediaType,
   quoted,
   readOutputRequest,
   spanned,
@@ -49,7 +49,7 @@ import { withNetworkHint } from './network-hint.ts';
 import type { PreparedProgram } from './prepared-program.ts';
 import { serveProgram, servingStart } from './serve-program.ts';
 import { skillCopyFor } from './skill-copy.ts';
-import { areaForSecrets, givenByUser, refusedForeignInput } from './private-area.ts';
+import { areaForSecrets, listUserFiles, refusedForeignInput } from './private-area.ts';
 
 interface Refused {
   readonly type: 'refused';
@@ -143,7 +143,7 @@ export async function prepareProgram(
   if (foreign !== undefined) return refused(foreign);
   if (area !== undefined) {
     // What the user gave to the session, from its source: the copy in `work/` may have been changed.
-    const given = givenByUser(workspace.metadata.inputs, parts.inputSources.host);
+    const given = listUserFiles(workspace.metadata.inputs, parts.inputSources.host);
     const earlier = await stageInputs(workspace, given, sources, { root });
     if (earlier.type === 'failed') return refused(earlier.failure);
   }
@@ -298,7 +298,7 @@ export async function runPrepared(
   const remedy = isFailedEnd(end) ? await prepared.explain(`${stdout.text}\n${stderr.text}`) : undefined;
   const warnings = [...prepared.warnings, ...missing, ...written, ...(remedy === undefined ? [] : [remedy])];
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
-    resultOf({ ...prepared, warnings }, parts, { end, stdout, stderr, collected }),
+    toRunResult({ ...prepared, warnings }, parts, { end, stdout, stderr, collected }),
   );
 }
 
@@ -358,7 +358,7 @@ interface Outcome {
   readonly collected: Collected;
 }
 
-export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
+export function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
   const { workspace, run, stagedInputs, layers, warnings } = prepared;
   const shown = ({ text, truncated, digest }: Captured, name: string): ShownStream => ({
     text,
@@ -380,7 +380,7 @@ export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outco
 }
 
 function stagedInput(root: string, from: InputRequest['from'], to: string): StagedInput {
-  const { mediaType } = mediaTypeOf(to, new Uint8Array());
+  const { mediaType } = detectMediaType(to, new Uint8Array());
   return { name: to, original_name: from, mime_type: mediaType, size_bytes: sizeOf(root, to) };
 }
 

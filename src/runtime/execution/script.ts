@@ -30,7 +30,7 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
   if (reading.type === 'refused') return reading;
   const read = (directory: ConfinedDirectory): ScriptWords => {
     const file = directory.read(reading.path, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
-    if (file.type === 'failed') return unknownScript(action, scriptsOf(directory, action));
+    if (file.type === 'failed') return unknownScript(action, listScripts(directory, action));
     const script = {
       path: `${home}${reading.path}`,
       head: file.bytes.subarray(0, HEAD_BYTES),
@@ -45,7 +45,7 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
   return inConfined(snapshot, read, () => unknownScript(action, []));
 }
 
-function scriptsOf(directory: ConfinedDirectory, { anywhere }: RunScript): readonly string[] {
+function listScripts(directory: ConfinedDirectory, { anywhere }: RunScript): readonly string[] {
   const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
   return files.map(({ path }) => path).filter((path) => anywhere === true || isBelowScripts(path));
 }

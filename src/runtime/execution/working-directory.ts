@@ -7,7 +7,7 @@ export type WorkingDirectory =
   /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */
   { readonly type: 'directory'; readonly path: string } | { readonly type: 'refused'; readonly failure: ActionProblem };
 
-interface Place {
+interface DirectoryContext {
   /** Where the program sees the workspace. */
   readonly root: string;
   /** Absent if the command belongs to no skill. */
@@ -25,7 +25,7 @@ const FOLDERS: ReadonlySet<string> = new Set(['skills', 'work', 'out', 'runs']);
  * Where a program starts: in the project, in the folder of its skill, or in `work`. A requested folder is relative to that, or starts
  * with a folder as programs name it (`$WORK_DIR/x`, `$PROJECT_DIR`, `/workspace/out`, `/work`, a mounted folder). Everything else is refused.
  */
-export function workingDirectory(requested: string | undefined, place: Place): WorkingDirectory {
+export function workingDirectory(requested: string | undefined, place: DirectoryContext): WorkingDirectory {
   const { root, skillName, project } = place;
   const own = skillName === undefined ? 'work' : `skills/${skillName}`;
   const home = place.startsInProject === true && project !== undefined ? project : own;
@@ -48,7 +48,7 @@ export function workingDirectory(requested: string | undefined, place: Place): W
 }
 
 /** The absolute path of a requested folder in a mount. */
-function inMount(text: string, home: string, { mounts = [], project }: Place): string | undefined {
+function inMount(text: string, home: string, { mounts = [], project }: DirectoryContext): string | undefined {
   const named =
     project === undefined ? text : text.replace(/^\$(?:PROJECT_DIR|\{PROJECT_DIR\})(?=\/|$)/, () => project);
   const folder = named.startsWith('/')

@@ -18,7 +18,7 @@ export interface DeclaringParts {
 }
 
 /** The ecosystems whose declarations a program may need. */
-export function languagesOf(action: ProgramAction): readonly Ecosystem[] {
+export function listEcosystems(action: ProgramAction): readonly Ecosystem[] {
   if (action.type !== 'run_script') return ECOSYSTEMS;
   if (/\.py$/i.test(action.script)) return ['python'];
   if (/\.[cm]?[jt]sx?$/i.test(action.script)) return ['node'];

@@ -1,7 +1,7 @@
 import {
   actionFailed,
   failure,
-  identityOf,
+  toSkillIdentity,
   isPackage,
   packageArgument,
   readPackage,
@@ -42,7 +42,7 @@ export async function performInstall(
   target: InstallTarget,
   context: ActionContext,
 ): Promise<Observation> {
-  const needs = needsOf(action);
+  const needs = parseNeeds(action);
   if ('code' in needs) return actionFailed(action.type, needs);
   const installed = await install(action, needs, { call, ...target }, context);
   if ('code' in installed) return actionFailed(action.type, installed);
@@ -50,13 +50,13 @@ export async function performInstall(
   return {
     type: 'packages-installed',
     action: action.type,
-    skill: identityOf(target.skill),
+    skill: toSkillIdentity(target.skill),
     isCached: installed.isCached,
     layer: { ecosystem, key, lockDigest, layerDigest, packages },
   };
 }
 
-function needsOf({ packages, isDeclared }: InstallPackages): PackageNeeds | ActionProblem {
+function parseNeeds({ packages, isDeclared }: InstallPackages): PackageNeeds | ActionProblem {
   const read = packages.map(readPackage);
   const problem = read.find((one) => !isPackage(one));
   const specs = read.filter(isPackage);

@@ -28,34 +28,36 @@ export function usesOwnPaths({ name }: Pick<Executor, 'name'>): boolean {
 export const NO_PACKAGES: PreparedPackages = { layers: [], warnings: [] };
 
 /** Node finds packages in a `node_modules` folder above a script, Python in the environment of the interpreter that is found first. */
-export function layerMounts({ layers, venv }: PreparedPackages, place: LayerPlace): readonly HostMount[] {
+export function layerMounts({ layers, venv }: PreparedPackages, place: LayerLocation): readonly HostMount[] {
   const mounts = layers.map((layer): HostMount => ({
     source: layer.ecosystem === 'python' ? layer.tree : `${layer.tree}/node_modules`,
-    target: insideOf(layer, place),
+    target: toInsidePath(layer, place),
     access: 'read',
   }));
   return venv === undefined ? mounts : [...mounts, venv.mount];
 }
 
 /** Folders of the programs that packages bring. */
-export function layerPrograms({ layers, venv }: PreparedPackages, place: LayerPlace): readonly string[] {
-  const folders = layers.map((layer) => `${insideOf(layer, place)}/${layer.ecosystem === 'python' ? 'bin' : '.bin'}`);
+export function layerPrograms({ layers, venv }: PreparedPackages, place: LayerLocation): readonly string[] {
+  const folders = layers.map(
+    (layer) => `${toInsidePath(layer, place)}/${layer.ecosystem === 'python' ? 'bin' : '.bin'}`,
+  );
   return venv === undefined ? folders : [venv.bin, ...folders];
 }
 
 /** Where programs see the workspace, and whether layers are at their own path. */
-export interface LayerPlace {
+export interface LayerLocation {
   readonly root: string;
   readonly isOwnPath: boolean;
 }
 
-function insideOf({ ecosystem, tree }: StoredLayer, { root, isOwnPath }: LayerPlace): string {
+function toInsidePath({ ecosystem, tree }: StoredLayer, { root, isOwnPath }: LayerLocation): string {
   if (isOwnPath) return ecosystem === 'python' ? tree : `${tree}/node_modules`;
   return `${root}/${ecosystem === 'python' ? PYTHON_TARGET : NODE_TARGET}`;
 }
 
 /** Leads Node from the workspace to a layer at its own path. Programs cannot change the link. */
-export function linkNodeLayer({ layers }: PreparedPackages, { root, isOwnPath }: LayerPlace): void {
+export function linkNodeLayer({ layers }: PreparedPackages, { root, isOwnPath }: LayerLocation): void {
   const layer = layers.find(({ ecosystem }) => ecosystem === 'node');
   if (!isOwnPath || layer === undefined) return;
   const link = path.join(root, NODE_TARGET);

@@ -38,7 +38,7 @@ import {
   type Venv,
   type Workspace,
 } from '#sandbox';
-import { declaredBy, languagesOf, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
+import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from '../execution/parts.ts';
@@ -149,7 +149,8 @@ export function openPackages(parts: PackagesParts): Packages {
       const found = new Map<string, PackageNeeds>();
       for (const script of scripts) {
         const action = { type: 'run_script', skill: skill.name, script, args: [] } as const;
-        for (const needs of await packages.needsOf(action, skill, 'person')) found.set(keyOf(needs, parts), needs);
+        for (const needs of await packages.needsOf(action, skill, 'person'))
+          found.set(computeLayerKey(needs, parts), needs);
       }
       const needs = [...found.values()];
       const declared = new Set(needs.flatMap((some) => some.packages.map(({ name }) => name)));
@@ -162,7 +163,9 @@ export function openPackages(parts: PackagesParts): Packages {
           'Python packages cannot be added to the virtual environment of the user',
           'the user can install them in the environment, or leave out --venv',
         );
-      const languages = languagesOf(action).filter((ecosystem) => ecosystem !== 'python' || options.venv === undefined);
+      const languages = listEcosystems(action).filter(
+        (ecosystem) => ecosystem !== 'python' || options.venv === undefined,
+      );
       const declared =
         skill === undefined || !hasLayers ? undefined : await declaredBy(action, skill, languages, parts);
       const environment = options.environment ?? options.skills?.[skill?.name ?? ''];
@@ -193,7 +196,7 @@ export function openPackages(parts: PackagesParts): Packages {
           `the executor ${parts.executor.name} cannot mount packages, and they are never installed outside of a sandbox`,
           'use --executor bubblewrap or namespaces, or install the packages on this machine',
         );
-      const key = keyOf(needs, parts);
+      const key = computeLayerKey(needs, parts);
       const stored = await layers.find(key);
       if (stored !== undefined)
         return {
@@ -283,7 +286,10 @@ function layerFolder({ executor, folders }: PackagesParts): string {
 }
 
 /** The same request for the same interpreter is the same layer. */
-function keyOf({ ecosystem, packages }: PackageNeeds, { programFolders, image, executor }: PackagesParts): string {
+function computeLayerKey(
+  { ecosystem, packages }: PackageNeeds,
+  { programFolders, image, executor }: PackagesParts,
+): string {
   const requests = packages.map(({ text }) => text).toSorted();
   const machine = image ?? (ecosystem === 'python' ? programStamp('python3', programFolders) : nodeStamp());
   // Console scripts name the path at which the layer was built.

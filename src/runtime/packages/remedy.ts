@@ -1,6 +1,6 @@
 import { scriptPath, typedWord, type StagedSkill } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
-import { importedModules, mentionedPackages, remedyFor, textOf, type ImportedModules } from '#sandbox';
+import { importedModules, mentionedPackages, remedyFor, readSkillText, type ImportedModules } from '#sandbox';
 import { mountsLayers } from './layer-mounts.ts';
 import { missingModules } from './suggested-packages.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from '../execution/parts.ts';
@@ -33,7 +33,7 @@ export async function explainFailure(
       ...plain,
       missing: { python: await missingModules(imported.python, parts), node: imported.node },
       own: importableNames(directory),
-      mentioned: mentionedPackages(textOf(directory, 'SKILL.md') ?? ''),
+      mentioned: mentionedPackages(readSkillText(directory, 'SKILL.md') ?? ''),
     });
   } finally {
     directory.close();

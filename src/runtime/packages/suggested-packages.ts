@@ -1,5 +1,12 @@
 import { inConfined, openConfined, PROGRAM_FOLDERS } from '#platform';
-import { importedModules, inspectMachine, mentionedPackages, packageOfModule, textOf, type Inspect } from '#sandbox';
+import {
+  importedModules,
+  inspectMachine,
+  mentionedPackages,
+  packageOfModule,
+  readSkillText,
+  type Inspect,
+} from '#sandbox';
 
 /** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
 export interface SuggestedPackage {
@@ -39,7 +46,7 @@ export async function suggestedPackages(
   if (opening.type === 'failed') return [];
   const { directory } = opening;
   try {
-    const mentioned = mentionedPackages(textOf(directory, 'SKILL.md') ?? '');
+    const mentioned = mentionedPackages(readSkillText(directory, 'SKILL.md') ?? '');
     const python = new Map<string, string>();
     const node = new Map<string, string>();
     for (const script of scripts) {

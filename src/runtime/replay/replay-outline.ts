@@ -11,11 +11,11 @@ export interface Outline {
   readonly shown: Readonly<Record<string, string>>;
 }
 
-export function outlineOf(effect: Effect | undefined, observation: Observation | undefined): Outline {
+export function toOutline(effect: Effect | undefined, observation: Observation | undefined): Outline {
   return {
     effect,
-    came: observation === undefined ? undefined : cameOf(observation),
-    shown: observation === undefined ? {} : shownOf(observation),
+    came: observation === undefined ? undefined : toResultLabel(observation),
+    shown: observation === undefined ? {} : digestObservation(observation),
   };
 }
 
@@ -25,69 +25,69 @@ export function isSameOutline(a: Outline, b: Outline): boolean {
   return stableJson(a) === stableJson(isLook ? { ...b, shown: {} } : b);
 }
 
-function cameOf(observation: Observation): string {
+function toResultLabel(observation: Observation): string {
   return observation.type === 'failed' ? `failed: ${observation.code}` : observation.type;
 }
 
-function shownOf(observation: Observation): Readonly<Record<string, string>> {
+function digestObservation(observation: Observation): Readonly<Record<string, string>> {
   switch (observation.type) {
     case 'skills-found':
-      return { results: digestOf(observation.results.map(({ id, digest }) => [id, digest])) };
+      return { results: digestValue(observation.results.map(({ id, digest }) => [id, digest])) };
     case 'skill-loaded':
-      return { status: observation.status, text: digestOf(observation.text), ...contentOf(observation) };
+      return { status: observation.status, text: digestValue(observation.text), ...listContentDigests(observation) };
     case 'resources-listed':
     case 'documents-selected':
-      return contentOf(observation);
+      return listContentDigests(observation);
     case 'resource-read':
-      return { text: digestOf(observation.text), ...contentOf(observation) };
+      return { text: digestValue(observation.text), ...listContentDigests(observation) };
     case 'script-found':
-      return { script: digestOf([observation.skill.id, observation.isExecutable]) };
+      return { script: digestValue([observation.skill.id, observation.isExecutable]) };
     case 'packages-installed':
       return { lock: observation.layer.lockDigest };
     case 'program-ran':
-      return programOf(observation.result);
+      return digestRunResult(observation.result);
     case 'command-seen':
       // Partial output depends on timing; the exit code does not.
       return observation.status === 'running' ? {} : { status: 'exited', exit: String(observation.exitCode ?? -1) };
     case 'command-killed':
       return {};
     case 'file-read':
-      return { file: observation.digest, text: digestOf(observation.text) };
+      return { file: observation.digest, text: digestValue(observation.text) };
     case 'directory-listed':
-      return { entries: digestOf(observation.entries) };
+      return { entries: digestValue(observation.entries) };
     case 'lines-found':
-      return { matches: digestOf(observation.matches) };
+      return { matches: digestValue(observation.matches) };
     case 'file-written':
       return { file: observation.digest, replaced: observation.replaced ?? '' };
     case 'file-deleted':
       return { path: observation.path };
     case 'response-received':
-      return { status: String(observation.status), text: digestOf(observation.text) };
+      return { status: String(observation.status), text: digestValue(observation.text) };
     case 'tool-called':
-      return { text: digestOf(observation.text) };
+      return { text: digestValue(observation.text) };
     case 'answered':
-      return { answer: digestOf(observation.answer) };
+      return { answer: digestValue(observation.answer) };
     case 'failed':
       return {};
   }
 }
 
-function contentOf(observation: Observation): Readonly<Record<string, string>> {
+function listContentDigests(observation: Observation): Readonly<Record<string, string>> {
   return Object.fromEntries(
     shownBy(observation).map(({ reason, path, digest }) => [`${reason} ${path}`.trim(), digest]),
   );
 }
 
-function programOf(result: RunResult): Readonly<Record<string, string>> {
+function digestRunResult(result: RunResult): Readonly<Record<string, string>> {
   return {
     end: result.reason,
     exit: String(result.exit_code),
-    stdout: result.stdout_digest ?? digestOf(result.stdout),
-    stderr: result.stderr_digest ?? digestOf(result.stderr),
+    stdout: result.stdout_digest ?? digestValue(result.stdout),
+    stderr: result.stderr_digest ?? digestValue(result.stderr),
     ...Object.fromEntries(result.output_files.map(({ name, digest = '' }) => [`file ${name}`, digest])),
   };
 }
 
-function digestOf(value: unknown): string {
+function digestValue(value: unknown): string {
   return `sha256:${sha256(typeof value === 'string' ? value : stableJson(value))}`;
 }

@@ -14,7 +14,7 @@ import { openTreeDigests } from '#platform';
 import type { ExecutionOptions } from '../execution/execution.ts';
 import { stageRequestFiles } from '../request-files.ts';
 import { recordedRun, type RecordedCall, type RecordedRun } from './recorded-calls.ts';
-import { isSameOutline, outlineOf, type Outline } from './replay-outline.ts';
+import { isSameOutline, toOutline, type Outline } from './replay-outline.ts';
 import { circumstances, readOnlyArtifacts, replaySession } from './replay-session.ts';
 import { openReplayStage, type ReplayStage } from './replay-stage.ts';
 import type { Runtime } from '../runtime.ts';
@@ -217,8 +217,8 @@ function compared(
   outcome: Observation | undefined,
   notRepeated: string | undefined,
 ): ReplayStep {
-  const expected = outlineOf(decision?.effect, notRepeated === undefined ? observation : undefined);
-  const got = outlineOf(made?.effect, outcome);
+  const expected = toOutline(decision?.effect, notRepeated === undefined ? observation : undefined);
+  const got = toOutline(made?.effect, outcome);
   const same = isSameOutline(expected, got);
   return { call, action, expected, got, same, notRepeated };
 }

@@ -1,4 +1,4 @@
-import { defined, EXECUTOR_NAMES, hostInputsOf, invalidInput, isOfKind, quoted, type RunInfo } from '#core';
+import { defined, EXECUTOR_NAMES, listHostInputs, invalidInput, isOfKind, quoted, type RunInfo } from '#core';
 import type { ArtifactStore } from '#sandbox';
 import { VERSION } from '../../version.ts';
 import type { ExecutionOptions } from '../execution/execution.ts';
@@ -25,12 +25,18 @@ export function replaySession(
   return {
     ...settings,
     ...(calls.some(({ action }) => isOfKind(action, 'host')) ? { host: {} } : {}),
-    ...(hasPrograms ? { execution: { artifacts, ...executionOf(info, calls, isOwn), ...defined(given ?? {}) } } : {}),
+    ...(hasPrograms
+      ? { execution: { artifacts, ...toExecutionOptions(info, calls, isOwn), ...defined(given ?? {}) } }
+      : {}),
   };
 }
 
 /** Uses the recorded executor. Only the user's own record may allow programs to run. */
-function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[], isOwn: boolean): ExecutionOptions {
+function toExecutionOptions(
+  { executor: ran }: RunInfo,
+  calls: readonly RecordedCall[],
+  isOwn: boolean,
+): ExecutionOptions {
   const executor = EXECUTOR_NAMES.find((name) => name === ran?.name);
   const opened = calls.filter(
     ({ action, decision }) => isOfKind(action, 'program') && decision?.origin.layer === 'program',
@@ -41,7 +47,7 @@ function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[],
     ...(executor === undefined || (executor === 'local' && !isOwn) ? {} : { executor }),
     ...(ran?.image === undefined || !isOwn ? {} : { container: { image: ran.image } }),
     opens,
-    hostInputs: opens ? opened.flatMap(({ action }) => hostInputsOf(action)) : [],
+    hostInputs: opens ? opened.flatMap(({ action }) => listHostInputs(action)) : [],
   };
 }
 

@@ -26,7 +26,7 @@ const NEIGHBOURS = 10;
 /** Closest pair first. Skills that refer to each other ("Not for …, use …") are not reported. */
 export function confusableSkills(skills: readonly CatalogSkill[]): readonly ConfusablePair[] {
   const clauses = skills.map(({ description }) => splitClauses(description));
-  const closeness = closenessOf(clauses.map(({ use }) => use));
+  const closeness = scoreNeighbors(clauses.map(({ use }) => use));
   const refersTo = (from: number, to: number): boolean => mentions(clauses[from]?.avoid ?? '', skills[to]?.name ?? '');
   return closeness
     .flatMap((neighbours, a) =>
@@ -44,7 +44,7 @@ export function confusableSkills(skills: readonly CatalogSkill[]): readonly Conf
 }
 
 /** The nearest neighbors of each text by position. Names are left out, because they distinguish even duplicates. */
-function closenessOf(texts: readonly string[]): readonly ReadonlyMap<number, number>[] {
+function scoreNeighbors(texts: readonly string[]): readonly ReadonlyMap<number, number>[] {
   const index = buildSearchIndex(texts.map((description) => ({ name: '', description })));
   return texts.map((text, place) => {
     const hits = index.search(text, NEIGHBOURS);

@@ -12,7 +12,7 @@ export interface DeepIndexRequest {
 }
 
 /** Frontmatter is not removed: its fields are indexed with more weight anyway. */
-function bodyOf(dir: string, file: string): string {
+function readBody(dir: string, file: string): string {
   const read = readSkillFile(dir, file);
   return read.type === 'read' ? read.text : '';
 }
@@ -20,7 +20,7 @@ function bodyOf(dir: string, file: string): string {
 if (parentPort !== null) {
   const { skills }: DeepIndexRequest = workerData;
   const bytes = buildSearchIndex(
-    skills.map(({ name, description, dir, file }) => ({ name, description, body: bodyOf(dir, file) })),
+    skills.map(({ name, description, dir, file }) => ({ name, description, body: readBody(dir, file) })),
   ).toBytes();
   parentPort.postMessage(bytes);
 }

@@ -57,7 +57,7 @@ function fromFile(file: string, { home }: Surroundings): FetchedSecret {
         hint: 'use a regular file of at most 64 KiB that belongs to you or root and that only its owner can access: chmod 600',
       };
     case 'read':
-      return valueOf(found.bytes);
+      return parseSecret(found.bytes);
   }
 }
 
@@ -85,7 +85,7 @@ async function fromCommand(
     });
     if (end.reason === 'cancelled') return { type: 'cancelled' };
     return end.exitCode === 0 && end.reason === 'exited'
-      ? valueOf(Buffer.concat(chunks))
+      ? parseSecret(Buffer.concat(chunks))
       : { type: 'missing', reason: endReason(end), hint: 'run the command yourself to see its error' };
   } catch (error) {
     if (!isSkillError(error)) throw error;
@@ -100,7 +100,7 @@ function endReason({ reason, exitCode, signal }: ProgramEnd): string {
 }
 
 /** Removes a trailing line end. */
-function valueOf(bytes: Buffer): FetchedSecret {
+function parseSecret(bytes: Buffer): FetchedSecret {
   if (!isUtf8(bytes)) return { type: 'missing', reason: 'its output is not UTF-8 text' };
   const value = bytes.toString('utf8').replace(/\r?\n$/, '');
   return value === '' ? { type: 'missing', reason: 'it is empty' } : { type: 'value', value };

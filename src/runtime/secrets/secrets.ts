@@ -104,7 +104,7 @@ export function openSecrets(
       return {
         env: Object.fromEntries(results.map(({ variable, value }) => [variable, value ?? ''])),
         redactor: known.redactor,
-        problems: problemsOf(skill, declared, [...sources.keys()]),
+        problems: findProblems(skill, declared, [...sources.keys()]),
       };
     },
   };
@@ -144,7 +144,7 @@ function missingFailure(
   return failure('secret/missing', `${quoted(name)} needs ${reasons.join('; ')}`, hint === undefined ? {} : { hint });
 }
 
-function problemsOf(
+function findProblems(
   { name, source }: SkillWithSecrets,
   declared: readonly string[],
   configured: readonly string[],

@@ -53,7 +53,7 @@ function isRecord(value: unknown): value is ArtifactRecord {
 
 /** Ascending, deleted versions included. */
 export function versionsIn(folder: string): readonly number[] {
-  return entriesOf(folder)
+  return listEntries(folder)
     .filter((name) => /^(?:0|[1-9]\d{0,14})$/.test(name))
     .map(Number)
     .toSorted((a, b) => a - b);
@@ -61,7 +61,7 @@ export function versionsIn(folder: string): readonly number[] {
 
 /** The names with versions, deleted versions included. */
 export function namesIn(folder: string): readonly string[] {
-  return entriesOf(folder).flatMap((key) => {
+  return listEntries(folder).flatMap((key) => {
     const own = path.join(folder, key);
     const latest = versionsIn(own).at(-1);
     const record = latest === undefined ? undefined : readRecord(path.join(own, String(latest)));
@@ -71,14 +71,14 @@ export function namesIn(folder: string): readonly string[] {
 
 /** Removes unfinished files of killed processes. */
 export function removeOldIncoming(folder: string, now: number): void {
-  for (const name of entriesOf(folder)) {
+  for (const name of listEntries(folder)) {
     const place = path.join(folder, name);
     const stats = lstatSync(place, { throwIfNoEntry: false });
     if (stats !== undefined && stats.mtimeMs < now - STALE_MS) rmSync(place, { recursive: true, force: true });
   }
 }
 
-function entriesOf(folder: string): readonly string[] {
+function listEntries(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {

@@ -81,7 +81,7 @@ class FileArtifacts implements ArtifactStore {
     const name = readArtifactName(text);
     const base = this.#baseOf(name);
     return withFailures(base, () => {
-      for (const folder of ['blobs', 'incoming', path.join('names', keyOf(name))])
+      for (const folder of ['blobs', 'incoming', path.join('names', toFolderName(name))])
         makeFolders(path.join(base, folder), 0o700);
       const now = this.#now();
       removeOldIncoming(path.join(base, 'incoming'), now.getTime());
@@ -93,7 +93,7 @@ class FileArtifacts implements ArtifactStore {
         mkdirSync(staging, { mode: 0o700 });
         linkBlob(written, path.join(base, 'blobs', digest), path.join(staging, 'content'));
         writeFileAtomically(path.join(staging, 'record.json'), recordBytes(record), { sync: true });
-        const version = claim(staging, path.join(base, 'names', keyOf(name)));
+        const version = claim(staging, path.join(base, 'names', toFolderName(name)));
         return { ...record, digest: `sha256:${digest}`, version };
       } finally {
         rmSync(staging, { recursive: true, force: true });
@@ -148,7 +148,7 @@ class FileArtifacts implements ArtifactStore {
   }
 
   #folderOf(name: ArtifactName): string {
-    return path.join(this.#baseOf(name), 'names', keyOf(name));
+    return path.join(this.#baseOf(name), 'names', toFolderName(name));
   }
 
   #some(name: ArtifactName): readonly ArtifactVersion[] {
@@ -219,7 +219,7 @@ class FileArtifacts implements ArtifactStore {
 }
 
 /** A safe file name on every system. */
-function keyOf({ name }: ArtifactName): string {
+function toFolderName({ name }: ArtifactName): string {
   return sha256(name);
 }
 

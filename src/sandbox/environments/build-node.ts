@@ -9,7 +9,7 @@ import { inConfined } from '#platform';
 import {
   connectionFailure,
   lastErrors,
-  lockDigestOf,
+  digestLock,
   packagesFailed,
   type BuildRequest,
   type ResolvedPackages,
@@ -17,7 +17,7 @@ import {
 import type { BuildOutcome } from './build-sandbox.ts';
 import { copyCertificates } from './certificates.ts';
 import { hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
-import { textOf } from './skill-text.ts';
+import { readSkillText } from './skill-text.ts';
 
 /** Where programs see the packages: above all skills and the working folder, so that `import` and `require` both find them. */
 export const NODE_TARGET = 'node_modules';
@@ -72,7 +72,7 @@ export async function resolveNode(request: BuildRequest): Promise<ResolvedPackag
     type: 'resolved',
     ecosystem: 'node',
     packages: locked,
-    lockDigest: lockDigestOf('node', locked),
+    lockDigest: digestLock('node', locked),
     index: withoutCredentials(registry),
     install: async (tree) => {
       const target = sandbox.isOwnPath ? tree : `${sandbox.root}/${BUILD_TARGET}`;
@@ -106,7 +106,7 @@ function dependency({ name, text }: PackageSpec): [string, string] {
 function lockIn(folder: string): string | undefined {
   return inConfined(
     folder,
-    (directory) => textOf(directory, 'package-lock.json', MAX_LOCK_BYTES),
+    (directory) => readSkillText(directory, 'package-lock.json', MAX_LOCK_BYTES),
     () => undefined,
   );
 }

@@ -11,13 +11,13 @@ import {
   MOVE_SCRIPTS,
   connectionFailure,
   lastErrors,
-  lockDigestOf,
+  digestLock,
   packagesFailed,
   type BuildRequest,
   type ResolvedPackages,
 } from './build.ts';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
-import { defaultIndexOf, findUv, resolveWithUv } from './build-uv.ts';
+import { readDefaultIndex, findUv, resolveWithUv } from './build-uv.ts';
 import { copyCertificates } from './certificates.ts';
 import { hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
 
@@ -61,7 +61,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
 
   const settings = pipSettings(user);
   const index =
-    settings.index ?? python.index ?? (uv === undefined ? undefined : await defaultIndexOf(uv, sandbox)) ?? '';
+    settings.index ?? python.index ?? (uv === undefined ? undefined : await readDefaultIndex(uv, sandbox)) ?? '';
   const files = settings.index === undefined ? python.files : undefined;
   const certificates = wheels === undefined ? copyCertificates(settings.certificates, 'ca.pem', sandbox) : undefined;
   if (typeof certificates === 'object') return certificates;
@@ -108,7 +108,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
     type: 'resolved',
     ecosystem: 'python',
     packages: locked,
-    lockDigest: lockDigestOf('python', locked),
+    lockDigest: digestLock('python', locked),
     index: from,
     install: async (tree, final) => {
       const target = sandbox.isOwnPath ? tree : `${sandbox.root}/${PYTHON_TARGET}`;

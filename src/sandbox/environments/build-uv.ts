@@ -20,7 +20,7 @@ import {
   MOVE_SCRIPTS,
   connectionFailure,
   lastErrors,
-  lockDigestOf,
+  digestLock,
   packagesFailed,
   type ResolvedPackages,
 } from './build.ts';
@@ -78,7 +78,7 @@ export async function findUv({ env, home }: UserEnvironment, sandbox: BuildSandb
 }
 
 /** The index that uv uses by itself, as its help states it. */
-export async function defaultIndexOf({ argv, mount }: Uv, sandbox: BuildSandbox): Promise<string | undefined> {
+export async function readDefaultIndex({ argv, mount }: Uv, sandbox: BuildSandbox): Promise<string | undefined> {
   const { stdout } = await sandbox.run({ argv: [...argv, 'pip', 'compile', '--help'], mounts: [mount] });
   return /--default-index[^]{0,300}?by default: <?(https:[^\s>)]+)/.exec(stdout)?.[1];
 }
@@ -116,7 +116,7 @@ export async function resolveWithUv(
     type: 'resolved',
     ecosystem: 'python',
     packages: locked.packages,
-    lockDigest: lockDigestOf('python', locked.packages),
+    lockDigest: digestLock('python', locked.packages),
     index: from,
     install: async (tree, final) => {
       const inside = sandbox.isOwnPath ? tree : target;
@@ -171,14 +171,14 @@ function lockedPackages(text: string): UvLock | string {
     const hashes = [...line.matchAll(/--hash=(sha256:[0-9a-f]{64})(?=\s|$)/g)].map(([, hash = '']) => hash).toSorted();
     if (name === undefined || version === undefined) return `${quoted(line, 100)} is not an exact version`;
     if (hashes.length === 0) return `${quoted(name)} has no hash`;
-    packages.push({ name: normalName(name), version, hash: hashOf(hashes) });
+    packages.push({ name: normalName(name), version, hash: joinHashes(hashes) });
   }
   if (packages.length === 0) return 'the lock is empty';
   return { packages: packages.toSorted((a, b) => (a.name < b.name ? -1 : 1)), text: `${lines.join('\n')}\n` };
 }
 
 /** uv accepts every wheel of a version, each with its hash. One digest stands for all of them. */
-function hashOf(hashes: readonly string[]): string {
+function joinHashes(hashes: readonly string[]): string {
   const [only = ''] = hashes;
   return hashes.length === 1 ? only : `sha256-set:${sha256(hashes.join('\n'))}`;
 }

@@ -49,7 +49,7 @@ for entry in os.scandir(target):
 ' "$target" "$final"
 `;
 
-export function lockDigestOf(ecosystem: Ecosystem, packages: readonly LockedPackage[]): string {
+export function digestLock(ecosystem: Ecosystem, packages: readonly LockedPackage[]): string {
   return `sha256:${sha256(stableJson({ ecosystem, packages }))}`;
 }
 

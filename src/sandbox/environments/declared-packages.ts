@@ -11,7 +11,7 @@ import {
   type RequestedPackage,
 } from '#core';
 import type { ConfinedDirectory } from '#platform';
-import { textOf } from './skill-text.ts';
+import { readSkillText } from './skill-text.ts';
 
 export interface DeclaredPackages {
   readonly packages: readonly RequestedPackage[];
@@ -28,7 +28,7 @@ export function declaredPackages(
   ecosystem: Ecosystem,
   script: string | undefined,
 ): DeclaredPackages {
-  const read = (file: string): string | undefined => textOf(directory, file);
+  const read = (file: string): string | undefined => readSkillText(directory, file);
   if (ecosystem === 'node')
     return first(['scripts/package.json', 'package.json'], (file) => manifestPackages(file, read(file)));
   const own = script?.endsWith('.py') === true ? blockPackages(script, read(script)) : NOTHING;

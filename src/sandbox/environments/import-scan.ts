@@ -6,7 +6,7 @@ import { builtinModules } from 'node:module';
 
 import type { ConfinedDirectory } from '#platform';
 import { STANDARD_MODULES } from './import-names.ts';
-import { textOf } from './skill-text.ts';
+import { readSkillText } from './skill-text.ts';
 
 export interface ImportedModules {
   /** Top-level names, in the order of their first import. */
@@ -28,7 +28,7 @@ export function importedModules(directory: ConfinedDirectory, script: string): I
     const file = waiting.shift() ?? '';
     if (seen.has(file)) continue;
     seen.add(file);
-    const text = textOf(directory, file) ?? '';
+    const text = readSkillText(directory, file) ?? '';
     if (/\.[cm]?[jt]sx?$/.test(file)) {
       for (const specifier of nodeImports(text)) {
         const local = localScript(file, specifier, files);

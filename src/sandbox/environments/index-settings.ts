@@ -53,9 +53,11 @@ export function pipSettings({ env, home }: UserEnvironment): PipSettings {
   // uv allows a name before the address.
   const index = value('index-url') ?? (env['UV_DEFAULT_INDEX'] ?? env['UV_INDEX_URL'])?.replace(/^[\w-]+=/, '');
   const named = ['PIP_CERT', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'SSL_CERT_FILE'].map((name) =>
-    fileOf(name, env[name]),
+    toCertificateFile(name, env[name]),
   );
-  const certificates = [...named, fileOf('cert in pip.conf', values.get('cert'))].filter((file) => file !== undefined);
+  const certificates = [...named, toCertificateFile('cert in pip.conf', values.get('cert'))].filter(
+    (file) => file !== undefined,
+  );
   return {
     certificates,
     ...(index === undefined || index === '' ? {} : { index }),
@@ -69,7 +71,7 @@ function settingsIn(file: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   let isUsed = false;
   let last = '';
-  for (const line of linesOf(file)) {
+  for (const line of readLines(file)) {
     const section = /^\[([^\]]+)\]/.exec(line)?.[1];
     const [, key, value = ''] = /^([\w-]+)\s*[=:]\s*(.*)$/.exec(line) ?? [];
     if (section !== undefined) isUsed = ['global', 'install', 'download'].includes(section.trim());
@@ -85,14 +87,14 @@ function settingsIn(file: string): ReadonlyMap<string, string> {
 export function npmSettings({ env, home }: UserEnvironment): NpmSettings {
   const file = env['npm_config_userconfig'] ?? (home === undefined ? undefined : path.join(home, '.npmrc'));
   const global = env['npm_config_globalconfig'] ?? path.join(path.dirname(process.execPath), '../etc/npmrc');
-  const lines = [global, ...(file === undefined ? [] : [file])].flatMap(linesOf).map((line) => expanded(line, env));
+  const lines = [global, ...(file === undefined ? [] : [file])].flatMap(readLines).map((line) => expanded(line, env));
   const named = lines.flatMap((line) => /^registry\s*=\s*(\S+)/.exec(line)?.[1] ?? []).at(-1);
   const registry = env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? named;
   const cafile = lines.flatMap((line) => /^cafile\s*=\s*(["']?)(.+)\1$/.exec(line)?.[2] ?? []).at(-1);
   const certificates =
-    fileOf('npm_config_cafile', env['npm_config_cafile'] ?? env['NPM_CONFIG_CAFILE']) ??
-    fileOf('cafile in .npmrc', cafile?.replace(/^~(?=\/)/, home ?? '~'));
-  const extra = fileOf('NODE_EXTRA_CA_CERTS', env['NODE_EXTRA_CA_CERTS']);
+    toCertificateFile('npm_config_cafile', env['npm_config_cafile'] ?? env['NPM_CONFIG_CAFILE']) ??
+    toCertificateFile('cafile in .npmrc', cafile?.replace(/^~(?=\/)/, home ?? '~'));
+  const extra = toCertificateFile('NODE_EXTRA_CA_CERTS', env['NODE_EXTRA_CA_CERTS']);
   return {
     ...(registry === undefined || registry === '' ? {} : { registry }),
     certificates: certificates === undefined ? [] : [certificates],
@@ -101,7 +103,7 @@ export function npmSettings({ env, home }: UserEnvironment): NpmSettings {
   };
 }
 
-function fileOf(setting: string, file: string | undefined): CertificateFile | undefined {
+function toCertificateFile(setting: string, file: string | undefined): CertificateFile | undefined {
   return file === undefined || file === '' ? undefined : { setting, file };
 }
 
@@ -110,7 +112,7 @@ function expanded(line: string, env: UserEnvironment['env']): string {
   return line.trim().replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => env[name] ?? whole);
 }
 
-function linesOf(file: string): readonly string[] {
+function readLines(file: string): readonly string[] {
   const read = readTextFile(file, MAX_BYTES);
   return read.type === 'read' ? read.text.split(/\r?\n/) : [];
 }

@@ -207,7 +207,7 @@ async function buildOne(
       files,
       bytes,
     };
-    const fingerprint = fingerprintOf(tree, files);
+    const fingerprint = fingerprintLayer(tree, files);
     writeFileSync(path.join(parcel, RECORD), JSON.stringify({ schema: 1, layer: { ...layer, fingerprint } }), {
       mode: 0o600,
     });
@@ -244,7 +244,7 @@ function seal(tree: string): void {
   }
 }
 
-function fingerprintOf(tree: string, files: number): string {
+function fingerprintLayer(tree: string, files: number): string {
   if (files <= SMALL_LAYER) return fingerprintTree(tree, WALK);
   return fingerprintTree(tree, {
     ...WALK,
@@ -255,7 +255,7 @@ function fingerprintOf(tree: string, files: number): string {
 /** Compares metadata, and the whole content only where it differs. */
 async function isIntact({ tree, files, fingerprint, layerDigest }: StoredLayer): Promise<boolean> {
   try {
-    if (fingerprintOf(tree, files) === fingerprint) return true;
+    if (fingerprintLayer(tree, files) === fingerprint) return true;
   } catch (error) {
     if (!(error instanceof TreeRefused)) throw error;
     return false;

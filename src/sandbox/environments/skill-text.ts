@@ -4,7 +4,7 @@ import type { ConfinedDirectory } from '#platform';
 const MAX_BYTES = 256 * 1024;
 
 /** The text of a file of a skill; undefined where it cannot be read. A staged skill may consist of hard links. */
-export function textOf(directory: ConfinedDirectory, file: string, maxBytes = MAX_BYTES): string | undefined {
+export function readSkillText(directory: ConfinedDirectory, file: string, maxBytes = MAX_BYTES): string | undefined {
   const asked = toRelativePath(file);
   if (asked.type !== 'path') return undefined;
   const read = directory.read(asked.path, { maxBytes, allowHardLinks: true });

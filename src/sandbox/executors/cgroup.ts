@@ -10,7 +10,7 @@ import { isDirectory, isPresent, isSystemError, readProcess, readProcFile, tryRe
  * A cgroup folder in which groups for runs can be created. Version 1 has a tree per controller, and entering a group costs
  * milliseconds: there a group limits only memory, and `RLIMIT_NPROC`, which applies to a whole user namespace, limits processes.
  */
-export interface ControlGroupPlace {
+export interface ControlGroupFolder {
   readonly version: 1 | 2;
   readonly folder: string;
   /** Start of every group name; identifies the owning process. */
@@ -52,7 +52,7 @@ const PREFIX = 'skillwright-';
 const REMOVE_MS = 2_000;
 
 /** Finds a folder by creating a trial group. Returns `undefined` where the kernel or its permissions do not allow it. */
-export function findControlGroups(sources?: ControlGroupSources): ControlGroupPlace | undefined {
+export function findControlGroups(sources?: ControlGroupSources): ControlGroupFolder | undefined {
   const membership = sources?.membership ?? tryRead('/proc/self/cgroup');
   const mounts = sources?.mounts ?? tryRead('/proc/self/mountinfo');
   if (membership === undefined || mounts === undefined) return undefined;
@@ -113,7 +113,7 @@ function groupName(prefix: string): string {
 }
 
 /** Removes empty groups of processes that no longer exist. */
-export function removeStaleGroups({ folder }: ControlGroupPlace): void {
+export function removeStaleGroups({ folder }: ControlGroupFolder): void {
   for (const name of readdirSync(folder)) {
     const match = /^skillwright-(\d+)-(\d+)-/.exec(name);
     if (match !== null && readProcess(Number(match[1]))?.started !== Number(match[2]))
@@ -123,7 +123,7 @@ export function removeStaleGroups({ folder }: ControlGroupPlace): void {
 
 /** Creates a group with limits; `spare` processes belong to the sandbox itself. Throws the system's error. */
 export function makeRunGroup(
-  { version, folder, prefix }: ControlGroupPlace,
+  { version, folder, prefix }: ControlGroupFolder,
   limits: RunLimits,
   { spare }: { readonly spare: number },
 ): RunGroup {

@@ -23,7 +23,7 @@ import {
 import {
   isDirectory,
   isInside,
-  memoryOf,
+  measureMemory,
   OutputPipes,
   ProcessTable,
   startChild,
@@ -148,7 +148,7 @@ function attach(
       streams,
     );
     const ended = starting.then(async (child) => {
-      members.now = () => pidsOf(child, processes);
+      members.now = () => listPids(child, processes);
       const poll = (isLast: boolean): EndReason | undefined => {
         if (isLast) return disk.isExceeded(isLast) ? 'disk' : undefined;
         // A launcher that announces itself stays beside the program.
@@ -277,7 +277,7 @@ function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
   return { ...end, reason, warnings: [...end.warnings, ...warnings] };
 }
 
-function pidsOf(child: Child, table: ProcessTable): readonly number[] {
+function listPids(child: Child, table: ProcessTable): readonly number[] {
   return (child.members?.(table.since(performance.now() - ROWS_MS)) ?? []).map(({ pid }) => pid);
 }
 
@@ -286,8 +286,8 @@ function exceededLimit(
   { processes, memoryBytes }: RunLimits,
   table: ProcessTable,
 ): EndReason | undefined {
-  const pids = pidsOf(child, table);
+  const pids = listPids(child, table);
   if (pids.length > processes) return 'processes';
-  const own = memoryOf(pids, memoryBytes);
+  const own = measureMemory(pids, memoryBytes);
   return own + openSockets(pids, memoryBytes - own) > memoryBytes ? 'memory' : undefined;
 }

@@ -32,7 +32,7 @@ export function parseTarget(
   return place;
 }
 
-export interface PlaceOptions {
+export interface PlaceInputOptions {
   readonly from: string;
   /** The workspace on the host. */
   readonly root: string;
@@ -45,7 +45,7 @@ export interface PlaceOptions {
 }
 
 /** Moves a prepared input to its target atomically. */
-export function placeInput(prepared: string, options: PlaceOptions): void {
+export function placeInput(prepared: string, options: PlaceInputOptions): void {
   inParent(
     options,
     (parent, name) => openOrMake(parent, name, options),
@@ -57,7 +57,7 @@ export function placeInput(prepared: string, options: PlaceOptions): void {
 }
 
 /** Makes the checks of `placeInput` without changing anything. */
-export function checkPlace(prepared: string, options: PlaceOptions): void {
+export function checkPlace(prepared: string, options: PlaceInputOptions): void {
   const open = (parent: DirectoryHandle, name: string): DirectoryHandle | undefined => {
     const opened = parent.tryChild(name);
     if (opened.type === 'directory') return opened.directory;
@@ -70,7 +70,7 @@ export function checkPlace(prepared: string, options: PlaceOptions): void {
 
 /** Calls `act` with the target in its opened parent folder, unless `open` returns `undefined` for one of its parents. */
 function inParent(
-  { root, to }: PlaceOptions,
+  { root, to }: PlaceInputOptions,
   open: (parent: DirectoryHandle, name: string) => DirectoryHandle | undefined,
   act: (target: string) => void,
 ): void {
@@ -91,7 +91,7 @@ function inParent(
   }
 }
 
-function openOrMake(parent: DirectoryHandle, name: string, options: PlaceOptions): DirectoryHandle {
+function openOrMake(parent: DirectoryHandle, name: string, options: PlaceInputOptions): DirectoryHandle {
   let isNew = true;
   try {
     mkdirSync(`${parent.place}/${name}`, { mode: 0o755 });
@@ -106,14 +106,14 @@ function openOrMake(parent: DirectoryHandle, name: string, options: PlaceOptions
   return opened.directory;
 }
 
-function noFolder({ from, to }: PlaceOptions): InputRefused {
+function noFolder({ from, to }: PlaceInputOptions): InputRefused {
   return refuseInput(from, 'path/link-outside', `a parent of ${quoted(to)} is a file or a link instead of a folder`, {
     hint: 'choose another target',
   });
 }
 
 /** A rename replaces a file or link without following it, but a folder has to be moved away first. Returns true for such a folder. */
-function refuseLoss(prepared: string, target: string, { from, to, isReplaceable }: PlaceOptions): boolean {
+function refuseLoss(prepared: string, target: string, { from, to, isReplaceable }: PlaceInputOptions): boolean {
   const there = lstatSync(target, { throwIfNoEntry: false });
   if (there === undefined || (!there.isDirectory() && !lstatSync(prepared).isDirectory())) return false;
   if (isReplaceable) return true;
@@ -123,6 +123,6 @@ function refuseLoss(prepared: string, target: string, { from, to, isReplaceable 
   });
 }
 
-function makeRoom(prepared: string, target: string, options: PlaceOptions): void {
+function makeRoom(prepared: string, target: string, options: PlaceInputOptions): void {
   if (refuseLoss(prepared, target, options)) renameSync(target, options.discarded);
 }

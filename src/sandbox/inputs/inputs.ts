@@ -25,7 +25,7 @@ import {
   writeAll,
   type TreeProblem,
 } from '#platform';
-import { checkPlace, parseTarget, placeInput, type PlaceOptions } from './input-places.ts';
+import { checkPlace, parseTarget, placeInput, type PlaceInputOptions } from './input-places.ts';
 import {
   InputRefused,
   openHostInput,
@@ -218,14 +218,14 @@ async function fetchFile(
   }
 }
 
-interface PlaceBelow {
+interface SourceLocation {
   readonly root: string;
   readonly file: RelativePath;
   /** Path as programs see it, relative to the workspace. */
   readonly seen?: string;
 }
 
-async function placeBelow(staging: Staging, from: string, { scheme, rest }: Source): Promise<PlaceBelow> {
+async function placeBelow(staging: Staging, from: string, { scheme, rest }: Source): Promise<SourceLocation> {
   const { place, attached } = staging.workspace;
   const own = rest.startsWith(`${attached.root}/`) ? rest.slice(attached.root.length + 1) : rest;
   const file = parsePath(from, scheme === 'skill' ? rest : own.replace(/^inputs(?=\/|$)/, 'work/inputs'));
@@ -378,7 +378,10 @@ function refuseSameTargets(ready: readonly PreparedInput[]): void {
   }
 }
 
-function placeOptions({ workspace, root, folder }: Staging, { prepared, to, record }: PreparedInput): PlaceOptions {
+function placeOptions(
+  { workspace, root, folder }: Staging,
+  { prepared, to, record }: PreparedInput,
+): PlaceInputOptions {
   const { from } = record;
   const isReplaceable = workspace.metadata.inputs.some((before) => before.to === to);
   const discarded = path.join(folder, `discarded-${path.basename(prepared)}`);

@@ -1,4 +1,4 @@
-import { endOf, quoted } from '#core';
+import { sliceEnd, quoted } from '#core';
 
 /** A program seems to wait for input. This is a guess from its last output and only a hint for the model. */
 export interface ExpectedInput {
@@ -25,7 +25,7 @@ const NUMBERED = /^\s*(?:[❯>*-]\s*)?[[(]?\d{1,3}[\])]?\s*[.):\]-]?\s+\S/u;
 
 /** Examines the last lines; the final element is the unfinished line. */
 export function expectedInput(lines: readonly string[]): ExpectedInput | undefined {
-  const cut = lines.slice(-PROMPT_LINES).map((line) => endOf(line, MAX_LINE));
+  const cut = lines.slice(-PROMPT_LINES).map((line) => sliceEnd(line, MAX_LINE));
   const open = cut.at(-1) ?? '';
   const isOpen = open.trim() !== '';
   const last = isOpen ? open : (cut.slice(0, -1).findLast((line) => line.trim() !== '') ?? '');

@@ -143,7 +143,7 @@ function accessProblem(source: string, access: 'read' | 'write', rules: MountRul
   if (identity === undefined) return undefined;
   const user = String(identity.uid);
   const hint = 'run skillwright as the owner of the folder instead of root';
-  const above = needsPath ? parentsOf(source).find((folder) => !mayUse(folder, identity, 0o1)) : undefined;
+  const above = needsPath ? listParents(source).find((folder) => !mayUse(folder, identity, 0o1)) : undefined;
   if (above !== undefined)
     return { reason: `programs run as user ${user} under root, who cannot enter ${quoted(above)}`, hint };
   if (!mayUse(source, identity, 0o5))
@@ -153,9 +153,9 @@ function accessProblem(source: string, access: 'read' | 'write', rules: MountRul
   return undefined;
 }
 
-function parentsOf(folder: string): readonly string[] {
+function listParents(folder: string): readonly string[] {
   const parent = path.dirname(folder);
-  return parent === folder ? [] : [...parentsOf(parent), parent];
+  return parent === folder ? [] : [...listParents(parent), parent];
 }
 
 /** `bits` as in one digit of a mode: 4 to list, 2 to write, 1 to enter. */

@@ -14,7 +14,7 @@ export function linkedInode(file: string): string | undefined {
 export function* filesBelow(folder: string, isLeftOut: (relative: string) => boolean = () => false): Generator<string> {
   const waiting = [''];
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop())
-    for (const entry of entriesOf(path.join(folder, below))) {
+    for (const entry of listDirents(path.join(folder, below))) {
       const relative = below === '' ? entry.name : `${below}/${entry.name}`;
       if (isLeftOut(relative)) continue;
       if (entry.isDirectory()) waiting.push(relative);
@@ -22,7 +22,7 @@ export function* filesBelow(folder: string, isLeftOut: (relative: string) => boo
     }
 }
 
-export function entriesOf(folder: string): readonly Dirent[] {
+export function listDirents(folder: string): readonly Dirent[] {
   // Names that are not UTF-8 cannot be named in a mount.
   return quietly(() => readdirSync(folder, { withFileTypes: true }), []).filter(({ name }) => !name.includes('\uFFFD'));
 }

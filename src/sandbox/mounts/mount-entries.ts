@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { quoted, SkillError, type HostMount } from '#core';
 import { isInside, isPresent, tryRealPath } from '#platform';
-import { entriesOf, filesBelow, linkedInode } from './hard-links.ts';
+import { listDirents, filesBelow, linkedInode } from './hard-links.ts';
 import { linkTarget, setAside } from './new-entries.ts';
 import type { CheckedMount } from './check-mount.ts';
 
@@ -87,7 +87,7 @@ function search({ source, access }: CheckedMount, { isHidden, isProtected, skill
   const waiting = [''];
   let count = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    for (const entry of entriesOf(path.join(source, folder))) {
+    for (const entry of listDirents(path.join(source, folder))) {
       count += 1;
       if (count > MAX_ENTRIES) throw tooLarge(source, `it has more than ${String(MAX_ENTRIES)} files`);
       if (found.hidden.length + found.protected.length >= MAX_COVERED)

@@ -66,7 +66,7 @@ export class WorkspaceFolders {
       // Only a hint, to avoid opening devices.
       const hint = lstatSync(place, { throwIfNoEntry: false });
       if (hint === undefined) return { type: 'gone' };
-      const problem = problemOf(hint);
+      const problem = findSkipReason(hint);
       if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
       const descriptor = openSync(place, FOREIGN_FILE);
       const opened = checkOpened(descriptor);
@@ -109,7 +109,7 @@ function checkOpened(descriptor: number): OpenedOutput {
   let isKept = false;
   try {
     const stats = fstatSync(descriptor);
-    const problem = problemOf(stats);
+    const problem = findSkipReason(stats);
     if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: stats.size };
     isKept = true;
     return { type: 'open', descriptor, stats };
@@ -125,7 +125,7 @@ function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean 
   return named?.dev === opened.dev && named.ino === opened.ino;
 }
 
-function problemOf(stats: Stats): SkipReason | undefined {
+function findSkipReason(stats: Stats): SkipReason | undefined {
   if (stats.isSymbolicLink()) return 'link';
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { fstatSync, readSync, type Stats } from 'node:fs';
 
-import { isSkillError, mediaTypeOf, startOfText, type SavedOutput } from '#core';
+import { isSkillError, detectMediaType, startOfText, type SavedOutput } from '#core';
 import { isSystemError, sha256, wholeCharacters } from '#platform';
 
 export interface OutputToSave {
@@ -54,8 +54,8 @@ export class OutputReader {
     try {
       const head = this.#head.subarray(0, readFully(descriptor, this.#head, 0, stats.size));
       const isHeadWhole = head.length === stats.size;
-      const { mediaType, isBinary } = mediaTypeOf(name, head);
-      const text = isBinary ? undefined : textOf(head, isHeadWhole);
+      const { mediaType, isBinary } = detectMediaType(name, head);
+      const text = isBinary ? undefined : decodeText(head, isHeadWhole);
       const shared = { type: 'read', mediaType, isBinary, text, isHeadWhole } as const;
       if (!isWhole) return { ...shared, digest: undefined, saved: undefined, problem: undefined };
       if (isHeadWhole && save === undefined) {
@@ -63,7 +63,7 @@ export class OutputReader {
         return { ...shared, digest: `sha256:${sha256(head)}`, saved: undefined, problem: undefined };
       }
       const hash = createHash('sha256');
-      const chunks = chunksOf(descriptor, stats, head, (chunk) => void hash.update(chunk));
+      const chunks = readChunks(descriptor, stats, head, (chunk) => void hash.update(chunk));
       // A store may stop early, but the digest needs the rest: the iterator has no `return` that would end the generator.
       const next = { next: () => chunks.next() };
       const kept = await keep(save, { name, mediaType, chunks: { [Symbol.iterator]: () => next } });
@@ -78,7 +78,7 @@ export class OutputReader {
 }
 
 /** Yields the file in chunks that the store may keep. Throws before the end if the file has changed. */
-function* chunksOf(
+function* readChunks(
   descriptor: number,
   stats: Stats,
   head: Uint8Array,
@@ -131,7 +131,7 @@ function isUnchanged(descriptor: number, before: Stats): boolean {
 }
 
 /** Returns text for UTF-8 only. Drops a character that is cut at the end of the head. */
-function textOf(head: Buffer, isHeadWhole: boolean): ((characters: number) => string) | undefined {
+function decodeText(head: Buffer, isHeadWhole: boolean): ((characters: number) => string) | undefined {
   const bytes = isHeadWhole ? head : head.subarray(0, wholeCharacters(head));
   if (!isUtf8(bytes)) return undefined;
   return (characters) => {

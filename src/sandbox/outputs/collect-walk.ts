@@ -157,7 +157,7 @@ class Walk {
   #look(levels: Level[], level: Level, entry: Dirent): void {
     const { text, isValid } = decodedName(entry.name);
     const name = `${level.relative}/${text}`;
-    const kind = kindOf(level.folder.place, entry, text);
+    const kind = classifyEntry(level.folder.place, entry, text);
     if (kind === undefined) return;
     const isInside = kind === 'folder' && this.#globs.some((glob) => glob.reaches(name));
     // A link may lead to a folder, so it is reported wherever a pattern would descend into one.
@@ -228,7 +228,7 @@ function closeLevel({ folder, names }: Level): void {
 type Kind = 'file' | 'folder' | 'link' | 'other';
 
 /** The type that the folder reports, which is checked again when the file is opened. `undefined` if the entry is gone. */
-function kindOf(place: string, entry: Dirent, text: string): Kind | undefined {
+function classifyEntry(place: string, entry: Dirent, text: string): Kind | undefined {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'folder';
   if (entry.isSymbolicLink()) return 'link';

@@ -2,7 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import {
-  fieldOf,
+  readField,
   hasShape,
   isSkillError,
   parseJson,
@@ -230,16 +230,16 @@ const CACHED = shape({
 });
 
 function isCachedReport(value: unknown): value is CachedReport {
-  const report = fieldOf(value, 'report');
-  const results = fieldOf(report, 'results');
+  const report = readField(value, 'report');
+  const results = readField(report, 'results');
   return (
     hasShape(value, CACHED) &&
-    fieldOf(report, 'isIsolating') === true &&
+    readField(report, 'isIsolating') === true &&
     Array.isArray(results) &&
     results.every(
       (result) =>
-        ESCAPE_ATTEMPTS.some((name) => name === fieldOf(result, 'name')) &&
-        ['blocked', 'open', 'unknown'].some((verdict) => verdict === fieldOf(result, 'verdict')),
+        ESCAPE_ATTEMPTS.some((name) => name === readField(result, 'name')) &&
+        ['blocked', 'open', 'unknown'].some((verdict) => verdict === readField(result, 'verdict')),
     )
   );
 }

@@ -37,7 +37,7 @@ export function scriptCommand(
   args: readonly string[],
   environment: ScriptEnvironment = {},
 ): ScriptCommand {
-  const found = interpreterOf(script, environment);
+  const found = chooseInterpreter(script, environment);
   if (found.type === 'refused') return found;
   // A leading dash would make the name an option of the interpreter.
   const file = script.path.startsWith('-') ? `./${script.path}` : script.path;
@@ -73,9 +73,9 @@ function refused({ path }: Script, problem: string, hint: string): ScriptCommand
   };
 }
 
-function interpreterOf(script: Script, environment: ScriptEnvironment): ScriptCommand {
+function chooseInterpreter(script: Script, environment: ScriptEnvironment): ScriptCommand {
   const has = environment.hasProgram ?? (() => true);
-  const first = shebangOf(script.head);
+  const first = readShebang(script.head);
   const byName = byExtension(script, environment);
   if (first !== undefined) {
     // The named interpreter may be missing (`uv run --script`) while the usual one for the extension is installed.
@@ -132,7 +132,7 @@ function runsTypeScript(version: string): boolean {
 }
 
 /** Parses the shebang line. Keeps only the name of the interpreter, because its location differs between machines. */
-function shebangOf(head: Uint8Array): readonly string[] | undefined {
+function readShebang(head: Uint8Array): readonly string[] | undefined {
   const text = new TextDecoder('utf-8').decode(head.subarray(0, 1024));
   const line = /^#![ \t]*([^\r\n]*)/.exec(text)?.[1]?.trim() ?? '';
   const [program = '', ...options] = words(line);

@@ -39,7 +39,7 @@ export async function findMissing(
 ): Promise<readonly MissingRequirement[]> {
   if (requirements.length === 0) return [];
   const folders = [...(request.programFolders ?? []), ...PROGRAM_FOLDERS];
-  const place: Place =
+  const place: ProgramContext =
     request.inspect === undefined
       ? { inspect: inspectMachine(folders), find: (name) => findProgram(name, folders) }
       : { inspect: request.inspect, find: () => undefined };
@@ -54,7 +54,7 @@ export async function findMissing(
     packages,
   };
   const missing = requirements.flatMap((requirement) => {
-    const message = problemOf(requirement, available);
+    const message = findProblem(requirement, available);
     return message === undefined
       ? []
       : [
@@ -72,7 +72,7 @@ export async function findMissing(
 }
 
 /** The environment in which programs will run. */
-interface Place {
+interface ProgramContext {
   readonly inspect: Inspect;
   /** The executable of a program, where that is known without running a command. */
   readonly find: (name: string) => string | undefined;
@@ -87,7 +87,7 @@ interface Available {
   readonly packages: ReadonlyMap<string, string> | undefined;
 }
 
-function problemOf(
+function findProblem(
   { kind, name, range }: Requirement,
   { variables, hasNetwork, programs, packages }: Available,
 ): string | undefined {
@@ -133,7 +133,7 @@ const WHICH = 'for program do command -v -- "$program" >/dev/null 2>&1 && printf
 
 async function versionsOfPrograms(
   requirements: readonly Requirement[],
-  place: Place,
+  place: ProgramContext,
 ): Promise<ReadonlyMap<string, string>> {
   const names = [...new Set(requirements.filter(({ kind }) => kind === 'program').map(({ name }) => name))];
   const seen = new Map(names.map((name) => [name, place.find(name)]));
@@ -148,13 +148,13 @@ async function versionsOfPrograms(
       .map(async (name): Promise<[string, string]> => {
         // Other programs may print anything for --version, or wait for input.
         const asks = ranged.has(name) && /^(?:python3?|node)$/.test(name);
-        return [name, asks ? await versionOf(name, seen.get(name), place) : ''];
+        return [name, asks ? await readVersion(name, seen.get(name), place) : ''];
       }),
   );
   return new Map(entries);
 }
 
-async function versionOf(name: string, file: string | undefined, { inspect }: Place): Promise<string> {
+async function readVersion(name: string, file: string | undefined, { inspect }: ProgramContext): Promise<string> {
   const own = file === undefined ? undefined : runningNodeVersion(file);
   return own ?? /\d+(?:\.\d+)*/.exec((await inspect([name, '--version'])) ?? '')?.[0] ?? '';
 }

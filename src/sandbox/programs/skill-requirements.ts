@@ -1,7 +1,7 @@
 import { isObject, parseJson, toRelativePath } from '#core';
 import type { ConfinedDirectory } from '#platform';
 import { arrayAt, declaredBlock } from '../environments/declared-packages.ts';
-import { textOf } from '../environments/skill-text.ts';
+import { readSkillText } from '../environments/skill-text.ts';
 import { scriptCommand } from './interpreter.ts';
 
 /** A requirement that a skill states in its fields or files. */
@@ -36,7 +36,7 @@ export function skillRequirements({
   compatibility = '',
 }: RequirementSources): readonly Requirement[] {
   const files = directory.list({ maxFiles: MAX_FILES, maxDepth: 3 }).files.map((entry) => entry.path);
-  const read = (file: string): string => textOf(directory, file) ?? '';
+  const read = (file: string): string => readSkillText(directory, file) ?? '';
   const scripts = files.filter((file) => file.startsWith('scripts/')).slice(0, MAX_SCRIPTS);
   const manifests = files.filter((file) => /^(?:scripts\/)?package\.json$/.test(file));
   const lists = files.filter((file) => /^(?:scripts\/)?requirements\.txt$/.test(file));
@@ -55,7 +55,7 @@ export function skillRequirements({
 
 /** Reads the requirements that one script states, including its interpreter. */
 export function scriptRequirements(directory: ConfinedDirectory, file: string): readonly Requirement[] {
-  return requirementsIn(file, textOf(directory, file) ?? '');
+  return requirementsIn(file, readSkillText(directory, file) ?? '');
 }
 
 const PROGRAM = /^[A-Za-z0-9][\w.+-]{0,63}$/;

@@ -90,13 +90,13 @@ function isDeadTemporary(base: Base, name: string, asker: LockOwner, now: number
   const owner = ownerOfName(name);
   if (owner === undefined) return false;
   const state = ownerState(owner, asker);
-  return state === 'dead' || (state === 'unknown' && ageOf(path.join(base.temporary, name), now) > UNKNOWN_MS);
+  return state === 'dead' || (state === 'unknown' && measureAge(path.join(base.temporary, name), now) > UNKNOWN_MS);
 }
 
 function deadWorkspaces(base: Base, asker: LockOwner, { now, keptForMs }: SweepOptions): readonly string[] {
   return workspacesIn(base).filter((folder) => {
     const lock = readFolderOwner(folder);
-    const age = ageOf(lock.type === 'absent' ? folder : path.join(folder, OWNER_FILE), now);
+    const age = measureAge(lock.type === 'absent' ? folder : path.join(folder, OWNER_FILE), now);
     switch (lock.type) {
       case 'owned': {
         const state = ownerState(lock.owner, asker);
@@ -129,7 +129,7 @@ function workspacesIn({ root }: Base): readonly string[] {
 function unusedSnapshots(base: Base, { now, keptForMs }: SweepOptions): readonly string[] {
   // `path.join` would take as long as the stat call, and there may be hundreds of names.
   const old = namesIn(base.snapshots).filter(
-    (name) => SNAPSHOT_NAME.test(name) && ageOf(`${base.snapshots}/${name}`, now) > keptForMs,
+    (name) => SNAPSHOT_NAME.test(name) && measureAge(`${base.snapshots}/${name}`, now) > keptForMs,
   );
   if (old.length === 0) return [];
   const used = new Set(
@@ -141,7 +141,7 @@ function unusedSnapshots(base: Base, { now, keptForMs }: SweepOptions): readonly
 }
 
 /** Returns 0 for a file that is gone. */
-function ageOf(file: string, now: number): number {
+function measureAge(file: string, now: number): number {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats === undefined ? 0 : now - stats.mtimeMs;
 }

@@ -1,5 +1,5 @@
 import { inConfined, isSystemError, isTreeDigest, writeFileAtomically } from '#platform';
-import { fieldOf, hasShape, isListOf, parseJson, shape, toRelativePath, type Shape } from '#core';
+import { readField, hasShape, isListOf, parseJson, shape, toRelativePath, type Shape } from '#core';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
 
@@ -102,20 +102,20 @@ const OUTPUT = shape({ list: 'globs savedAs', boolean: 'limitsHit', text: 'at' }
 
 function isMetadata(value: unknown): value is WorkspaceMetadata {
   const has = (name: string, fields: Shape, isValid: (item: unknown) => boolean): boolean => {
-    const list = fieldOf(value, name);
+    const list = readField(value, name);
     return Array.isArray(list) && list.length <= MAX_RECORDS && isListOf(list, fields) && list.every(isValid);
   };
   return (
     hasShape(value, METADATA) &&
-    fieldOf(value, 'version') === 1 &&
-    has('skills', SKILL, (skill) => isTreeDigest(String(fieldOf(skill, 'digest')))) &&
+    readField(value, 'version') === 1 &&
+    has('skills', SKILL, (skill) => isTreeDigest(String(readField(skill, 'digest')))) &&
     has('inputs', INPUT, isInput) &&
-    has('outputs', OUTPUT, (output) => isTexts(fieldOf(output, 'globs')) && isTexts(fieldOf(output, 'savedAs')))
+    has('outputs', OUTPUT, (output) => isTexts(readField(output, 'globs')) && isTexts(readField(output, 'savedAs')))
   );
 }
 
 function isInput(value: unknown): boolean {
-  const [version, mode] = [fieldOf(value, 'version'), fieldOf(value, 'mode')];
+  const [version, mode] = [readField(value, 'version'), readField(value, 'mode')];
   return (version === undefined || Number.isSafeInteger(version)) && (mode === 'copy' || mode === 'link');
 }
 

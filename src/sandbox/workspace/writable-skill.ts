@@ -100,7 +100,7 @@ function takeNewFiles(copy: string, snapshot: string, root: string): Changes {
       const relative = toRelativePath(name);
       if (type !== 'file' || relative.type === 'refused' || CACHE.test(name)) continue;
       const { path: file } = relative;
-      const change = changeOf(file, opening.directory, before.directory);
+      const change = findChange(file, opening.directory, before.directory);
       if (change === 'same') continue;
       const isMoved = change !== 'changed' && isWritten(root, file, change);
       (isMoved ? changes.moved : changes.lost).push(name);
@@ -131,7 +131,7 @@ function isAbsent(digest: string | undefined): boolean {
 }
 
 /** The bytes of a new file. */
-function changeOf(
+function findChange(
   file: RelativePath,
   now: ConfinedDirectory,
   before: ConfinedDirectory,

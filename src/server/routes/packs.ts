@@ -21,7 +21,7 @@ import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { jsonRoute, type Immutable, type Route } from '../router.ts';
 
-type Wanted = ReturnType<typeof PackRequest.parse>;
+type ParsedRequest = ReturnType<typeof PackRequest.parse>;
 type Plan = Immutable<PackPlan>;
 type Planned = Omit<Plan, 'digest'>;
 
@@ -59,7 +59,7 @@ interface Change {
 /** Without a digest this is a dry run. */
 async function change(
   context: ServerContext,
-  wanted: Wanted,
+  wanted: ParsedRequest,
   { signal, digest }: { readonly signal: AbortSignal; readonly digest?: string },
 ): Promise<Change> {
   const problem = configProblem(context.options.runtime.diagnostics);
@@ -78,18 +78,18 @@ async function change(
 
 interface ChangeOptions {
   readonly settings: PackSettings;
-  readonly wanted: Wanted;
+  readonly wanted: ParsedRequest;
   readonly isDry: boolean;
   readonly isSame: (plan: Planned) => boolean;
   readonly signal: AbortSignal;
 }
 
-interface MadeChange extends Change {
+interface PlannedChange extends Change {
   /** The digests that the user saw in the plan, by name. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
-const CHANGES: Readonly<Record<Wanted['action'], (options: ChangeOptions) => Promise<MadeChange>>> = {
+const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions) => Promise<PlannedChange>>> = {
   async install({ settings, wanted: { source, skills }, isDry, isSame, signal }) {
     if (source === undefined || source.trim() === '') throw new HttpError(400, 'an install needs a source');
     let refusedPlan: InstallPlan | undefined;
@@ -215,7 +215,7 @@ function plannedSkill(
 /** The user confirmed exactly these bytes, so they are trusted, as after the command. */
 async function trustNew(
   { options: { runtime }, surroundings }: ServerContext,
-  { names, digests }: MadeChange,
+  { names, digests }: PlannedChange,
 ): Promise<void> {
   await runtime.refresh();
   const confirmed = new Map(names.map((name) => [name, digests.get(name)]));

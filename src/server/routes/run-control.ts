@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { z } from 'zod';
 import { resumeAgent, type AgentOptions } from '#agent';
-import { defined, describeAction, startOf, type Budget, type Model } from '#core';
+import { defined, describeAction, sliceStart, type Budget, type Model } from '#core';
 import { readRun } from '#journal';
 import { isInside, readSealKey, tryRealPath } from '#platform';
 import { replayRun } from '#runtime';
@@ -13,7 +13,7 @@ import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { API_PATH } from '../open-api.ts';
 import { fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
-import { agentOf, filesIn } from '../run-starter.ts';
+import { resolveRunAgent, filesIn } from '../run-starter.ts';
 import { runFolder } from '../records.ts';
 import { openUploads } from '../uploads.ts';
 
@@ -42,7 +42,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         const files = given.map(uploadedFile);
         const chosen = await openModel(model);
         const run = await starter.start((parts, live) =>
-          agentOf(options)(
+          resolveRunAgent(options)(
             {
               ...agent,
               ...defined(parts),
@@ -112,8 +112,8 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
             call,
             action: describeAction(action),
             isSame: same,
-            expected: startOf(JSON.stringify(expected), 4_000),
-            got: startOf(JSON.stringify(got), 4_000),
+            expected: sliceStart(JSON.stringify(expected), 4_000),
+            got: sliceStart(JSON.stringify(got), 4_000),
             note: notRepeated,
           })),
         };

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
-import { estimateTokens, isSkillError, startOf, toRelativePath, type SkillEntry } from '#core';
+import { estimateTokens, isSkillError, sliceStart, toRelativePath, type SkillEntry } from '#core';
 import { listSkillFiles, parseSkillMd, readSkillFile, type SkillIndex } from '#skills';
 import { agentBases, isRefusal, openAgentView, readLock } from '#packs';
 import { inConfined, readTreeDigest, sha256 } from '#platform';
@@ -47,7 +47,7 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
           (row) =>
             (source === undefined || row.source === source) &&
             (agent === undefined || row.agents.includes(agent)) &&
-            (state === undefined || statesOf(row).includes(state)),
+            (state === undefined || listStates(row).includes(state)),
         );
         return {
           indexHash: index.indexHash,
@@ -86,14 +86,14 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
       { answer: SkillDetail },
       async ({ params: { id = '' }, signal }) => {
         const { byName } = await list();
-        return detailOf(context, context.options.runtime.find(id), byName, signal);
+        return readDetail(context, context.options.runtime.find(id), byName, signal);
       },
     ),
     jsonRoute(
       'GET /skills/{id}/files/{path}',
       'Read a file of a skill',
       { answer: SkillFile },
-      ({ params: { id = '', path: file = '' } }) => fileOf(context.options.runtime.find(id), file),
+      ({ params: { id = '', path: file = '' } }) => readShownFile(context.options.runtime.find(id), file),
     ),
     jsonRoute(
       'POST /skills/{id}/repair',
@@ -136,7 +136,7 @@ function openListing({ options: { runtime }, surroundings }: SkillContext): () =
     const untrusted = await runtime.distrust(index.skills);
     const problems = countProblems(index);
     const rows = index.skills.map((skill): Immutable<SkillRow> => ({
-      ...rowOf(skill, !untrusted.has(skill.dir)),
+      ...toSkillRow(skill, !untrusted.has(skill.dir)),
       ...problems.get(skill.dir),
       agents: seenBy(skill.dir),
     }));
@@ -145,9 +145,9 @@ function openListing({ options: { runtime }, surroundings }: SkillContext): () =
       rows,
       byName: new Map(rows.map((row) => [`${row.source}/${row.name}`, row])),
       facets: {
-        sources: facetOf(rows.map(({ source }) => source)),
-        states: facetOf(rows.flatMap(statesOf)),
-        agents: facetOf(rows.flatMap(({ agents }) => agents)),
+        sources: countFacet(rows.map(({ source }) => source)),
+        states: countFacet(rows.flatMap(listStates)),
+        agents: countFacet(rows.flatMap(({ agents }) => agents)),
       },
     };
   }
@@ -164,11 +164,11 @@ async function search(
   return found.flatMap(({ source, name }) => byName.get(`${source}/${name}`) ?? []);
 }
 
-function statesOf({ state, trusted, errors, warnings }: Immutable<SkillRow>): readonly string[] {
+function listStates({ state, trusted, errors, warnings }: Immutable<SkillRow>): readonly string[] {
   return [state, ...(trusted ? [] : ['untrusted']), ...(errors + warnings > 0 ? ['problems'] : [])];
 }
 
-function facetOf(values: readonly string[]): readonly { readonly name: string; readonly count: number }[] {
+function countFacet(values: readonly string[]): readonly { readonly name: string; readonly count: number }[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].map(([name, count]) => ({ name, count })).toSorted((a, b) => b.count - a.count);
@@ -186,7 +186,7 @@ function countProblems(index: SkillIndex): ReadonlyMap<string, { readonly errors
   return counts;
 }
 
-async function detailOf(
+async function readDetail(
   context: SkillContext,
   skill: SkillEntry,
   byName: Listing['byName'],
@@ -202,7 +202,7 @@ async function detailOf(
   const body = readBody(skill);
   const { files, isCut } = listSkillFiles(dir);
   const fixed = checkAndFix(skill, { mode: 'strict' }, { dryRun: true });
-  const row = byName.get(`${source}/${name}`) ?? rowOf(skill, trust === undefined);
+  const row = byName.get(`${source}/${name}`) ?? toSkillRow(skill, trust === undefined);
   return {
     skill: { ...row, trusted: trust === undefined },
     dir,
@@ -210,7 +210,7 @@ async function detailOf(
     license,
     compatibility,
     meta: { ...meta },
-    body: startOf(body, MAX_BODY_CHARACTERS),
+    body: sliceStart(body, MAX_BODY_CHARACTERS),
     isBodyCut: body.length > MAX_BODY_CHARACTERS,
     tokens: {
       catalog: row.tokens,
@@ -232,11 +232,11 @@ async function detailOf(
     ...(fixed.applied.length === 0
       ? {}
       : { repair: { codes: fixed.applied.map(({ code }) => code), before: fixed.text, after: fixed.fixedText } }),
-    powers: powersOf(skill, context, files),
+    powers: listPowers(skill, context, files),
     trust: trust === undefined ? { trusted: true } : { trusted: false, reason: trust.reason, command: trust.command },
     digest,
     ...(tree.type === 'digest' ? { treeDigest: tree.digest } : {}),
-    ...installedOf(skill),
+    ...findInstallation(skill),
     others: runtime.index.shadowed
       .filter((one) => one.name === name && one.reason !== 'same-directory')
       .map((one) => ({
@@ -250,7 +250,7 @@ async function detailOf(
 }
 
 /** A row without what others know of the skill: its problems, and the agents that see it. */
-function rowOf({ id, name, description, source, group, state, meta }: SkillEntry, trusted: boolean): SkillRow {
+function toSkillRow({ id, name, description, source, group, state, meta }: SkillEntry, trusted: boolean): SkillRow {
   return {
     id,
     name,
@@ -267,7 +267,7 @@ function rowOf({ id, name, description, source, group, state, meta }: SkillEntry
   };
 }
 
-function powersOf(
+function listPowers(
   { name, source, controls }: SkillEntry,
   { options: { runtime, reach }, surroundings }: SkillContext,
   files: readonly { readonly path: string; readonly kind: string }[],
@@ -287,7 +287,7 @@ function powersOf(
   };
 }
 
-function installedOf({ dir, name }: SkillEntry): Pick<Immutable<SkillDetail>, 'installed'> {
+function findInstallation({ dir, name }: SkillEntry): Pick<Immutable<SkillDetail>, 'installed'> {
   const root = path.dirname(dir);
   const lock = readLock(root);
   const locked = lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(name);
@@ -320,7 +320,7 @@ function readBody({ dir, file }: SkillEntry): string {
   }
 }
 
-function fileOf({ dir }: SkillEntry, name: string): SkillFile {
+function readShownFile({ dir }: SkillEntry, name: string): SkillFile {
   const relative = toRelativePath(name);
   const limits = { maxBytes: 16 * MAX_FILE_BYTES, allowHardLinks: true };
   const read =

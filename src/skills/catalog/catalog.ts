@@ -3,7 +3,7 @@ import {
   cleanText,
   compareText,
   isForModel,
-  startOf,
+  sliceStart,
   tokenWeight,
   type CatalogFormat,
   type Visibility,
@@ -201,7 +201,7 @@ function oneLine(text: string): string {
 /** Cuts at the end of a sentence in the second half, otherwise between words, otherwise between characters. */
 function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
-  const head = startOf(text, length - 1);
+  const head = sliceStart(text, length - 1);
   const sentence = Math.max(...['. ', '; ', '。', '；', '！', '？'].map((end) => head.lastIndexOf(end)));
   if (sentence >= length / 2) return head.slice(0, sentence + 1);
   const space = head.lastIndexOf(' ');

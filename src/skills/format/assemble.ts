@@ -16,7 +16,7 @@ import {
 import { readControls, wrongType, type StatedFields } from './controls.ts';
 import {
   fieldOfKey,
-  hostOf,
+  findHost,
   isExtension,
   likelyField,
   restrictingField,
@@ -25,7 +25,7 @@ import {
 } from './fields.ts';
 import { readMetadata } from './metadata.ts';
 import { isUnsafeKey, locateInValue, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
-import { addDiagnostic, textOf, type Report } from './report.ts';
+import { addDiagnostic, readScalarText, type Report } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
@@ -159,7 +159,7 @@ function reportUnknown(report: Report, { key, keyStart }: MapEntry): void {
     });
     return;
   }
-  const host = key === 'disallowed-tools' ? 'Claude Code' : hostOf(key);
+  const host = key === 'disallowed-tools' ? 'Claude Code' : findHost(key);
   addDiagnostic(report, {
     code: 'field/unknown',
     at: keyStart,
@@ -324,14 +324,14 @@ function commentedOut(report: Report, entry: MapEntry | undefined): { readonly h
 }
 
 function descriptionText(report: Report, value: NonNullable<MapEntry['value']>): string {
-  if (value.type === 'scalar') return textOf(report, value);
+  if (value.type === 'scalar') return readScalarText(report, value);
   if (value.type === 'map' && !value.flow) return '';
   const raw = value.flow ? report.text.slice(value.start, value.end) : '';
   const text = value.flow
     ? cleanText(raw)
     : value.type === 'list'
       ? value.items
-          .map((item) => (item.type === 'scalar' ? textOf(report, item) : ''))
+          .map((item) => (item.type === 'scalar' ? readScalarText(report, item) : ''))
           .filter((item) => item !== '')
           .join('; ')
       : '';
@@ -372,7 +372,7 @@ function readText(report: Report, entry: MapEntry | undefined): string | undefin
     return undefined;
   }
   reportEscapes(report, value);
-  const text = textOf(report, value);
+  const text = readScalarText(report, value);
   return text === '' ? undefined : text;
 }
 

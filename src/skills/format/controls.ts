@@ -13,7 +13,7 @@ import {
 } from '#core';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
-import { addDiagnostic, textOf, type Report } from './report.ts';
+import { addDiagnostic, readScalarText, type Report } from './report.ts';
 import { requiredEntries } from './requires.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
 
@@ -43,19 +43,19 @@ export function readControls(
 
   const { allowedTools, disallowedTools } = readTools(report, stated, unreadable);
   const paths = strictest(
-    given(stated, 'paths').map((entry) => readPaths(report, entry)),
+    findEntries(stated, 'paths').map((entry) => readPaths(report, entry)),
     unreadable.has('paths'),
     (a, b) => a.filter((glob) => b.includes(glob)),
   );
-  const disabled = given(stated, 'disable-model-invocation').map((entry) =>
+  const disabled = findEntries(stated, 'disable-model-invocation').map((entry) =>
     readBoolean(report, entry, { closed: true }),
   );
-  const invocable = given(stated, 'user-invocable').map((entry) => readBoolean(report, entry, { closed: false }));
+  const invocable = findEntries(stated, 'user-invocable').map((entry) => readBoolean(report, entry, { closed: false }));
   const runMode = [
-    ...given(stated, 'run-mode').map((entry) => readRunMode(report, entry)),
-    ...given(stated, 'context').map((entry) => readContext(report, entry)),
+    ...findEntries(stated, 'run-mode').map((entry) => readRunMode(report, entry)),
+    ...findEntries(stated, 'context').map((entry) => readContext(report, entry)),
   ];
-  const requires = given(stated, 'requires').map((entry) => readRequires(report, entry));
+  const requires = findEntries(stated, 'requires').map((entry) => readRequires(report, entry));
   const firstRequires = requires.find((list) => list !== undefined);
 
   const controls: Draft = {
@@ -81,7 +81,7 @@ function hasControls(stated: StatedFields): boolean {
 }
 
 /** The entries of a field that have a value. */
-function given(stated: StatedFields, field: FieldName): readonly MapEntry[] {
+function findEntries(stated: StatedFields, field: FieldName): readonly MapEntry[] {
   return stated.get(field)?.filter((entry) => entry.value !== undefined) ?? NO_ENTRIES;
 }
 
@@ -92,12 +92,14 @@ function readTools(
   stated: StatedFields,
   unreadable: ReadonlySet<RestrictingField>,
 ): { readonly allowedTools: readonly string[] | undefined; readonly disallowedTools: readonly string[] | undefined } {
-  const lists = given(stated, 'disallowed-tools').map((entry) => readToolField(report, entry, 'no tool may be used'));
+  const lists = findEntries(stated, 'disallowed-tools').map((entry) =>
+    readToolField(report, entry, 'no tool may be used'),
+  );
   // An unreadable list might forbid any tool, so all tools are forbidden, whatever `allowed-tools` contains.
   const isClosed = unreadable.has('disallowed-tools') || lists.some((list) => list?.isWhole !== true);
   const forbidden = isClosed ? ['*'] : [...new Set(lists.flatMap((list) => list?.tools ?? []))];
   const allowed = strictest(
-    given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is ignored')?.tools),
+    findEntries(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is ignored')?.tools),
     isClosed || unreadable.has('allowed-tools'),
     narrowTools,
   );
@@ -149,10 +151,10 @@ function readToolField(report: Report, { key, value }: MapEntry, consequence: st
 type OnInvalidTool = (entry: string, at: number) => void;
 
 function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: OnInvalidTool): readonly string[] {
-  const entries = splitToolList(textOf(report, node));
+  const entries = splitToolList(readScalarText(report, node));
   const valid = entries.filter((entry) => {
     const isValid = isToolPattern(entry);
-    if (!isValid) onInvalid(entry, placeOf(report, node, entry));
+    if (!isValid) onInvalid(entry, findOffset(report, node, entry));
     return isValid;
   });
   if (valid.length === entries.length && node.value.includes(',') && hasSeparatingComma(node.value))
@@ -174,7 +176,8 @@ function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnI
   const tools: string[] = [];
   for (const item of list.items) {
     // YAML parses `- Bash(git: *)` as a map; its source text is a tool pattern.
-    const written = item.type === 'scalar' ? textOf(report, item) : report.text.slice(item.start, item.end).trim();
+    const written =
+      item.type === 'scalar' ? readScalarText(report, item) : report.text.slice(item.start, item.end).trim();
     if (isToolPattern(written)) tools.push(written);
     else {
       const entries = item.type === 'scalar' ? splitToolList(written) : [];
@@ -200,7 +203,7 @@ function readPaths(report: Report, { key, value }: MapEntry): readonly string[] 
     value.type === 'map'
       ? undefined
       : value.type === 'scalar'
-        ? splitGlobs(textOf(report, value))
+        ? splitGlobs(readScalarText(report, value))
         : textItems(report, value);
   return list ?? closedField(report, key, value, 'globs, as a list or as text with commas');
 }
@@ -234,7 +237,7 @@ function textItems(report: Report, { items }: ListNode): readonly string[] | und
   const texts: string[] = [];
   for (const item of items) {
     if (item.type !== 'scalar') return undefined;
-    const text = textOf(report, item);
+    const text = readScalarText(report, item);
     if (text !== '') texts.push(text);
   }
   return texts;
@@ -242,7 +245,7 @@ function textItems(report: Report, { items }: ListNode): readonly string[] | und
 
 function readBoolean(report: Report, { key, value }: MapEntry, { closed }: { readonly closed: boolean }): boolean {
   if (value === undefined) return !closed;
-  const word = value.type === 'scalar' ? textOf(report, value).toLowerCase() : '';
+  const word = value.type === 'scalar' ? readScalarText(report, value).toLowerCase() : '';
   if (value.type === 'scalar' && (word === 'true' || word === 'false')) return word === 'true';
   if (value.type === 'scalar' && BOOLEAN_WORDS.has(word)) {
     const meant = BOOLEAN_WORDS.get(word) === true;
@@ -268,7 +271,7 @@ const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
 
 function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['runMode'] | undefined {
   if (value === undefined) return undefined;
-  const word = value.type === 'scalar' ? textOf(report, value) : '';
+  const word = value.type === 'scalar' ? readScalarText(report, value) : '';
   if (word === 'inline' || word === 'subagent') return word;
   wrongType(report, key, value, 'inline or subagent');
   return undefined;
@@ -276,7 +279,7 @@ function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['r
 
 /** Claude Code's `context: fork` means a subagent; other values have no meaning here. */
 function readContext(report: Report, { value }: MapEntry): SkillControls['runMode'] | undefined {
-  return value?.type === 'scalar' && textOf(report, value) === 'fork' ? 'subagent' : undefined;
+  return value?.type === 'scalar' && readScalarText(report, value) === 'fork' ? 'subagent' : undefined;
 }
 
 function closedField(report: Report, key: string, value: YamlNode, expected: string): undefined {
@@ -304,7 +307,7 @@ function kindName(node: YamlNode): string {
   return node.type === 'scalar' ? 'text' : node.type === 'list' ? 'a list' : 'a map';
 }
 
-function placeOf(report: Report, node: ScalarNode, entry: string): number {
+function findOffset(report: Report, node: ScalarNode, entry: string): number {
   const found = report.text.indexOf(entry, node.start);
   return found === -1 || found >= node.end ? node.start : found;
 }

@@ -77,7 +77,7 @@ export function restrictingField(field: string): RestrictingField | undefined {
 }
 
 /** The host that reads a field which Skillwright ignores. */
-export function hostOf(key: string): string | undefined {
+export function findHost(key: string): string | undefined {
   return key.length > 40 ? undefined : HOSTS.get(foldKey(key));
 }
 

@@ -10,7 +10,7 @@ import {
   type ScalarNode,
   type YamlNode,
 } from './node.ts';
-import { addDiagnostic, textOf, type Report } from './report.ts';
+import { addDiagnostic, readScalarText, type Report } from './report.ts';
 import { replacing } from './write.ts';
 import { cleanText, quoted } from '#core';
 
@@ -91,5 +91,5 @@ function addStatement(stated: Map<FieldName, MapEntry[]>, field: FieldName, entr
 }
 
 function metaText(report: Report, value: NonNullable<MapEntry['value']>): string {
-  return value.type === 'scalar' ? textOf(report, value) : cleanText(jsonText(value));
+  return value.type === 'scalar' ? readScalarText(report, value) : cleanText(jsonText(value));
 }

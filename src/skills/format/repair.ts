@@ -25,7 +25,7 @@ const GLOBS = /^\*[^"'#:&!|>%@`[\]]*$/;
 
 /** Reads a restricting value that YAML rejects but that has only one meaning: globs that start with a star. */
 export function textRestriction(report: Report, piece: Piece): ScalarNode | undefined {
-  const written = rawValueOf(report.text, piece);
+  const written = readRawValue(report.text, piece);
   const [line] = written.lines;
   if (written.lines.length !== 1 || line === undefined || !GLOBS.test(line)) return undefined;
   addDiagnostic(report, {
@@ -44,7 +44,7 @@ export function repairPiece(
   piece: ValuePiece,
   { isText }: { readonly isText: boolean },
 ): ScalarNode | undefined {
-  const written = rawValueOf(text, piece);
+  const written = readRawValue(text, piece);
   const [first] = written.lines;
   if (first === undefined) {
     addDiagnostic(report, {
@@ -66,7 +66,7 @@ export function repairPiece(
 
 /** Reads text that continues below its piece without indentation. */
 export function repairTail(report: Report, text: string, piece: Piece): ScalarNode | undefined {
-  const written = rawValueOf(text, { ...piece, end: piece.tailEnd });
+  const written = readRawValue(text, { ...piece, end: piece.tailEnd });
   const value = bare(written.lines);
   addDiagnostic(report, {
     code: 'frontmatter/invalid-yaml',
@@ -167,7 +167,7 @@ function editFor(text: string, piece: ValuePiece, { start, end, lines }: RawValu
 }
 
 /** The value's lines, trimmed, without blank lines and comments below it. */
-function rawValueOf(text: string, piece: ValuePiece): RawValue {
+function readRawValue(text: string, piece: ValuePiece): RawValue {
   const lines: string[] = [];
   let start = -1;
   let end = piece.valueStart;

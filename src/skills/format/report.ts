@@ -37,7 +37,7 @@ const MAX_DIAGNOSTICS = 100;
 export function addDiagnostic(report: Report, { code, at, message, hint, edit, isError = false }: Problem): void {
   if (report.diagnostics.length >= MAX_DIAGNOSTICS && !DIAGNOSTIC_RULES[code].excludes) return;
   const { path, text, mode } = report;
-  const { line, column } = positionOf(text, at);
+  const { line, column } = findPosition(text, at);
   // No spread: most public skills have diagnostics, and a scan creates all of them.
   const rule = DIAGNOSTIC_RULES[code];
   const severity = isError ? 'error' : rule[mode];
@@ -50,12 +50,12 @@ export function addDiagnostic(report: Report, { code, at, message, hint, edit, i
 }
 
 /** The text of a value, sanitized for a model. */
-export function textOf(report: Report, node: ScalarNode): string {
+export function readScalarText(report: Report, node: ScalarNode): string {
   return (report.isVisible && node.style !== 'double' ? node.value : cleanText(node.value)).trim();
 }
 
 /** 1-based line and column. A byte order mark has no column, as in editors. */
-export function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
+export function findPosition(text: string, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let start = 0;
   for (let feed = text.indexOf('\n'); feed !== -1 && feed < offset; feed = text.indexOf('\n', start)) {

@@ -1,6 +1,6 @@
 /** Reads `requires` (a list, text with commas, or a map of lists by kind) as one list of text. */
 import type { ListNode, MapNode, YamlNode } from './node.ts';
-import { textOf, type Report } from './report.ts';
+import { readScalarText, type Report } from './report.ts';
 
 export interface RequiredEntries {
   /** Entries of a map get their kind as a prefix: `bin:jq`, `skill:pdf@>=2`. Absent if nothing could be read. */
@@ -22,12 +22,12 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function requiredEntries(report: Report, node: YamlNode): RequiredEntries {
-  if (node.type === 'scalar') return { entries: splitText(textOf(report, node)), isWhole: true };
+  if (node.type === 'scalar') return { entries: splitText(readScalarText(report, node)), isWhole: true };
   if (node.type === 'map') return entriesByKind(report, node);
   const texts: string[] = [];
   for (const item of node.items) {
     if (item.type !== 'scalar') return { isWhole: false };
-    const text = textOf(report, item);
+    const text = readScalarText(report, item);
     if (text !== '') texts.push(text);
   }
   return { entries: texts, isWhole: true };
@@ -45,7 +45,7 @@ function entriesByKind(report: Report, { entries }: MapNode): RequiredEntries {
   let isWhole = true;
   for (const { key, value } of entries) {
     const kind = KINDS.get(key.toLowerCase());
-    const texts = value === undefined ? [] : textsOf(report, value, kind === 'skill');
+    const texts = value === undefined ? [] : readTexts(report, value, kind === 'skill');
     if (kind === undefined || texts.includes(undefined)) isWhole = false;
     if (kind === undefined) continue;
     for (const text of texts) if (text !== undefined && text !== '') read.push(`${kind}:${text}`);
@@ -54,14 +54,14 @@ function entriesByKind(report: Report, { entries }: MapNode): RequiredEntries {
 }
 
 /** An item that is not text becomes `undefined`. Version ranges may contain commas, so a list of skills is split only between names. */
-function textsOf(report: Report, value: YamlNode, isOfSkills: boolean): readonly (string | undefined)[] {
+function readTexts(report: Report, value: YamlNode, isOfSkills: boolean): readonly (string | undefined)[] {
   if (value.type === 'scalar') {
-    const text = textOf(report, value);
+    const text = readScalarText(report, value);
     return isOfSkills ? text.split(BETWEEN_NAMES).map((part) => part.trim()) : splitText(text);
   }
   const { items }: Pick<ListNode, 'items'> = value.type === 'list' ? value : { items: [value] };
   return items.map((item) => {
-    if (item.type === 'scalar') return textOf(report, item);
+    if (item.type === 'scalar') return readScalarText(report, item);
     return isOfSkills && item.type === 'map' ? skillText(report, item) : undefined;
   });
 }
@@ -75,7 +75,7 @@ function skillText(report: Report, { entries }: MapNode): string | undefined {
   for (const { key, value } of entries) {
     if (value === undefined) continue;
     if (value.type !== 'scalar' || !SKILL_FIELDS.has(key)) return undefined;
-    if (!fields.has(key)) fields.set(key, textOf(report, value));
+    if (!fields.has(key)) fields.set(key, readScalarText(report, value));
   }
   const [name, version, source] = [fields.get('name'), fields.get('version'), fields.get('source')];
   if (name === undefined) return undefined;

@@ -12,7 +12,7 @@ import {
   type SkillHead,
 } from '#core';
 import { findFences } from './fences.ts';
-import { sortedDiagnostics, positionOf, addDiagnostic, type Report } from './report.ts';
+import { sortedDiagnostics, findPosition, addDiagnostic, type Report } from './report.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { readHead } from './read-head.ts';
 
@@ -43,7 +43,7 @@ export function parseSkillMd(source: HeadSource, options: SkillMdOptions): Skill
   return {
     head: reading.head,
     body,
-    bodyLine: positionOf(text, start).line,
+    bodyLine: findPosition(text, start).line,
     diagnostics: sortedDiagnostics(report),
   };
 }

@@ -56,7 +56,7 @@ export function readYaml(text: string, start: number, end: number): YamlReading 
     return { type: 'broken', at: start + Math.min(error.pos[0], part.length), message: error.message };
   const { contents } = document;
   if (contents === null) return { type: 'empty' };
-  const conversion: Conversion = { text, base: start, end, anchors: anchorsOf(part), loose: [] };
+  const conversion: Conversion = { text, base: start, end, anchors: findAnchors(part), loose: [] };
   const node = convert(conversion, contents);
   if (conversion.refusal !== undefined) return conversion.refusal;
   if (node?.type !== 'map') return node === undefined ? { type: 'empty' } : { type: 'other' };
@@ -64,7 +64,7 @@ export function readYaml(text: string, start: number, end: number): YamlReading 
 }
 
 /** Every name after an `&`: a superset of the anchors. */
-function anchorsOf(part: string): ReadonlySet<string> {
+function findAnchors(part: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const match of part.matchAll(/&([^\s,[\]{}]{1,100})/g)) if (match[1] !== undefined) names.add(match[1]);
   return names;
@@ -74,22 +74,22 @@ function convert(conversion: Conversion, node: unknown): YamlNode | undefined {
   if (isAlias(node)) return convertAlias(conversion, node);
   if (!isScalar(node) && !isMap(node) && !isSeq(node)) return undefined;
   if (node.anchor !== undefined)
-    refuse(conversion, 'frontmatter/alias', `&${node.anchor}`, offsetOf(conversion, node, 0));
-  if (node.tag !== undefined) refuse(conversion, 'frontmatter/tag', node.tag, offsetOf(conversion, node, 0));
+    refuse(conversion, 'frontmatter/alias', `&${node.anchor}`, toOffset(conversion, node, 0));
+  if (node.tag !== undefined) refuse(conversion, 'frontmatter/tag', node.tag, toOffset(conversion, node, 0));
   if (isScalar(node)) return convertScalar(conversion, node);
   return isMap(node) ? convertMap(conversion, node) : convertList(conversion, node);
 }
 
 function convertScalar(conversion: Conversion, node: Scalar): ScalarNode | undefined {
   const value = typeof node.value === 'string' ? node.value : '';
-  const start = offsetOf(conversion, node, 0);
+  const start = toOffset(conversion, node, 0);
   const style = STYLES.get(node.type ?? 'PLAIN') ?? 'plain';
   const scalar: ScalarNode = {
     type: 'scalar',
     value,
     style,
     start,
-    end: style === 'block' ? conversion.end : offsetOf(conversion, node, 1),
+    end: style === 'block' ? conversion.end : toOffset(conversion, node, 1),
   };
   return isNull(scalar) ? undefined : scalar;
 }
@@ -104,40 +104,40 @@ const STYLES: ReadonlyMap<string, ScalarNode['style']> = new Map([
 
 function convertMap(conversion: Conversion, node: YAMLMap): MapNode {
   const entries: MapEntry[] = [];
-  let end = offsetOf(conversion, node, 0);
+  let end = toOffset(conversion, node, 0);
   for (const pair of node.items) {
     // `null:` is an ordinary key, so the key's own value is used even if its conversion is null.
     convert(conversion, pair.key);
     const value = convert(conversion, pair.value);
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string' || pair.key.value === '') continue;
     const key = pair.key.value;
-    const keyStart = offsetOf(conversion, pair.key, 0);
-    const keyEnd = offsetOf(conversion, pair.key, 1);
+    const keyStart = toOffset(conversion, pair.key, 0);
+    const keyEnd = toOffset(conversion, pair.key, 1);
     if (key === '<<') refuse(conversion, 'frontmatter/alias', key, keyStart);
     entries.push({ key, keyStart, keyEnd, value });
     end = value?.end ?? keyEnd;
   }
   const flow = node.flow === true;
-  const start = flow ? offsetOf(conversion, node, 0) : (entries[0]?.keyStart ?? offsetOf(conversion, node, 0));
-  return { type: 'map', entries, flow, start, end: flow ? offsetOf(conversion, node, 1) : end };
+  const start = flow ? toOffset(conversion, node, 0) : (entries[0]?.keyStart ?? toOffset(conversion, node, 0));
+  return { type: 'map', entries, flow, start, end: flow ? toOffset(conversion, node, 1) : end };
 }
 
 function convertList(conversion: Conversion, node: YAMLSeq): YamlNode {
   const items = node.items.map((item) => convert(conversion, item)).filter((item) => item !== undefined);
   const flow = node.flow === true;
-  const start = offsetOf(conversion, node, 0);
+  const start = toOffset(conversion, node, 0);
   return {
     type: 'list',
     items,
     flow,
     start: flow ? start : (items[0]?.start ?? start),
-    end: flow ? offsetOf(conversion, node, 1) : (items.at(-1)?.end ?? start + 1),
+    end: flow ? toOffset(conversion, node, 1) : (items.at(-1)?.end ?? start + 1),
   };
 }
 
 function convertAlias(conversion: Conversion, node: Alias): ScalarNode {
-  const start = offsetOf(conversion, node, 0);
-  const end = offsetOf(conversion, node, 1);
+  const start = toOffset(conversion, node, 0);
+  const end = toOffset(conversion, node, 1);
   if (conversion.anchors.has(node.source)) refuse(conversion, 'frontmatter/alias', `*${node.source}`, start);
   const scalar: ScalarNode = { type: 'scalar', value: conversion.text.slice(start, end), style: 'plain', start, end };
   conversion.loose.push(scalar);
@@ -159,7 +159,7 @@ function refuse(
   conversion.refusal = { type: 'refused', code, what, at: found < conversion.base ? start : found };
 }
 
-function offsetOf(
+function toOffset(
   conversion: Conversion,
   node: { readonly range?: readonly [number, number, number] | null | undefined },
   index: 0 | 1,

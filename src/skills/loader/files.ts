@@ -18,7 +18,7 @@ const LIMITS = { maxFiles: 2_000, maxDepth: 12 };
 
 /** Lists the files of a skill folder; empty if the folder is gone. */
 export function listSkillFiles(directory: string): SkillFiles {
-  return inConfined(directory, filesOf, () => ({ files: [], unusable: [], isCut: false }));
+  return inConfined(directory, listFiles, () => ({ files: [], unusable: [], isCut: false }));
 }
 
 /** Every file of a skill folder, for display; empty if the folder is gone. */
@@ -34,7 +34,7 @@ export function listSkillEntries(directory: string): ConfinedListing {
  * Lists the files of an open skill folder with name, size and kind, sorted. No file is read. Pipes, sockets and devices are ignored.
  * Files with hidden characters or backslashes in their name are omitted and set `isCut`, so that every listed path can be read.
  */
-export function filesOf(directory: ConfinedDirectory): SkillFiles {
+export function listFiles(directory: ConfinedDirectory): SkillFiles {
   const { files, isCut } = directory.list(LIMITS);
   const listed: ListedFile[] = [];
   const unusable: UnusableFile[] = [];

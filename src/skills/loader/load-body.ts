@@ -13,10 +13,10 @@ import {
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
 import { sha256, shownText, type ConfinedDirectory } from '#platform';
 import { readSkillBytes } from './body.ts';
-import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
+import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
 
 /** The index data of the skill to load. */
-export interface IndexedSkill extends SkillPlace {
+export interface IndexedSkill extends SkillLocation {
   /** `SKILL.md` or `skill.md`. */
   readonly file: string;
   /** `sha256:` of the frontmatter's bytes. */
@@ -61,10 +61,10 @@ export function loadBodyIn(
   options: LoadBodyOptions,
 ): LoadedBody | Failed {
   const read = readSkillBytes(directory, skill.file);
-  return read.type === 'read' ? bodyOf(skill, read.bytes, options) : fileFailure(skill, skill.file, read);
+  return read.type === 'read' ? parseBody(skill, read.bytes, options) : fileFailure(skill, skill.file, read);
 }
 
-function bodyOf(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): LoadedBody | Failed {
+function parseBody(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): LoadedBody | Failed {
   const { whole = false, uncut = false, onTooLong } = options;
   const { maxLines = uncut ? Infinity : 500, maxCharacters = uncut ? Infinity : 40_000 } = options;
   const bounds = findFrontmatter(bytes, bytes.length, true);

@@ -21,7 +21,7 @@ interface Heading {
 }
 
 /** Every heading in order, formatted as `## Title`. */
-export function headingsOf(text: string): readonly string[] {
+export function listHeadings(text: string): readonly string[] {
   return readHeadings(text).map(({ level, title }) => `${'#'.repeat(level)} ${title}`.trimEnd());
 }
 
@@ -49,14 +49,14 @@ function bestMatch(headings: readonly Heading[], asked: string): number {
   const plain = plainTitle(title);
   if (plain === '') return -1;
   const folded = plain.toLowerCase();
-  const slug = slugOf(folded);
+  const slug = toSlug(folded);
   const seen = new Map<string, number>();
   let best = -1;
   let bestCost = Number.POSITIVE_INFINITY;
   for (const [index, heading] of headings.entries()) {
     const candidate = plainTitle(heading.title);
     const candidateFolded = candidate.toLowerCase();
-    const candidateSlug = uniqueSlug(slugOf(candidateFolded), seen);
+    const candidateSlug = uniqueSlug(toSlug(candidateFolded), seen);
     const kind =
       candidateFolded === folded
         ? 0
@@ -136,7 +136,7 @@ function isMark(text: string, at: number, character: string): boolean {
 }
 
 /** GitHub's anchor with runs of hyphens collapsed, because few people know that `A & B` becomes `a--b`. */
-function slugOf(folded: string): string {
+function toSlug(folded: string): string {
   return folded.replaceAll(NOT_IN_SLUG, '').replaceAll(HYPHENS, '-').replaceAll(OUTER_HYPHEN, '');
 }
 

@@ -7,7 +7,7 @@ import {
   countText,
   failure,
   isOfferedPath,
-  mediaTypeOf,
+  detectMediaType,
   nearest,
   offsetOfLine,
   quoted,
@@ -18,10 +18,10 @@ import {
   type RelativePath,
   type ResourceRead,
 } from '#core';
-import { findSection, headingsOf } from './markdown-sections.ts';
+import { findSection, listHeadings } from './markdown-sections.ts';
 import { sha256, shownText, type ConfinedDirectory } from '#platform';
-import { filesOf } from './files.ts';
-import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
+import { listFiles } from './files.ts';
+import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
 
 /** The default length of one answer. */
 const MAX_RESOURCE_CHARACTERS = 12_000;
@@ -45,7 +45,7 @@ export interface ReadFile extends Omit<ResourceRead, 'type' | 'action' | 'skill'
 
 /** Reads one file of a skill, or the requested part of it. */
 export function readResourceFile(
-  skill: SkillPlace,
+  skill: SkillLocation,
   path: string,
   options: ReadResourceOptions = {},
 ): ReadFile | Failed {
@@ -62,7 +62,7 @@ export function readResourceFile(
 }
 
 /** A missing file is reported before a file that is not offered, because the name may be misspelled. */
-function notOffered(directory: ConfinedDirectory, skill: SkillPlace, path: RelativePath): Failed {
+function notOffered(directory: ConfinedDirectory, skill: SkillLocation, path: RelativePath): Failed {
   const found = directory.resolve(path, { allowHardLinks: true });
   const meant = nearest(path, offeredPaths(directory));
   if (found.type === 'failed') return fileFailure(skill, path, found, meant);
@@ -71,18 +71,18 @@ function notOffered(directory: ConfinedDirectory, skill: SkillPlace, path: Relat
 }
 
 function offeredPaths(directory: ConfinedDirectory): readonly string[] {
-  return filesOf(directory)
+  return listFiles(directory)
     .files.map(({ path }) => path)
     .filter(isOfferedPath);
 }
 
 function describe(
-  skill: SkillPlace,
+  skill: SkillLocation,
   path: RelativePath,
   bytes: Buffer,
   options: ReadResourceOptions,
 ): ReadFile | Failed {
-  const { mediaType, isBinary } = mediaTypeOf(path, bytes);
+  const { mediaType, isBinary } = detectMediaType(path, bytes);
   // No spread, which takes longer than hashing a small file.
   const reportOf = (characters: number): LoadReport => ({
     path,
@@ -150,7 +150,7 @@ function choosePart(text: string, totalLines: number, { section, lines, offset }
   const found = findSection(text, section);
   if (found !== undefined) return { ...whole, start: found.start, end: found.end, line: found.line };
   const notes = [`section ${quoted(section)} not found; this is the start of the file`];
-  return { ...whole, notes, headings: headingsOf(text) };
+  return { ...whole, notes, headings: listHeadings(text) };
 }
 
 function chooseRest(text: string, offset: number): Choice {

@@ -1,7 +1,7 @@
 import { failure, nearest, quoted, toRelativePath } from '#core';
 import { withForwardSlashes } from '#platform';
-import { filesOf } from './files.ts';
-import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
+import { listFiles } from './files.ts';
+import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
 
 export type FoundScript =
   /** `path` is absolute. */
@@ -10,7 +10,7 @@ export type FoundScript =
 const FOLDER = 'scripts/';
 
 /** Resolves a script of a skill, with or without the prefix `scripts/`. It gets the checks of a resource, but is not read. */
-export function findScript(skill: SkillPlace, script: string): FoundScript {
+export function findScript(skill: SkillLocation, script: string): FoundScript {
   const asked = toRelativePath(script);
   if (asked.type === 'refused') return failed(asked.failure);
   const full = asked.path.startsWith(FOLDER) ? asked : toRelativePath(`${FOLDER}${asked.path}`);
@@ -22,7 +22,7 @@ export function findScript(skill: SkillPlace, script: string): FoundScript {
       return { type: 'found', path, isExecutable: found.isExecutable };
     }
     if (found.code !== 'file/missing') return fileFailure(skill, full.path, found);
-    const scripts = filesOf(directory)
+    const scripts = listFiles(directory)
       .files.filter(({ kind }) => kind === 'script')
       .map(({ path }) => path);
     const message = `the skill ${quoted(skill.name)} has no script ${quoted(script, 200)}`;

@@ -2,7 +2,7 @@ import { failure, fileProblemText, quoted, type ActionProblem, type FileProblem 
 import { inConfined, type ConfinedDirectory } from '#platform';
 
 /** The skill to read: its folder, and its name for messages. */
-export interface SkillPlace {
+export interface SkillLocation {
   readonly dir: string;
   readonly name: string;
 }
@@ -18,7 +18,7 @@ export function failed(failure: ActionProblem): Failed {
 
 /** Runs an action with the skill's folder held open, so that all reads refer to the same folder even if it is replaced. */
 export function inSkill<Result>(
-  { dir, name }: SkillPlace,
+  { dir, name }: SkillLocation,
   act: (directory: ConfinedDirectory) => Result,
 ): Result | Failed {
   return inConfined<Result | Failed>(dir, act, (code) => {
@@ -29,7 +29,7 @@ export function inSkill<Result>(
 
 /** The failure of one file, under the name that was requested. */
 export function fileFailure(
-  { name }: SkillPlace,
+  { name }: SkillLocation,
   file: string,
   problem: FileProblem,
   nearest: readonly string[] = [],

@@ -64,7 +64,7 @@ export function assemble(
     if (hasHead(skill) && !(omitInvalid && skill.diagnostics.some(isError))) {
       candidates.push(skill);
       // Skills of one root are adjacent.
-      if (count?.root !== skill.root) count = countOf(counts, skill.root);
+      if (count?.root !== skill.root) count = getOrAddCount(counts, skill.root);
       count.skills += 1;
       if (explain) explained.push({ path: skill.dir, decision: 'skill', reason: `contains ${skill.file}` });
     } else {
@@ -165,7 +165,7 @@ interface RootCount {
   skills: number;
 }
 
-function countOf(counts: RootCount[], root: SkillRoot): RootCount {
+function getOrAddCount(counts: RootCount[], root: SkillRoot): RootCount {
   const known = counts.find((count) => count.root === root);
   if (known !== undefined) return known;
   const count = { root, skills: 0 };

@@ -141,7 +141,7 @@ export function indexSkills({
     const item = keyed[at];
     if (item === undefined) continue;
     const { candidate } = item;
-    const entry = toEntry(candidate, stateOf(candidate, rules.find(candidate)));
+    const entry = toEntry(candidate, resolveVisibility(candidate, rules.find(candidate)));
     all.push(entry);
     if (candidate.sameAs !== undefined) repeats += 1;
     if (winner?.key === item.key) {
@@ -298,7 +298,7 @@ export function toEntry(
 type Draft = { -readonly [Field in keyof SkillEntry]: SkillEntry[Field] };
 
 /** A skill with `disable-model-invocation` is manual, unless the configuration requires or disables it. */
-function stateOf({ head }: SkillCandidate, configured: Visibility): Visibility {
+function resolveVisibility({ head }: SkillCandidate, configured: Visibility): Visibility {
   if (!head.controls.disableModelInvocation || configured === 'required' || configured === 'disabled')
     return configured;
   return 'manual';

@@ -13,17 +13,17 @@ export interface RootsInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly builtinDir?: string | undefined;
   /** Folders with skills of MCP servers. They come last, so that none hides a skill of the user. */
-  readonly servers?: readonly GivenRoot[] | undefined;
+  readonly servers?: readonly RootOption[] | undefined;
   /** `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`. */
-  readonly extra?: readonly GivenRoot[] | undefined;
+  readonly extra?: readonly RootOption[] | undefined;
   /** `--root`, in the order given. */
-  readonly cli?: readonly GivenRoot[] | undefined;
+  readonly cli?: readonly RootOption[] | undefined;
   /** False: use only explicit roots and the built-in skills (default: true). */
   readonly conventions?: boolean;
 }
 
 /** A folder, or a folder with the source of its skills. */
-export type GivenRoot = string | { readonly source: string; readonly path: string };
+export type RootOption = string | { readonly source: string; readonly path: string };
 
 export interface Roots {
   /** Highest priority first; priorities count down to 1. */

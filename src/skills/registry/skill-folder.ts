@@ -1,6 +1,6 @@
 import { diagnose, type Diagnostic, type Mode } from '#core';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
-import { isSettled, spellingOf, statFile, type FileStamp } from '#platform';
+import { isSettled, findSpelling, statFile, type FileStamp } from '#platform';
 import { HeadReader } from './read-head-bytes.ts';
 import { isUnchanged, type HeadRecord, type KnownFile } from './known-skills.ts';
 import type { PendingHead, ScanResult, ScannedSkill, UnchangedSkills } from './scan-result.ts';
@@ -59,7 +59,7 @@ export class FolderReader {
     const path = `${dir}/${file}`;
     if (known?.file === file && this.keepUnchanged(place, name, path, known)) return true;
     if (this.#ignoresCase && file === 'SKILL.md') {
-      const spelling = spellingOf(dir, file);
+      const spelling = findSpelling(dir, file);
       if (spelling !== undefined && spelling !== file) return this.read(folder, spelling, known);
     }
     return this.#readFile(folder, file, path);

@@ -108,7 +108,7 @@ export function watchRegistry({
   };
   /** Watches the directories of a scan; true if one of them was not watched before. */
   const attach = (index: SkillIndex): boolean => {
-    const wanted = directoriesOf(index, directories());
+    const wanted = listDirectories(index, directories());
     for (const [directory, watch] of watches) {
       if (wanted.has(directory) && watch.isCurrent()) continue;
       watch.close();
@@ -151,7 +151,7 @@ export function watchRegistry({
 function ignore(): void {}
 
 /** Skill folders and the folders above them. A root that does not exist yet is polled. */
-function directoriesOf(index: SkillIndex, groups: readonly string[]): ReadonlySet<string> {
+function listDirectories(index: SkillIndex, groups: readonly string[]): ReadonlySet<string> {
   const directories = new Set(groups);
   for (const { dir } of index.all) directories.add(dir);
   for (const { path } of index.report.leftOut) directories.add(path.slice(0, path.lastIndexOf('/')));
@@ -160,11 +160,11 @@ function directoriesOf(index: SkillIndex, groups: readonly string[]): ReadonlySe
 
 /** The difference between two indexes; `undefined` if they are equal. */
 export function compareIndexes(before: SkillIndex, index: SkillIndex): RegistryChange | undefined {
-  const old = new Map(before.all.map((entry) => [placeOf(entry), entry]));
+  const old = new Map(before.all.map((entry) => [toLocationKey(entry), entry]));
   const added: SkillEntry[] = [];
   const changed: SkillEntry[] = [];
   for (const entry of index.all) {
-    const place = placeOf(entry);
+    const place = toLocationKey(entry);
     const known = old.get(place);
     old.delete(place);
     if (known === undefined) added.push(entry);
@@ -176,7 +176,7 @@ export function compareIndexes(before: SkillIndex, index: SkillIndex): RegistryC
   return { index, added, changed, removed };
 }
 
-function placeOf({ source, dir }: SkillEntry): string {
+function toLocationKey({ source, dir }: SkillEntry): string {
   return `${source}\0${dir}`;
 }
 

@@ -6,7 +6,7 @@ import { OFFICE_WORDS } from './bilingual-office.ts';
 import { SOFTWARE_WORDS } from './bilingual-software.ts';
 import { settings } from './settings.ts';
 import { SYNONYM_GROUPS } from './synonyms.ts';
-import { pairsOf, termOf } from './tokenize.ts';
+import { pairCharacters, toTerm } from './tokenize.ts';
 
 /** An alternative phrase and its weight. */
 export interface Meaning {
@@ -61,7 +61,7 @@ export function openLexicon(): Lexicon {
         table = readEntries(entriesWith(beginning));
         read.set(beginning, table);
       }
-      return (table.get(key) ?? []).map(({ alternative, trust }) => ({ terms: termsOf(alternative), trust }));
+      return (table.get(key) ?? []).map(({ alternative, trust }) => ({ terms: toTerms(alternative), trust }));
     },
     wordAt(run, start) {
       byInitial ??= wordsByInitial();
@@ -84,7 +84,7 @@ function wordsByInitial(): ReadonlyMap<string, readonly string[]> {
 
 function allEntries(): ReadonlyMap<string, readonly Entry[]> {
   const byBeginning = new Map<string, Entry[]>();
-  readLists(allWords, (entry) => append(byBeginning, beginningOf(entry.phrase), entry));
+  readLists(allWords, (entry) => append(byBeginning, toBeginning(entry.phrase), entry));
   return byBeginning;
 }
 
@@ -94,7 +94,7 @@ function entriesFound(beginning: string): readonly Entry[] {
   const initial = beginning.charCodeAt(0);
   const enter = (entry: Entry): void => {
     const { phrase } = entry;
-    if (phrase.charCodeAt(0) === initial && beginningOf(phrase) === beginning) entries.push(entry);
+    if (phrase.charCodeAt(0) === initial && toBeginning(phrase) === beginning) entries.push(entry);
   };
   readLists((list) => wordsHolding(list, beginning), enter);
   return entries;
@@ -143,7 +143,7 @@ function wordFrom(list: string, start: number): string {
   return list.slice(start, ends.length === 0 ? undefined : Math.min(...ends));
 }
 
-function beginningOf(phrase: string): string {
+function toBeginning(phrase: string): string {
   return phrase.slice(0, BEGINNING).replace(/[_-]/, ' ');
 }
 
@@ -158,14 +158,14 @@ function readEntries(entries: readonly Entry[]): ReadonlyMap<string, readonly En
   const table = new Map<string, Entry[]>();
   for (const entry of entries) {
     const { phrase } = entry;
-    const key = isSpaceless(phrase) ? phrase : termsOf(phrase).join(' ');
+    const key = isSpaceless(phrase) ? phrase : toTerms(phrase).join(' ');
     if ((table.get(key)?.length ?? 0) < MAX_MEANINGS) append(table, key, entry);
   }
   return table;
 }
 
-function termsOf(phrase: string): readonly string[] {
-  return isSpaceless(phrase) ? pairsOf(phrase) : phrase.split(/[_-]/).map(termOf);
+function toTerms(phrase: string): readonly string[] {
+  return isSpaceless(phrase) ? pairCharacters(phrase) : phrase.split(/[_-]/).map(toTerm);
 }
 
 function isSpaceless(phrase: string): boolean {

@@ -1,7 +1,7 @@
 import { settings } from './settings.ts';
 import { STOP_CHARACTERS, STOP_PHRASES, STOP_WORDS } from './stop-words.ts';
 import { segmentRun } from './segment.ts';
-import { scanRuns, termOf, wordsOf } from './tokenize.ts';
+import { scanRuns, toTerm, splitWords } from './tokenize.ts';
 import type { IndexData } from './index-data.ts';
 import type { Lexicon } from './lexicon.ts';
 
@@ -49,7 +49,7 @@ export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): re
     const isLast = place === said.length - 1;
     const alternatives = [
       ...ownTerms(word, data),
-      ...(place >= phraseEnd ? meaningsOf(word.key, data, lexicon) : []),
+      ...(place >= phraseEnd ? findMeanings(word.key, data, lexicon) : []),
       ...(isLast && said.length <= MAX_UNFINISHED_WORDS ? completions(word, data) : []),
     ];
     if (alternatives.length === 0 && guesses < MAX_GUESSES) {
@@ -66,13 +66,13 @@ function fading(place: number): number {
   return 1 / (1 + place * settings.fade);
 }
 
-function ownTerms({ terms }: SaidWord, data: IndexData): readonly Alternative[] {
+function ownTerms({ terms }: QueryWord, data: IndexData): readonly Alternative[] {
   const known = terms.map((term) => findTerm(data.terms, term)).filter((term) => term !== undefined);
   return known.length === 0 ? [] : [{ trust: 1, terms: known }];
 }
 
 /** The alternatives of a key for which the catalog has all terms. */
-function meaningsOf(key: string, data: IndexData, lexicon: Lexicon): readonly Alternative[] {
+function findMeanings(key: string, data: IndexData, lexicon: Lexicon): readonly Alternative[] {
   return lexicon.meanings(key).flatMap(({ terms, trust }) => {
     const known = terms.map((term) => findTerm(data.terms, term)).filter((term) => term !== undefined);
     return known.length === terms.length ? [{ trust, terms: known }] : [];
@@ -86,30 +86,30 @@ interface Phrase {
 }
 
 /** The longest lexicon phrase at a position: `pull request` means more than its words. */
-function phraseAt(said: readonly SaidWord[], place: number, data: IndexData, lexicon: Lexicon): Phrase | undefined {
+function phraseAt(said: readonly QueryWord[], place: number, data: IndexData, lexicon: Lexicon): Phrase | undefined {
   for (let length = LONGEST_PHRASE; length > 1; length -= 1) {
     const words = said.slice(place, place + length);
     const key = words.map((word) => word.key).join(' ');
-    const alternatives = meaningsOf(key, data, lexicon);
+    const alternatives = findMeanings(key, data, lexicon);
     if (alternatives.length > 0) return { key, length, alternatives };
   }
   return undefined;
 }
 
 /** Handles a word that the catalog does not contain: the last word may be a prefix, any word may be misspelled. */
-function guess(word: SaidWord, isLast: boolean, data: IndexData): readonly Alternative[] {
+function guess(word: QueryWord, isLast: boolean, data: IndexData): readonly Alternative[] {
   if (STOP_WORDS.has(word.text)) return [];
   const completed = isLast ? completions(word, data) : [];
   if (completed.length > 0 || word.type !== 'word') return completed;
   return nearTerms(data, word.text, word.key).map((term) => ({ trust: settings.typoTrust, terms: [term] }));
 }
 
-function completions({ text }: SaidWord, data: IndexData): readonly Alternative[] {
+function completions({ text }: QueryWord, data: IndexData): readonly Alternative[] {
   return prefixedTerms(data, text).map((term) => ({ trust: settings.prefixTrust, terms: [term] }));
 }
 
 /** A word of a query. A `break` marks the end of a clause, so that words on both sides do not form a phrase. */
-interface SaidWord {
+interface QueryWord {
   readonly type: 'word' | 'spaceless' | 'break';
   /** The word in lower case, for prefix matches. */
   readonly text: string;
@@ -119,11 +119,11 @@ interface SaidWord {
   readonly terms: readonly string[];
 }
 
-const CLAUSE_BREAK: SaidWord = { type: 'break', text: '', key: '', terms: [] };
+const CLAUSE_BREAK: QueryWord = { type: 'break', text: '', key: '', terms: [] };
 const STOP_PHRASE_PATTERN = new RegExp(STOP_PHRASES.join('|'), 'gu');
 
 /** The words of a query without stop words; if it has only stop words, those. */
-function readSaidWords(text: string, lexicon: Lexicon): readonly SaidWord[] {
+function readSaidWords(text: string, lexicon: Lexicon): readonly QueryWord[] {
   const telling = readWords(text, lexicon, { keepStopWords: false });
   return telling.some(({ type }) => type !== 'break') ? telling : readWords(text, lexicon, { keepStopWords: true });
 }
@@ -132,20 +132,20 @@ interface ReadOptions {
   readonly keepStopWords: boolean;
 }
 
-function readWords(text: string, lexicon: Lexicon, options: ReadOptions): readonly SaidWord[] {
-  return scanRuns(text).flatMap((run): readonly SaidWord[] => {
+function readWords(text: string, lexicon: Lexicon, options: ReadOptions): readonly QueryWord[] {
+  return scanRuns(text).flatMap((run): readonly QueryWord[] => {
     if (run.type === 'break') return [CLAUSE_BREAK];
     if (run.type === 'spaceless') return readSpaceless(run.text, lexicon, options);
-    return wordsOf(run.text)
+    return splitWords(run.text)
       .filter((word) => options.keepStopWords || !STOP_WORDS.has(word))
       .map((word) => {
-        const term = termOf(word);
+        const term = toTerm(word);
         return { type: 'word', text: word, key: term, terms: [term] };
       });
   });
 }
 
-function readSpaceless(run: string, lexicon: Lexicon, { keepStopWords }: ReadOptions): readonly SaidWord[] {
+function readSpaceless(run: string, lexicon: Lexicon, { keepStopWords }: ReadOptions): readonly QueryWord[] {
   const pieces = keepStopWords ? [run] : run.split(STOP_PHRASE_PATTERN).filter((piece) => piece !== '');
   return pieces
     .flatMap((piece) => segmentRun(piece, lexicon))

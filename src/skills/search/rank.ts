@@ -224,7 +224,7 @@ interface TermScorer {
  * computed once.
  */
 function createTermScorer(data: IndexData): TermScorer {
-  const rarity = raritiesOf(data);
+  const rarity = computeRarities(data);
   const useWorth = mentionWorth(data, USE_FIELD, settings.useWeight, settings.useLength);
   const bodyWorth = mentionWorth(data, BODY_FIELD, settings.bodyWeight, settings.bodyLength);
   const { postings, postingOffsets, frequencies } = data;
@@ -280,7 +280,7 @@ function countIn(counts: number, field: number): number {
   return (counts >> (field * COUNT_BITS)) & MAX_COUNT;
 }
 
-function raritiesOf({ frequencies, size }: IndexData): Float64Array {
+function computeRarities({ frequencies, size }: IndexData): Float64Array {
   const rarities = new Float64Array(frequencies.length);
   for (const [term, count] of frequencies.entries())
     rarities[term] = Math.log(1 + (size - count + 0.5) / (count + 0.5));

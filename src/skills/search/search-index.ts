@@ -16,7 +16,7 @@ import {
 } from './index-data.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { segmentRun } from './segment.ts';
-import { scanRuns, termOf, wordsOf } from './tokenize.ts';
+import { scanRuns, toTerm, splitWords } from './tokenize.ts';
 
 export type { SearchDocument, SearchHit };
 
@@ -77,7 +77,7 @@ function buildIndexData(documents: readonly SearchDocument[], lexicon: Lexicon):
   const vocabulary = new Map<string, number>();
   const read = termReader(vocabulary, lexicon);
   const lengths = new Uint32Array(documents.length * FIELD_COUNT);
-  const found: Found = { terms: new NumberList(), documents: new NumberList(), counts: new NumberList() };
+  const found: TermOccurrences = { terms: new NumberList(), documents: new NumberList(), counts: new NumberList() };
   const sequence = new NumberList();
   const sequenceStarts = new NumberList();
 
@@ -123,7 +123,7 @@ function buildIndexData(documents: readonly SearchDocument[], lexicon: Lexicon):
 }
 
 /** All occurrences of terms: a table of three columns, stored as arrays because it has a million rows. */
-interface Found {
+interface TermOccurrences {
   readonly terms: NumberList;
   readonly documents: NumberList;
   readonly counts: NumberList;
@@ -150,7 +150,7 @@ function termReader(
   const numberOfWord = (word: string): number => {
     const old = known.get(word);
     if (old !== undefined) return old;
-    const number = numberOf(termOf(word));
+    const number = numberOf(toTerm(word));
     known.set(word, number);
     return number;
   };
@@ -158,7 +158,7 @@ function termReader(
     for (const run of scanRuns(text)) {
       if (run.type === 'break') visit(CLAUSE_END, true);
       else if (run.type === 'word') {
-        for (const word of wordsOf(run.text)) {
+        for (const word of splitWords(run.text)) {
           if (keepStopWords || !STOP_WORDS.has(word)) visit(numberOfWord(word), true);
         }
       } else {
@@ -180,7 +180,7 @@ function sortTerms(vocabulary: ReadonlyMap<string, number>): { terms: readonly s
 
 /** Sorts the table by term with a counting sort, which keeps the order of documents, and writes the posting lists. */
 function layPostings(
-  found: Found,
+  found: TermOccurrences,
   places: Uint32Array,
 ): Pick<IndexData, 'frequencies' | 'postingOffsets' | 'postings'> {
   const terms = found.terms.view();

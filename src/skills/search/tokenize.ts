@@ -56,7 +56,7 @@ function foldLetters(original: string): string {
 }
 
 /** The words inside a run: `one-pager` has two, `parseJsonFile` three and itself, and `data.xlsx` includes its file type. */
-export function wordsOf(run: string): readonly string[] {
+export function splitWords(run: string): readonly string[] {
   if (run.length <= MAX_WORD_LENGTH && /^[a-z]+$/.test(run)) return [run];
   const words: string[] = [];
   for (const joined of run.split(/[-_.'’&]+/)) {
@@ -73,14 +73,14 @@ export function wordsOf(run: string): readonly string[] {
 }
 
 /** The terms of a run without spaces: every pair of adjacent characters, or a single character. */
-export function pairsOf(run: string): readonly string[] {
+export function pairCharacters(run: string): readonly string[] {
   const characters = Array.from(run);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
 }
 
 /** The term under which a word is indexed. */
-export function termOf(word: string): string {
+export function toTerm(word: string): string {
   return stem(word);
 }
 

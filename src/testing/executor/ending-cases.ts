@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
-import { assertExit, endOf, type Fixture } from './fixture.ts';
+import { assertExit, pickStableEnd, type Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 
 function exitCase(status: number): CaseDefinition {
@@ -17,7 +17,7 @@ function exitCase(status: number): CaseDefinition {
 function signalCase(signal: string): CaseDefinition {
   return conform('EXEC-3', `a program that dies of ${signal} has ended by that signal`, async (fixture) => {
     const { end } = await fixture.shell(`kill -${signal.slice(3)} $$; sleep 30`);
-    assert.deepEqual(endOf(end), { reason: 'signal', signal });
+    assert.deepEqual(pickStableEnd(end), { reason: 'signal', signal });
   });
 }
 

@@ -261,7 +261,11 @@ interface FixtureParts {
 }
 
 /** The parts of an end that are the same in every run. */
-export function endOf({ reason, exitCode, signal }: ProgramEnd): Pick<ProgramEnd, 'reason' | 'exitCode' | 'signal'> {
+export function pickStableEnd({
+  reason,
+  exitCode,
+  signal,
+}: ProgramEnd): Pick<ProgramEnd, 'reason' | 'exitCode' | 'signal'> {
   return {
     reason,
     exitCode,
@@ -270,5 +274,9 @@ export function endOf({ reason, exitCode, signal }: ProgramEnd): Pick<ProgramEnd
 }
 
 export function assertExit({ end, stderr }: Pick<ProgramResult, 'end' | 'stderr'>, exitCode: number): void {
-  assert.deepEqual(endOf(end), { reason: 'exited', exitCode }, `stderr: ${stderr.toString('utf8').slice(0, 2000)}`);
+  assert.deepEqual(
+    pickStableEnd(end),
+    { reason: 'exited', exitCode },
+    `stderr: ${stderr.toString('utf8').slice(0, 2000)}`,
+  );
 }

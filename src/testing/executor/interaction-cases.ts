@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { endOf, type Fixture } from './fixture.ts';
+import { pickStableEnd, type Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
@@ -18,7 +18,7 @@ async function converse(fixture: Fixture, terminal: boolean): Promise<void> {
   await program.output.until('hello größe');
   program.write(Buffer.from('大小\n'));
   await program.output.until('more 大小');
-  assert.deepEqual(endOf(await program.ended), { reason: 'exited', exitCode: 0 });
+  assert.deepEqual(pickStableEnd(await program.ended), { reason: 'exited', exitCode: 0 });
 }
 
 export const INTERACTION_CASES: readonly CaseDefinition[] = [
@@ -39,7 +39,7 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
       program.write(Buffer.from('one '));
       program.write(Buffer.from('two '));
       program.closeInput();
-      assert.deepEqual(endOf(await program.ended), { reason: 'exited', exitCode: 5 });
+      assert.deepEqual(pickStableEnd(await program.ended), { reason: 'exited', exitCode: 5 });
       assert.equal(program.output.bytes.toString('utf8'), 'one two the end\n');
     },
   ),
@@ -79,11 +79,11 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     { needs: { interaction: true } },
     async (fixture) => {
       const program = await fixture.startInteractive(['sh', '-c', 'exit 6']);
-      assert.deepEqual(endOf(await program.ended), { reason: 'exited', exitCode: 6 });
+      assert.deepEqual(pickStableEnd(await program.ended), { reason: 'exited', exitCode: 6 });
       program.write(Buffer.from('too late'));
       program.closeInput();
       program.kill();
-      assert.deepEqual(endOf(await program.ended), { reason: 'exited', exitCode: 6 });
+      assert.deepEqual(pickStableEnd(await program.ended), { reason: 'exited', exitCode: 6 });
     },
   ),
   conform(
@@ -116,7 +116,7 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
           terminal: true,
         },
       );
-      assert.deepEqual(endOf(await program.ended), { reason: 'exited', exitCode: 7 });
+      assert.deepEqual(pickStableEnd(await program.ended), { reason: 'exited', exitCode: 7 });
       assert.equal(program.output.bytes.toString('utf8').replaceAll('\r', ''), 'terminal\n');
     },
   ),

@@ -79,7 +79,7 @@ export type FuzzKind = keyof typeof DRAFTS;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const FUZZ_KINDS = Object.keys(DRAFTS) as [FuzzKind, ...FuzzKind[]];
 
-export function draftOf(kind: FuzzKind, situation: FuzzSituation): FuzzDraft {
+export function draftAnswer(kind: FuzzKind, situation: FuzzSituation): FuzzDraft {
   return DRAFTS[kind](situation);
 }
 

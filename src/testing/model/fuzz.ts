@@ -1,7 +1,7 @@
 /** A model that answers with seeded valid, broken and hostile answers, for testing code that must handle all of them. */
 import { openRandom, partSeed, SkillError, type Model, type ModelAnswer, type ModelTool } from '#core';
-import { FUZZ_KINDS, draftOf, type FuzzDraft, type FuzzKind } from './fuzz-answers.ts';
-import { deltasOf, offeredTools } from '#model';
+import { FUZZ_KINDS, draftAnswer, type FuzzDraft, type FuzzKind } from './fuzz-answers.ts';
+import { splitIntoDeltas, offeredTools } from '#model';
 
 export interface FuzzOptions {
   /** Tools to call (default: those of the request). */
@@ -39,17 +39,17 @@ export function fuzzModel(seed: number, options: FuzzOptions = {}): FuzzModel {
       }
       const kind = random.pick([firstKind, ...kinds]);
       const tools = options.tools ?? offeredTools(request);
-      const draft = draftOf(kind, { random, tools, isNative: request.tools.length > 0, hugeCharacters, last });
+      const draft = draftAnswer(kind, { random, tools, isNative: request.tools.length > 0, hugeCharacters, last });
       last = draft;
-      const answer = answerOf(draft, played.push(kind));
+      const answer = toModelAnswer(draft, played.push(kind));
       const lengths = [1 + random.below(3), 1 + random.below(4096)];
-      if (onDelta !== undefined) for (const delta of deltasOf(answer, lengths)) onDelta(delta);
+      if (onDelta !== undefined) for (const delta of splitIntoDeltas(answer, lengths)) onDelta(delta);
       return Promise.resolve(answer);
     },
   };
 }
 
-function answerOf({ text, calls, callId, isCut = false }: FuzzDraft, turn: number): ModelAnswer {
+function toModelAnswer({ text, calls, callId, isCut = false }: FuzzDraft, turn: number): ModelAnswer {
   const toolCalls = calls.map((call, place) => ({
     id: callId ?? `fuzz-${String(turn)}-${String(place + 1)}`,
     ...call,

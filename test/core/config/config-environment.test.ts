@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readEnvironment, variableOf } from '../../../src/core/config/config-environment.ts';
+import { readEnvironment, toVariableName } from '../../../src/core/config/config-environment.ts';
 import { mergeLayers } from '../../../src/core/config/config-merge.ts';
 import { readOptions } from '../../../src/cli/config-options.ts';
 import { SETTINGS, isMap, valueAt } from '../../../src/core/config/config-settings.ts';
@@ -10,7 +10,7 @@ import { anyConfig } from './config-arbitrary.ts';
 
 describe('variables', () => {
   test('no two settings share a name', () => {
-    expect(new Set(SETTINGS.map(variableOf)).size).toBe(SETTINGS.length);
+    expect(new Set(SETTINGS.map(toVariableName)).size).toBe(SETTINGS.length);
   });
 
   verifies('CFG-1', 'give settings: text plainly, numbers and switches, lists and objects as JSON', () => {
@@ -105,7 +105,7 @@ describe('variables', () => {
           SETTINGS.flatMap((setting) => {
             const value = valueAt(config, setting.path);
             if (value === undefined) return [];
-            return [[variableOf(setting), typeof value === 'string' ? value : JSON.stringify(value)]];
+            return [[toVariableName(setting), typeof value === 'string' ? value : JSON.stringify(value)]];
           }),
         );
         const { layers, problems } = readEnvironment(env);

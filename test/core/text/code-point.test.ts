@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { codePointAt, endOf, partOf, startOf } from '../../../src/core/text/code-point.ts';
+import { codePointAt, sliceEnd, partOf, sliceStart } from '../../../src/core/text/code-point.ts';
 import { cleanText } from '../../../src/core/text/text.ts';
 import { PROJECT, filesBelow } from '../../files-below.ts';
 
@@ -36,8 +36,8 @@ test('no cut splits a surrogate pair or is longer than asked, and one unit at mo
     fc.property(texts, fc.integer({ min: -2, max: 40 }), (text, limit) => {
       const room = Math.min(text.length, Math.max(0, limit));
       for (const [cut, isCut] of [
-        [startOf(text, limit), text.startsWith(startOf(text, limit))],
-        [endOf(text, limit), text.endsWith(endOf(text, limit))],
+        [sliceStart(text, limit), text.startsWith(sliceStart(text, limit))],
+        [sliceEnd(text, limit), text.endsWith(sliceEnd(text, limit))],
       ] as const)
         expect([isCut, LONE.test(cut), room - cut.length === 0 || room - cut.length === 1]).toEqual([
           true,

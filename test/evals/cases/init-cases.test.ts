@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { phrasesOf, initCases } from '../../../src/evals/cases/init-cases.ts';
+import { extractPhrases, initCases } from '../../../src/evals/cases/init-cases.ts';
 import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import { PROJECT } from '../../files-below.ts';
 import { folderOf, inOrder } from './support.ts';
@@ -133,6 +133,6 @@ describe('example requests in a description', () => {
     ['Do not use it for Word files. Triggers on “merge it”.', { wanted: ['merge it'], unwanted: ['Word files'] }],
     ['', { wanted: [], unwanted: [] }],
   ])('%j', (description, phrases) => {
-    expect(phrasesOf(description)).toEqual(phrases);
+    expect(extractPhrases(description)).toEqual(phrases);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { pageData } from '../../../src/evals/page/page-data.ts';
 import { htmlCompare, htmlReport } from '../../../src/evals/page/report-page.ts';
-import { EVERYTHING, rowsOf, selected } from '../../../console/report/select.ts';
+import { EVERYTHING, toRows, selected } from '../../../console/report/select.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
 import { fullReport, manyResults, report, result } from '../sample-report.ts';
@@ -79,7 +79,7 @@ describe('the data of the page', () => {
 });
 
 describe('the rows of the table', () => {
-  const rows = rowsOf([
+  const rows = toRows([
     result('b', { tags: ['csv'], status: 'failed' }),
     result('a', { input: 'Find the SUM', tags: ['text'] }),
     result('c', { cost: { ...result('c').cost, inputTokens: 9 } }),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { JournalLine, RunEvent } from '../../../src/core/run-events.ts';
 import type { ShownReason } from '../../../src/core/text/shown.ts';
-import { MOST_STEPS, runView, timelineOf } from '../../../src/evals/page/run-view.ts';
+import { MOST_STEPS, runView, buildTimeline } from '../../../src/evals/page/run-view.ts';
 import { createRun } from '../../../src/journal/journal-writer.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
@@ -58,7 +58,7 @@ const fails = (call: number): RunEvent => ({
 
 describe('the timeline of a run', () => {
   test('combines an action, its decision and its outcome into one step with the worst tone', () => {
-    const { steps } = timelineOf(lines({ type: 'turn', turn: 1 }, reads(1), decision(1, 'deny'), fails(1)));
+    const { steps } = buildTimeline(lines({ type: 'turn', turn: 1 }, reads(1), decision(1, 'deny'), fails(1)));
     expect(steps).toEqual([
       {
         events: [2, 3, 4],
@@ -83,7 +83,7 @@ describe('the timeline of a run', () => {
       request: 'q',
       answer: { verdict: 'yes', scope: 'once', by: 'callback' },
     };
-    const { steps } = timelineOf(lines(reads(1), decision(1, 'ask'), answer));
+    const { steps } = buildTimeline(lines(reads(1), decision(1, 'ask'), answer));
     expect(steps[0]).toMatchObject({
       tone: 'warning',
       lines: [{ label: 'decision' }, { label: 'answer', text: 'yes, for this call, by callback' }],
@@ -97,14 +97,14 @@ describe('the timeline of a run', () => {
       assumptions: [],
       constraints: {},
     } as const;
-    const { steps } = timelineOf(
+    const { steps } = buildTimeline(
       lines({ type: 'plan', turn: 1, plan: { ...plan, steps: [] } }, { type: 'plan', turn: 1, plan }),
     );
     expect(steps).toMatchObject([{ kind: 'plan', plan }]);
   });
 
   test('splits each request into sections that add up to it', () => {
-    const { turns } = timelineOf(
+    const { turns } = buildTimeline(
       lines(
         shown('catalog', 40),
         { type: 'turn', turn: 1 },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compareReports } from '../../../src/evals/report/compare-reports.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { markdownComparison, terminalComparison } from '../../../src/evals/report/compare-text.ts';
-import { benchmarkOf, skillCreatorFiles, spreadOf } from '../../../src/evals/report/skill-creator.ts';
+import { buildBenchmark, skillCreatorFiles, computeSpread } from '../../../src/evals/report/skill-creator.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
 import { check, fullReport, report, result } from '../sample-report.ts';
@@ -37,7 +37,7 @@ describe('the skill-creator format', () => {
     };
     const timing = { executor_duration_seconds: 1.5, grader_duration_seconds: 0, total_duration_seconds: 1.5 };
     expect(files).toEqual({
-      'benchmark.json': benchmarkOf(given),
+      'benchmark.json': buildBenchmark(given),
       'eval-1/eval_metadata.json': metadata,
       'eval-1/with_skill/run-1/eval_metadata.json': metadata,
       'eval-1/with_skill/run-1/outputs/answer.md': 'the answer',
@@ -61,7 +61,7 @@ describe('the skill-creator format', () => {
         executor_duration_seconds: 1.5,
       },
     });
-    expect(benchmarkOf(given)).toEqual({
+    expect(buildBenchmark(given)).toEqual({
       metadata: {
         skill_name: 'tables',
         skill_path: '',
@@ -92,7 +92,11 @@ describe('the skill-creator format', () => {
         },
       ],
       run_summary: {
-        with_skill: { pass_rate: spreadOf([0.5]), time_seconds: spreadOf([1.5]), tokens: spreadOf([1050]) },
+        with_skill: {
+          pass_rate: computeSpread([0.5]),
+          time_seconds: computeSpread([1.5]),
+          tokens: computeSpread([1050]),
+        },
       },
       notes: [],
     });
@@ -101,14 +105,14 @@ describe('the skill-creator format', () => {
   verifies('EVAL-3', 'a difference has the right sign, independent of names', () => {
     const live = { model: { id: 'm', way: 'live' }, checks: [check('output[0]')] } as const;
     const wrong = { ...live, status: 'failed', checks: [check('output[0]', { status: 'failed' })] } as const;
-    const { run_summary, delta_numbers } = benchmarkOf(
+    const { run_summary, delta_numbers } = buildBenchmark(
       report([result('a', { arm: 'old', ...wrong }), result('a', live)]),
     );
     expect(Object.keys(run_summary)).toEqual(['with_skill', 'old_skill', 'delta']);
     expect(run_summary['delta']).toEqual({ pass_rate: '+1.00', time_seconds: '+0.0', tokens: '+0' });
     expect(delta_numbers).toEqual({ pass_rate: 1, time_seconds: 0, tokens: 0 });
     // Scripted answers are the same in both arms.
-    const scripted = benchmarkOf(report([result('a', { arm: 'without', ...failed }), result('a')]));
+    const scripted = buildBenchmark(report([result('a', { arm: 'without', ...failed }), result('a')]));
     expect([Object.keys(scripted.run_summary), scripted.delta_numbers]).toEqual([
       ['with_skill', 'without_skill'],
       undefined,
@@ -117,21 +121,21 @@ describe('the skill-creator format', () => {
 
   verifies('EVAL-3', 'tokens are not characters', () => {
     const given = report([result('a', { answer: 'x'.repeat(999) })]);
-    expect(benchmarkOf(given).runs[0]?.result.tokens).toBe(1050);
+    expect(buildBenchmark(given).runs[0]?.result.tokens).toBe(1050);
   });
 
   verifies('EVAL-3', 'errors are excluded from means and listed in the notes', () => {
     const given = report([result('a'), result('a', { attempt: 2, status: 'error', reason: 'down', checks: [] })]);
-    const { runs, run_summary, notes } = benchmarkOf(given);
+    const { runs, run_summary, notes } = buildBenchmark(given);
     expect(runs).toHaveLength(1);
     expect(run_summary['with_skill']).toMatchObject({ pass_rate: { mean: 1, min: 1 } });
     expect(notes).toEqual(['a, with_skill, run 2: error, excluded from means: down']);
-    expect(benchmarkOf(report([])).run_summary).toEqual({});
+    expect(buildBenchmark(report([])).run_summary).toEqual({});
   });
 
   test('the spread uses the sample deviation', () => {
-    expect(spreadOf([1, 2, 3, 4])).toEqual({ mean: 2.5, stddev: 1.291, min: 1, max: 4 });
-    expect(spreadOf([Number.NaN])).toEqual({ mean: 0, stddev: 0, min: 0, max: 0 });
+    expect(computeSpread([1, 2, 3, 4])).toEqual({ mean: 2.5, stddev: 1.291, min: 1, max: 4 });
+    expect(computeSpread([Number.NaN])).toEqual({ mean: 0, stddev: 0, min: 0, max: 0 });
   });
 
   test.each(HOSTILE)('file names contain no untrusted text: %j', (text) => {

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import {
   binomialAtLeast,
   mcNemar,
-  meanOf,
-  rateOf,
-  shareOf,
+  computeMean,
+  computeRate,
+  computeShare,
   smallestVisible,
 } from '../../../src/evals/statistics/statistics.ts';
 import { runs } from '../../property-runs.ts';
@@ -35,7 +35,7 @@ describe('a rate', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), (of, some) => {
         const count = Math.min(some, of);
-        const { low, high } = rateOf(count, of);
+        const { low, high } = computeRate(count, of);
         const share = count / of;
         for (const end of [low, high].filter((one) => one > 0 && one < 1))
           expect(rounded(Math.abs(share - end) / Math.sqrt((end * (1 - end)) / of))).toBe(1.959964);
@@ -47,14 +47,14 @@ describe('a rate', () => {
 
   test('has known intervals', () => {
     const known = (count: number, of: number): readonly number[] => {
-      const { low, high } = rateOf(count, of);
+      const { low, high } = computeRate(count, of);
       return [rounded(low), rounded(high)];
     };
     expect(known(8, 10)).toEqual([0.490162, 0.943318]);
     expect(known(0, 10)).toEqual([0, 0.277533]);
     expect(known(10, 10)).toEqual([0.722467, 1]);
-    expect(rateOf(0, 0)).toEqual({ count: 0, of: 0, low: 0, high: 1 });
-    expect(shareOf(rateOf(0, 0))).toBe(0);
+    expect(computeRate(0, 0)).toEqual({ count: 0, of: 0, low: 0, high: 1 });
+    expect(computeShare(computeRate(0, 0))).toBe(0);
   });
 
   test.each([
@@ -64,7 +64,7 @@ describe('a rate', () => {
     [0.5, 2],
     [3, 2],
   ])('rejects %s of %s', (count, of) => {
-    expect(() => rateOf(count, of)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
+    expect(() => computeRate(count, of)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
   });
 });
 
@@ -127,8 +127,8 @@ describe('the smallest detectable difference', () => {
 
 describe('values', () => {
   test('have a mean', () => {
-    expect([meanOf([]), meanOf([2, 4, 9])]).toEqual([0, 5]);
-    expect(() => meanOf([Number.POSITIVE_INFINITY])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
+    expect([computeMean([]), computeMean([2, 4, 9])]).toEqual([0, 5]);
+    expect(() => computeMean([Number.POSITIVE_INFINITY])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
   });
 
   test('binomial tails add up to one', () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { isObject } from '../../../src/core/json/json-schema.ts';
 import { parseJson } from '../../../src/core/json/parse-json.ts';
-import { loadsOf, readInstalledSkills } from '../../../src/evals/subjects/installed-skills.ts';
+import { findLoads, readInstalledSkills } from '../../../src/evals/subjects/installed-skills.ts';
 import { commandSubject } from '../../../src/evals/subjects/agents/command.ts';
 import { readSubject, SUBJECT_AGENTS } from '../../../src/evals/subjects/read-subject.ts';
 import { Transcript } from '../../../src/evals/subjects/transcript.ts';
@@ -32,7 +32,7 @@ function factsOf(transcript: Transcript) {
   const calls = transcript.takeEnded().map((call) => ({
     name: call.name,
     ok: call.ok,
-    loads: loadsOf(call, controls()).map(({ skill, by }) => `${skill} by ${by}`),
+    loads: findLoads(call, controls()).map(({ skill, by }) => `${skill} by ${by}`),
   }));
   return { answer, turns, usage, usd, isComplete, error, offered, model, calls };
 }
@@ -124,7 +124,7 @@ describe('a transcript is untrusted', () => {
 
 describe('a skill counts as loaded', () => {
   const call = (name: string, input: object, output = '', ok = true) =>
-    loadsOf({ name, input, ok, output }, controls());
+    findLoads({ name, input, ok, output }, controls());
   const FILE = '/run/project/.agents/skills/brass-lantern-check/SKILL.md';
 
   test('when its SKILL.md was read, or its instructions are in an output', () => {

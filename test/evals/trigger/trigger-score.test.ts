@@ -3,13 +3,18 @@ import { describe, expect, test } from 'vitest';
 import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
 import type { Control } from '../../../src/evals/report/result.ts';
 import { canaryControl, shuffledControl } from '../../../src/evals/trigger/controls.ts';
-import { confusionOf, makeTriggerReport, scoreOverall, scoreSkills } from '../../../src/evals/trigger/trigger-score.ts';
+import {
+  countConfusions,
+  makeTriggerReport,
+  scoreOverall,
+  scoreSkills,
+} from '../../../src/evals/trigger/trigger-score.ts';
 import {
   agrees,
   isForTraining,
-  labelOf,
-  splitOf,
-  trialsOf,
+  toLabel,
+  computeSplit,
+  collectTrials,
   type TriggerTrial,
 } from '../../../src/evals/trigger/trigger-trial.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -49,15 +54,15 @@ const KEPT: readonly Control[] = (['always-fire', 'never-fire', 'shuffled-labels
 
 describe('labels', () => {
   test('come from the expectations of a case', () => {
-    expect(labelOf(triggerCase('a', { trigger: true }, 'csv'))).toEqual({ all: ['csv'], any: [], none: [] });
-    expect(labelOf(triggerCase('a', { trigger: false }, 'csv'))).toEqual({ all: [], any: [], none: ['csv'] });
-    expect(labelOf(triggerCase('a', { skills: { anyOf: ['csv', 'xlsx'] } }))).toEqual({
+    expect(toLabel(triggerCase('a', { trigger: true }, 'csv'))).toEqual({ all: ['csv'], any: [], none: [] });
+    expect(toLabel(triggerCase('a', { trigger: false }, 'csv'))).toEqual({ all: [], any: [], none: ['csv'] });
+    expect(toLabel(triggerCase('a', { skills: { anyOf: ['csv', 'xlsx'] } }))).toEqual({
       all: [],
       any: ['csv', 'xlsx'],
       none: [],
     });
-    expect(labelOf(triggerCase('a', { skills: { only: [] } }))).toEqual({ all: [], any: [], none: [], only: [] });
-    expect(labelOf(triggerCase('a', { streaming: true }, 'csv'))).toBeUndefined();
+    expect(toLabel(triggerCase('a', { skills: { only: [] } }))).toEqual({ all: [], any: [], none: [], only: [] });
+    expect(toLabel(triggerCase('a', { streaming: true }, 'csv'))).toBeUndefined();
   });
 
   test('agree with the loaded skills', () => {
@@ -76,8 +81,8 @@ describe('trials', () => {
       caseResult('no', { status: 'error', reason: 'it crashed' }),
       caseResult('no', { status: 'skipped' }),
     ];
-    expect(trialsOf(cases, broken)).toEqual([]);
-    expect(scoreOverall(trialsOf(cases, broken)).quiet).toEqual({ count: 0, of: 0, low: 0, high: 1 });
+    expect(collectTrials(cases, broken)).toEqual([]);
+    expect(scoreOverall(collectTrials(cases, broken)).quiet).toEqual({ count: 0, of: 0, low: 0, high: 1 });
     expect(makeTriggerReport({ trials: [], controls: KEPT }).isValid).toBe(false);
   });
 
@@ -89,7 +94,7 @@ describe('trials', () => {
       caseResult('two', { status: 'failed' }),
       caseResult('two', { arm: 'without', loaded: ['csv'] }),
     ];
-    const trials = trialsOf(cases, results);
+    const trials = collectTrials(cases, results);
     expect(trials.map((trial) => [trial.case, trial.loaded])).toEqual([
       ['one', ['csv']],
       ['one', []],
@@ -130,7 +135,7 @@ describe('scores', () => {
       '4/6',
       '1/3',
     ]);
-    expect(confusionOf(trials)).toEqual([
+    expect(countConfusions(trials)).toEqual([
       { wanted: '-', took: '-', count: 1 },
       { wanted: '-', took: 'csv', count: 1 },
       { wanted: '-', took: 'pdf', count: 1 },
@@ -146,7 +151,7 @@ describe('scores', () => {
     const train = ids.filter(isForTraining).length;
     expect(train).toBeGreaterThan(1_120);
     expect(train).toBeLessThan(1_280);
-    const split = splitOf(ids.map((id) => owned('csv', isForTraining(id) ? ['csv'] : [], id)));
+    const split = computeSplit(ids.map((id) => owned('csv', isForTraining(id) ? ['csv'] : [], id)));
     expect([split.train.count, split.train.of, split.validation.count, split.validation.of]).toEqual([
       train,
       train,

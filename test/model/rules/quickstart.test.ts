@@ -8,7 +8,7 @@ import {
   parseQuickstart,
   type Quickstart,
   type QuickstartFilling,
-  type QuickstartGiven,
+  type QuickstartInput,
 } from '../../../src/model/rules/quickstart.ts';
 
 const found = (line: string): Quickstart => {
@@ -16,7 +16,7 @@ const found = (line: string): Quickstart => {
   if (reading.type !== 'found') throw new Error(JSON.stringify(reading));
   return reading.quickstart;
 };
-const fill = (line: string, given: Partial<QuickstartGiven> = {}): QuickstartFilling =>
+const fill = (line: string, given: Partial<QuickstartInput> = {}): QuickstartFilling =>
   fillQuickstart(found(line), { request: '', files: [], ...given });
 const body = (code: string, fence = '```'): string => `# Skill\n\n${fence}quickstart\n${code}\n${fence}\n\nMore.\n`;
 

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { agentBaseOf } from '../../../src/packs/agents/agent-view.ts';
+import { findAgentBase } from '../../../src/packs/agents/agent-view.ts';
 import { checkPlaces } from '../../../src/packs/agents/check-places.ts';
-import type { PlaceChange } from '../../../src/packs/agents/place-skills.ts';
+import type { FolderChange } from '../../../src/packs/agents/place-skills.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { withRoot, type Committed, type OpenRoot } from '../../../src/packs/root/open-root.ts';
 import type { RootChange } from '../../../src/packs/root/plan.ts';
@@ -18,7 +18,7 @@ interface World {
   readonly root: string;
   readonly at: (below: string) => string;
   readonly commit: (
-    places: readonly PlaceChange[],
+    places: readonly FolderChange[],
     changes?: (open: OpenRoot) => readonly RootChange[],
   ) => Promise<Committed>;
   readonly locked: (name: string) => Promise<{ links?: readonly string[]; copies?: readonly string[] }>;
@@ -45,9 +45,14 @@ async function world(): Promise<World> {
 }
 
 const CLAUDE = '../../.claude/skills';
-const add = (...names: readonly string[]): PlaceChange => ({ folder: CLAUDE, kind: 'link', add: names, remove: [] });
-const copy = (...names: readonly string[]): PlaceChange => ({ ...add(...names), kind: 'copy' });
-const remove = (...names: readonly string[]): PlaceChange => ({ folder: CLAUDE, kind: 'link', add: [], remove: names });
+const add = (...names: readonly string[]): FolderChange => ({ folder: CLAUDE, kind: 'link', add: names, remove: [] });
+const copy = (...names: readonly string[]): FolderChange => ({ ...add(...names), kind: 'copy' });
+const remove = (...names: readonly string[]): FolderChange => ({
+  folder: CLAUDE,
+  kind: 'link',
+  add: [],
+  remove: names,
+});
 const linksOf = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readlinkSync(path.join(folder, name))]));
 
@@ -251,7 +256,7 @@ describe('checkPlaces', () => {
     await commit([add('alpha', 'beta'), { ...copy('alpha', 'beta'), folder: '../../.roo/skills' }]);
     rmSync(at('.claude/skills/beta'));
     writeFileSync(at('.roo/skills/beta/SKILL.md'), 'mine');
-    const base = agentBaseOf(root, { cwd: project, home: path.join(project, '../home'), env: {} });
+    const base = findAgentBase(root, { cwd: project, home: path.join(project, '../home'), env: {} });
     const check = async () =>
       withRoot(root, {}, ({ lock }) =>
         Promise.resolve(

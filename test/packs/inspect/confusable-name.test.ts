@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { editDistance } from '../../../src/core/nearest.ts';
-import { openNameComparison, openNameCheck, skeletonsOf } from '../../../src/packs/inspect/confusable-name.ts';
+import { openNameComparison, openNameCheck, listSkeletons } from '../../../src/packs/inspect/confusable-name.ts';
 
 const looksOfName = (name: string, installed: readonly string[]) => openNameComparison(installed)(name);
 const checkName = (name: string, installed: readonly string[]) => openNameCheck(installed)(name);
@@ -109,7 +109,7 @@ describe('openNameCheck', () => {
             : [],
         );
         expect(looksOfName(one, [other]).same.length).toBe(looksOfName(other, [one]).same.length);
-        expect(skeletonsOf(one).every((skeleton) => skeletonsOf(skeleton).includes(skeleton))).toBe(true);
+        expect(listSkeletons(one).every((skeleton) => listSkeletons(skeleton).includes(skeleton))).toBe(true);
       }),
     );
   });

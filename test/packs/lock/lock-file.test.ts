@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { LockFile, LockedFile, LockedSkill } from '../../../src/packs/lock/lock.ts';
-import { driftOf, hasDrift, lockFileText, lockTime, readLockFile } from '../../../src/packs/lock/lock-file.ts';
+import { findDrift, hasDrift, lockFileText, lockTime, readLockFile } from '../../../src/packs/lock/lock-file.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 
@@ -179,8 +179,8 @@ describe('a lock from elsewhere', () => {
     const files = 'skills' in read ? (read.skills.get('beta')?.files ?? {}) : {};
     expect(Object.keys(files)).toEqual(['__proto__', 'constructor', 'toString']);
     expect(Object.getPrototypeOf(files)).toBe(Object.prototype);
-    expect(driftOf(files, {}).missing).toEqual(['__proto__', 'constructor', 'toString']);
-    expect(driftOf(SMALL.files, files).added).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(findDrift(files, {}).missing).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(findDrift(SMALL.files, files).added).toEqual(['__proto__', 'constructor', 'toString']);
   });
 
   test('any text and any JSON is parsed or refused without throwing', () => {
@@ -203,17 +203,17 @@ describe('what differs from a lock', () => {
       'b.md': { sha256: HASH, bytes: 1 },
       'a.md': { sha256: HASH, bytes: 1 },
     };
-    expect(driftOf(FULL.files, present)).toEqual({
+    expect(findDrift(FULL.files, present)).toEqual({
       changed: ['scripts/run.sh'],
       missing: ['SKILL.md'],
       added: ['a.md', 'b.md'],
     });
-    expect(hasDrift(driftOf(FULL.files, present))).toBe(true);
+    expect(hasDrift(findDrift(FULL.files, present))).toBe(true);
   });
 
   test('is empty for identical files', () => {
-    expect(driftOf(FULL.files, FULL.files)).toEqual({ changed: [], missing: [], added: [] });
-    expect(hasDrift(driftOf(FULL.files, FULL.files))).toBe(false);
+    expect(findDrift(FULL.files, FULL.files)).toEqual({ changed: [], missing: [], added: [] });
+    expect(hasDrift(findDrift(FULL.files, FULL.files))).toBe(false);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { packageUrl, formatSbom, sbomOf, type SbomSkill } from '../../../src/packs/pack/sbom.ts';
+import { packageUrl, formatSbom, buildSbom, type SbomSkill } from '../../../src/packs/pack/sbom.ts';
 
 const sha256 = 'ab'.repeat(32);
 const digest = `sha256-tree:${'cd'.repeat(32)}`;
@@ -24,7 +24,7 @@ test('a skill with a script, what it needs, and one of text alone', () => {
     requires: ['words', 'absent', 'words'],
     signedBy: '420457CD9EAAC2AC',
   });
-  expect(sbomOf({ ...options, skills: [skill('words'), report] })).toEqual({
+  expect(buildSbom({ ...options, skills: [skill('words'), report] })).toEqual({
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
@@ -87,7 +87,9 @@ test('a skill with a script, what it needs, and one of text alone', () => {
 
 test('the order of skills does not change the text', () => {
   const [a, b] = [skill('a'), skill('b')];
-  expect(formatSbom(sbomOf({ ...options, skills: [a, b] }))).toBe(formatSbom(sbomOf({ ...options, skills: [b, a] })));
+  expect(formatSbom(buildSbom({ ...options, skills: [a, b] }))).toBe(
+    formatSbom(buildSbom({ ...options, skills: [b, a] })),
+  );
 });
 
 test.each([
@@ -104,7 +106,7 @@ test.each([
   ['MIT OR Nothing', { license: { name: 'MIT OR Nothing' } }],
   ['Complete terms in LICENSE.txt', { license: { name: 'Complete terms in LICENSE.txt' } }],
 ])('the license %s', (license, expected) => {
-  expect(sbomOf({ ...options, skills: [skill('a', { license })] }).components[0]?.licenses).toEqual([expected]);
+  expect(buildSbom({ ...options, skills: [skill('a', { license })] }).components[0]?.licenses).toEqual([expected]);
 });
 
 describe('package URLs', () => {

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import type { PlaceChange } from '../../../src/packs/agents/place-skills.ts';
+import type { FolderChange } from '../../../src/packs/agents/place-skills.ts';
 import { needsRecovery, recoverRoot, withRoot } from '../../../src/packs/root/open-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { bundleProgram } from '../../bundle-program.ts';
@@ -18,10 +18,10 @@ const PAIRS = runs(16, 1);
 interface Plan {
   readonly put: Readonly<Record<string, Files>>;
   readonly remove: readonly string[];
-  readonly places?: readonly PlaceChange[];
+  readonly places?: readonly FolderChange[];
 }
 
-const linked = (kind: 'link' | 'copy', agent: string, ...add: readonly string[]): PlaceChange => {
+const linked = (kind: 'link' | 'copy', agent: string, ...add: readonly string[]): FolderChange => {
   return { folder: `../../.${agent}/skills`, kind, add, remove: [] };
 };
 

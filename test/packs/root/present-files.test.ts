@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { looksOf, pathsIn, presentBuffer, presentFiles } from '../../../src/packs/root/present-files.ts';
+import { fingerprintFolder, pathsIn, presentBuffer, presentFiles } from '../../../src/packs/root/present-files.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -65,10 +65,10 @@ describe('what is present', () => {
     const folder = scratch();
     writeFiles(folder, skillFiles('alpha', '1'));
     const tree = presentFiles(folder, { buffer: presentBuffer() });
-    const looks = looksOf(folder);
+    const looks = fingerprintFolder(folder);
     expect('looks' in tree ? tree.looks : tree).toBe('looks' in looks ? looks.looks : looks);
     chmodSync(path.join(folder, 'SKILL.md'), 0o755);
-    expect(looksOf(folder)).not.toEqual(looks);
+    expect(fingerprintFolder(folder)).not.toEqual(looks);
   });
 
   test('lists all paths to sync, the folder last', () => {

@@ -6,7 +6,7 @@ import {
   formatSecretKey,
   formatSignature,
   idBytes,
-  idOf,
+  formatKeyId,
   isKeyId,
   parsePublicKey,
   parseSecretKey,
@@ -17,7 +17,7 @@ import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
-const id = bytes(8).map(idOf);
+const id = bytes(8).map(formatKeyId);
 const comment = fc.string({ maxLength: 80 });
 
 describe('files of the minisign program', () => {
@@ -55,8 +55,8 @@ describe('formatted values can be parsed', () => {
   test('ids', () => {
     fc.assert(
       fc.property(bytes(8), (value) => {
-        expect(isKeyId(idOf(value))).toBe(true);
-        expect(idBytes(idOf(value))).toEqual(value);
+        expect(isKeyId(formatKeyId(value))).toBe(true);
+        expect(idBytes(formatKeyId(value))).toEqual(value);
       }),
     );
   });

@@ -4,12 +4,18 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { parsePublicKey, parseSignature, formatSignature, idOf } from '../../../src/packs/sign/minisign.ts';
+import { parsePublicKey, parseSignature, formatSignature, formatKeyId } from '../../../src/packs/sign/minisign.ts';
 import { formatPackComment } from '../../../src/packs/sign/signed-comment.ts';
 import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
 import type { PinnedKey } from '../../../src/packs/sign/keys.ts';
 import { makeKey, openSecretKey, type SigningKey } from '../../../src/packs/sign/secret-key.ts';
-import { signPack, verifySignature, signed, sumsOf, type VerifiedSignature } from '../../../src/packs/sign/sign.ts';
+import {
+  signPack,
+  verifySignature,
+  signed,
+  hashPayload,
+  type VerifiedSignature,
+} from '../../../src/packs/sign/sign.ts';
 import { readManifestOfPack } from '../../../src/packs/pack/read-pack-manifest.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -45,7 +51,7 @@ describe('keys and signatures of the minisign program', () => {
     ['of the older kind', PLAIN.legacy, PLAIN.id, 'author', 'legacy'],
     ['of an encrypted key', ENCRYPTED.hashed, ENCRYPTED.id, 'other', 'from encrypted'],
   ])('are verified: %s', (_what, signature, keyId, keyName, trustedComment) => {
-    const expected = { type: 'verified', keyId, keyName, sha256: sumsOf(PAYLOAD).sha256, trustedComment };
+    const expected = { type: 'verified', keyId, keyName, sha256: hashPayload(PAYLOAD).sha256, trustedComment };
     expect(verifySignature({ payload: PAYLOAD, signature, keys })).toEqual(expected);
     const file = path.join(scratch(), 'payload.bin');
     writeFileSync(file, PAYLOAD);
@@ -55,7 +61,7 @@ describe('keys and signatures of the minisign program', () => {
   test('a key without a password gives the signature that the program gave', async () => {
     const key = await opened(PLAIN.secretText);
     expect(key.id).toBe(PLAIN.id);
-    const own = signed(sumsOf(PAYLOAD), key, PLAIN.hashedComment);
+    const own = signed(hashPayload(PAYLOAD), key, PLAIN.hashedComment);
     // Ed25519 gives one signature for one text: all lines but the first, which nobody trusts, are the same.
     expect(own.split('\n').slice(1)).toEqual(PLAIN.hashed.split('\n').slice(1));
   });
@@ -121,7 +127,7 @@ describe('a signed pack', () => {
     const read = await readManifestOfPack(file);
     if (read.type !== 'manifest') throw new Error(read.type);
     const result = signPack({ file, manifest: read.manifest, key: author, now: NOW });
-    const { sha256 } = sumsOf({ file });
+    const { sha256 } = hashPayload({ file });
     const comment = { skills: SKILLS, sha256, time: '2026-01-31T12:00:00Z' };
     const trustedComment = `skillwright pack name=demo version=1.0.0 sha256=${sha256} time=2026-01-31T12:00:00Z`;
     expect(result).toEqual({
@@ -182,7 +188,7 @@ describe('a signed pack', () => {
   test('a comment for other bytes is refused', async () => {
     const { file } = await world();
     const comment = formatPackComment({ skills: SKILLS, sha256: '0'.repeat(64), time: '2026-01-31T12:00:00Z' });
-    const signature = signed(sumsOf({ file }), author, comment);
+    const signature = signed(hashPayload({ file }), author, comment);
     expect(verifySignature({ payload: { file }, signature, keys, skills: SKILLS })).toMatchObject({
       code: 'signature/comment',
       message: 'the signature is for other bytes',
@@ -214,7 +220,7 @@ describe('a signed pack', () => {
 
   test('a comment and a signature of different signatures do not match', () => {
     const [one, two] = ['1.0.0', '2.0.0'].map((version) =>
-      signed(sumsOf(PAYLOAD), author, `version ${version}`).split('\n'),
+      signed(hashPayload(PAYLOAD), author, `version ${version}`).split('\n'),
     );
     const mixed = [...(one ?? []).slice(0, 2), ...(two ?? []).slice(2, 3), ...(one ?? []).slice(3)].join('\n');
     expect(codeOf(verifySignature({ payload: PAYLOAD, signature: mixed, keys }))).toBe('signature/invalid');
@@ -223,9 +229,9 @@ describe('a signed pack', () => {
   verifies('PACK-5', 'any byte changed in the bytes, the signature or its comment is refused', () => {
     const signature = Buffer.from(
       signed(
-        sumsOf(PAYLOAD),
+        hashPayload(PAYLOAD),
         author,
-        `skillwright pack name=demo version=1.0.0 sha256=${sumsOf(PAYLOAD).sha256} time=2026-01-31T12:00:00Z`,
+        `skillwright pack name=demo version=1.0.0 sha256=${hashPayload(PAYLOAD).sha256} time=2026-01-31T12:00:00Z`,
       ),
     );
     // The first line is the one that nobody trusts.
@@ -290,7 +296,7 @@ describe('a signed pack', () => {
     expect(
       verifySignature({ payload: { file }, signature: done.type === 'signed' ? done.text : '', keys, skills }),
     ).toMatchObject({ type: 'verified' });
-    expect(idOf(Buffer.alloc(8))).toBe('0000000000000000');
+    expect(formatKeyId(Buffer.alloc(8))).toBe('0000000000000000');
   });
 });
 

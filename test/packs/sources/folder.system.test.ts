@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
-import { looksOf } from '../../../src/packs/root/present-files.ts';
+import { fingerprintFolder } from '../../../src/packs/root/present-files.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { harvest, plant } from '../../platform/fs/tree-support.ts';
@@ -40,7 +40,7 @@ describe('a folder as a source', () => {
       const { result, to } = await bring({ type: 'folder', path: source });
       const tree = path.join(to, 'tree');
       const lookAt = (folder: string): unknown => {
-        const seen = looksOf(path.join(tree, folder));
+        const seen = fingerprintFolder(path.join(tree, folder));
         return isRefusal(seen) ? seen : seen.looks;
       };
       if (isRefusal(result)) throw new Error(result.message);

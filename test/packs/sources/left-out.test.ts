@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { leftOutLine, leftOutOf, whyLeftOut } from '../../../src/packs/sources/left-out.ts';
+import { leftOutLine, findOmission, whyLeftOut } from '../../../src/packs/sources/left-out.ts';
 
 test('what tools keep beside the files is left out, and what authors write for them is not', () => {
   const files = ['.DS_Store', '.ds_store', '.env', '.mcp.json', '.gitattributes', '.gitignore', '.gitkeep'];
@@ -12,7 +12,7 @@ test('what tools keep beside the files is left out, and what authors write for t
 
 test('of a path the outermost name that is left out is told, with its reason', () => {
   const paths = ['a/.git/hooks/x', 'a/.mcp.json', '.claude/b/.env', '__MACOSX/a/._b', 'a/.gitignore', 'a/b\u001b/c'];
-  expect(paths.map((path) => leftOutOf(path, 'file')).map((found) => found && leftOutLine(found))).toEqual([
+  expect(paths.map((path) => findOmission(path, 'file')).map((found) => found && leftOutLine(found))).toEqual([
     'a/.git/: version control',
     'a/.mcp.json: hidden file',
     '.claude/: hidden folder',

@@ -2,7 +2,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { leftOutOf } from '../../../src/packs/sources/left-out.ts';
+import { findOmission } from '../../../src/packs/sources/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { collisionKey } from '../../../src/core/path.ts';
 import { openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
@@ -182,7 +182,7 @@ describe('a path validator', () => {
     const ends = (maxEntries: number, paths: readonly string[]): unknown => {
       const judge = openPathValidator({ ...ARCHIVE_LIMITS, maxEntries });
       return paths.map((each) => {
-        const leftOut = leftOutOf(each, 'file');
+        const leftOut = findOmission(each, 'file');
         const end = leftOut === undefined ? judge.check(each, 'file') : judge.checkLeftOut(each, leftOut);
         return [each, isRefusal(end) ? end.code : end.type];
       });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { isRefusal } from '../../../src/packs/problems.ts';
-import { looksOf } from '../../../src/packs/root/present-files.ts';
+import { fingerprintFolder } from '../../../src/packs/root/present-files.ts';
 import { readScanFiles } from '../../../src/packs/inspect/scan-files.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { mustBring } from './bring-support.ts';
@@ -76,10 +76,10 @@ describe('what a copied skill looked like', () => {
       'é.txt': 'é',
       '.gitignore': '*\n',
     });
-    expect(looksOf(skill.path)).toEqual({ looks: skill.looks?.digest(), leftOut: [] });
+    expect(fingerprintFolder(skill.path)).toEqual({ looks: skill.looks?.digest(), leftOut: [] });
     expect(skill.looks?.isCurrent(skill.path)).toBe(true);
     writeFileSync(path.join(skill.path, 'a/b.txt'), 'other');
-    expect(looksOf(skill.path)).not.toEqual({ looks: skill.looks?.digest(), leftOut: [] });
+    expect(fingerprintFolder(skill.path)).not.toEqual({ looks: skill.looks?.digest(), leftOut: [] });
     expect(skill.looks?.isCurrent(skill.path)).toBe(false);
   });
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, w
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { isSealOf, readSealKey, sealKey, sealOf } from '../../../src/platform/fs/seal-key.ts';
+import { isSealOf, readSealKey, sealKey, computeSeal } from '../../../src/platform/fs/seal-key.ts';
 import { built, scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
@@ -73,7 +73,7 @@ describe('a seal', () => {
   const key = new Uint8Array(32).fill(7);
 
   test('is valid for one text, one purpose and one key', () => {
-    const seal = sealOf(key, 'approval', 'text');
+    const seal = computeSeal(key, 'approval', 'text');
     expect(isSealOf(seal, { key, purpose: 'approval', text: 'text' })).toBe(true);
     expect([
       isSealOf(seal, { key, purpose: 'trust', text: 'text' }),
@@ -85,7 +85,7 @@ describe('a seal', () => {
   });
 
   test('separates the purpose from the text', () => {
-    expect(sealOf(key, 'a', 'bc')).not.toBe(sealOf(key, 'ab', 'c'));
+    expect(computeSeal(key, 'a', 'bc')).not.toBe(computeSeal(key, 'ab', 'c'));
   });
 });
 

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { memoryOf } from '../../../src/platform/process/process-memory.ts';
+import { measureMemory } from '../../../src/platform/process/process-memory.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from '../../../src/platform/process/process-tree.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { oddSeconds, processesWith } from './programs.ts';
@@ -51,7 +51,7 @@ test('members are found by group, session, parent and mark; other processes are 
   await expect.poll(() => processesWith(own).filter(isSleeping).length).toBe(4);
   const members = tree.members(table.since(performance.now()), { thorough: true }).map((row) => row.pid);
   expect(new Set(members)).toEqual(new Set(processesWith(own)));
-  expect(memoryOf(members, Infinity)).toBeGreaterThan(0);
+  expect(measureMemory(members, Infinity)).toBeGreaterThan(0);
   tree.kill();
   await expect.poll(() => processesWith(own)).toEqual([]);
   expect(tree.hunted()).toBe(3);
@@ -67,6 +67,6 @@ test('a table scans once per time, and again for later times', () => {
 });
 
 test('exited processes use no memory', () => {
-  expect(memoryOf([4_194_305], 1)).toBe(0);
-  expect(memoryOf([process.pid], 0)).toBeGreaterThan(1 << 20);
+  expect(measureMemory([4_194_305], 1)).toBe(0);
+  expect(measureMemory([process.pid], 0)).toBeGreaterThan(1 << 20);
 });

@@ -21,9 +21,9 @@ import {
   takeAnswer,
   waitForAnswer,
   writePending,
-  type PendingPlace,
+  type PendingFolder,
 } from '../../../src/policy/approval/pending-approvals.ts';
-import { sealKey, sealOf } from '../../../src/platform/fs/seal-key.ts';
+import { sealKey, computeSeal } from '../../../src/platform/fs/seal-key.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { requestOf } from '../approval-request.ts';
 import { built, runModule, scratch } from '../../skills/registry/support.ts';
@@ -31,10 +31,11 @@ import { built, runModule, scratch } from '../../skills/registry/support.ts';
 const request = requestOf();
 const other = requestOf({ id: `sha256:${'9'.repeat(64)}` });
 const hexOf = (id: string): string => id.slice('sha256:'.length);
-const questionFile = ({ folder }: PendingPlace): string => path.join(folder, `${hexOf(request.id)}.json`);
-const answerFile = ({ folder }: PendingPlace, id = request.id): string => path.join(folder, `${hexOf(id)}.answer.json`);
+const questionFile = ({ folder }: PendingFolder): string => path.join(folder, `${hexOf(request.id)}.json`);
+const answerFile = ({ folder }: PendingFolder, id = request.id): string =>
+  path.join(folder, `${hexOf(id)}.answer.json`);
 
-function place(): PendingPlace {
+function place(): PendingFolder {
   const home = scratch();
   return { home, folder: pendingFolder(home) };
 }
@@ -82,7 +83,7 @@ describe('a question that waits', () => {
           typeof said === 'object' ? { ...fields, id: request.id, asking: isOther === true ? 'x' : asking } : said;
         // Authentic, as if another version of this program had written it.
         const text = JSON.stringify(answer);
-        const mac = sealOf(sealKey(at.home), 'skillwright answer 1', text);
+        const mac = computeSeal(sealKey(at.home), 'skillwright answer 1', text);
         writeFileSync(answerFile(at), JSON.stringify({ mac, body: text }), { mode: 0o600 });
         const { verdict, scope }: Record<string, unknown> = fields;
         const isYes = isOther !== true && verdict === 'yes' && ['once', 'run', 'skill'].some((one) => one === scope);

@@ -17,7 +17,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
-import { isTransparent, programsOf } from '../../../src/policy/command/command-pattern.ts';
+import { isTransparent, listPrograms } from '../../../src/policy/command/command-pattern.ts';
 import { runs } from '../../property-runs.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { needs } from '../../needs.ts';
@@ -307,7 +307,7 @@ describe('against a real bash', needs('bash'), () => {
         const read = readCommandLine(line);
         if (!isTransparent(read)) return;
         known += 1;
-        const names = new Set(programsOf(read).map((name) => path.basename(name)));
+        const names = new Set(listPrograms(read).map((name) => path.basename(name)));
         const others = started(line).filter((name) => !names.has(name));
         expect({ line, others }).toEqual({ line, others: [] });
       }),

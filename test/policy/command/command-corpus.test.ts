@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 
 import type { Decision } from '../../../src/core/access.ts';
-import { accessesOf, type AccessFacts } from '../../../src/policy/action-access.ts';
+import { listAccesses, type AccessFacts } from '../../../src/policy/action-access.ts';
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
 import { decide, type Policy } from '../../../src/policy/policy.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -16,7 +16,7 @@ const VARIABLES = { SKILL_DIR: '/workspace/skills/x' };
 
 function decided(line: string, policy: Policy, facts: AccessFacts = { isolation: 'bubblewrap' }): Decision {
   const read = readCommandLine(line, { variables: VARIABLES });
-  return decide(policy, accessesOf({ type: 'run_command', command: line }, { ...facts, line: read }));
+  return decide(policy, listAccesses({ type: 'run_command', command: line }, { ...facts, line: read }));
 }
 
 function allowedBy(

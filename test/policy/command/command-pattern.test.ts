@@ -5,7 +5,7 @@ import { readCommandLine } from '../../../src/policy/command/command-line.ts';
 import { matchesLine } from '../../../src/policy/command/command-match.ts';
 import {
   firstUncovered,
-  programsOf,
+  listPrograms,
   readCommandPattern,
   type CommandPattern,
 } from '../../../src/policy/command/command-pattern.ts';
@@ -272,6 +272,6 @@ describe('the programs of a line', () => {
     ['a $(b | c); (d)', ['a', 'b', 'c', 'd']],
     ['a "', []],
   ])('%s', (text, expected) => {
-    expect(programsOf(readCommandLine(text))).toEqual(expected);
+    expect(listPrograms(readCommandLine(text))).toEqual(expected);
   });
 });

@@ -10,7 +10,7 @@ import type { Observation } from '../../../src/core/observation.ts';
 import type { Span } from '../../../src/core/span.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
-import { skillToolsOf, type SkillTools } from '../../../src/runtime/skill-tools.ts';
+import { buildSkillTools, type SkillTools } from '../../../src/runtime/skill-tools.ts';
 import type { Run } from '../../../src/runtime/start-run.ts';
 import { openReceiver, type Receiver } from '../../journal/otlp-receiver.ts';
 import { temporaryFolder } from '../../cli/run-cli.ts';
@@ -75,7 +75,7 @@ async function watch(executor: ExecutorName, limits: Partial<RunLimits> = {}, ke
     },
   });
   onTestFinished(() => run.end('done'));
-  return { world, runtime, run, tools: skillToolsOf(run.session, runtime), receiver, told };
+  return { world, runtime, run, tools: buildSkillTools(run.session, runtime), receiver, told };
 }
 
 /** Output comes in pieces: what is one text to who looks is searched as one text. */

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { FailureCode } from '../../../src/core/failure-codes.ts';
 import { readResourceFile } from '../../../src/skills/loader/read-resource.ts';
-import type { SkillPlace } from '../../../src/skills/loader/skill-directory.ts';
+import type { SkillLocation } from '../../../src/skills/loader/skill-directory.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { makeSkill } from './support.ts';
 
@@ -100,7 +100,7 @@ const CASES: Readonly<Record<string, Hostile>> = {
 };
 
 /** A skill with a secret beside it, and another skill whose name starts the same. */
-function besideSecret(): { readonly skill: SkillPlace; readonly base: string; readonly place: string } {
+function besideSecret(): { readonly skill: SkillLocation; readonly base: string; readonly place: string } {
   const skill = makeSkill({ 'assets/a.txt': 'a', 'references/fine.md': 'fine' });
   const base = path.dirname(skill.dir);
   writeFileSync(path.join(base, 'secret.md'), SECRET);

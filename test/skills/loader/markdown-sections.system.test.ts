@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
-import { findSection, headingsOf } from '../../../src/skills/loader/markdown-sections.ts';
+import { findSection, listHeadings } from '../../../src/skills/loader/markdown-sections.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const GUIDE = `# Guide
@@ -34,7 +34,7 @@ const titleOf = (text: string, heading: string): string | undefined => findSecti
 
 describe('the headings of a text', () => {
   verifies('DISC-3', 'the headings of a text are given in order with the marks of their level', () => {
-    expect(headingsOf(GUIDE)).toEqual(['# Guide', '## Setup', '### On Linux', '## 指标定义', '## Usage']);
+    expect(listHeadings(GUIDE)).toEqual(['# Guide', '## Setup', '### On Linux', '## 指标定义', '## Usage']);
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe('the headings of a text', () => {
     ['## **Bold** and `code` [link](x.md)', ['## **Bold** and `code` [link](x.md)']],
     ['two\nlines\n---', ['## two lines']],
   ])('%j has %j', (text, headings) => {
-    expect(headingsOf(text)).toEqual(headings);
+    expect(listHeadings(text)).toEqual(headings);
   });
 
   it.each([
@@ -78,12 +78,12 @@ describe('the headings of a text', () => {
     'text\n\n---\n',
     'text\n= =',
   ])('%j has none', (text) => {
-    expect(headingsOf(text)).toEqual([]);
+    expect(listHeadings(text)).toEqual([]);
   });
 
   test('code, comments and rules do not hide what comes after them', () => {
     const text = '---\n\n# a\n\n---\n\n```\n# no\n```\n## b\n<!-- # no -->\n### c <!-- note -->\n`<!--`\n#### d';
-    expect(headingsOf(text)).toEqual(['# a', '## b', '### c <!-- note -->', '#### d']);
+    expect(listHeadings(text)).toEqual(['# a', '## b', '### c <!-- note -->', '#### d']);
   });
 });
 
@@ -193,7 +193,7 @@ describe('a section', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         const text = pieces.join('');
-        for (const heading of headingsOf(text)) {
+        for (const heading of listHeadings(text)) {
           expect(heading).not.toContain('\n');
           const found = findSection(text, heading);
           if (found === undefined) continue;
@@ -229,7 +229,7 @@ describe('hostile text', () => {
     ['backticks', '`'.repeat(MEGA)],
   ])('%s is read in time that grows with its length only', (_, text) => {
     // A quadratic step takes minutes here, and then the runner's own limit ends the test.
-    expect(headingsOf(text).length).toBeLessThanOrEqual(MEGA);
+    expect(listHeadings(text).length).toBeLessThanOrEqual(MEGA);
     expect(findSection(text, 'nothing like it')).toBeUndefined();
     findSection(text, text.slice(0, 200_000));
   });

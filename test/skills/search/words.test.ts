@@ -10,7 +10,7 @@ import { SOFTWARE_WORDS } from '../../../src/skills/search/bilingual-software.ts
 import { splitClauses } from '../../../src/skills/search/clauses.ts';
 import { openLexicon } from '../../../src/skills/search/lexicon.ts';
 import { segmentRun } from '../../../src/skills/search/segment.ts';
-import { stem, scanRuns, termOf, wordsOf } from '../../../src/skills/search/tokenize.ts';
+import { stem, scanRuns, toTerm, splitWords } from '../../../src/skills/search/tokenize.ts';
 import { SYNONYM_GROUPS } from '../../../src/skills/search/synonyms.ts';
 
 describe('the lexicon', () => {
@@ -19,7 +19,7 @@ describe('the lexicon', () => {
     ...new Set([...lists, SYNONYM_GROUPS].flatMap((list) => list.split(/[\s=|]+/).filter((phrase) => phrase !== ''))),
   ];
   const keyOf = (phrase: string): string =>
-    phrase.charCodeAt(0) > 0x2e_7f ? phrase : phrase.split(/[_-]/).map(termOf).join(' ');
+    phrase.charCodeAt(0) > 0x2e_7f ? phrase : phrase.split(/[_-]/).map(toTerm).join(' ');
 
   test('says the same of a word whether it is asked first or after many others', () => {
     // Every tenth: each is looked for in all lists.
@@ -93,7 +93,7 @@ describe('words', () => {
     ['C++', ['c++']],
     ['x'.repeat(41), []],
   ])('%s', (run, words) => {
-    expect(wordsOf(run)).toEqual(words);
+    expect(splitWords(run)).toEqual(words);
   });
 
   test('known words are kept whole; pairs over their edges are seams', () => {

@@ -1,4 +1,4 @@
-import { projectFolderOf } from './skills-folder.ts';
+import { findProjectFolder } from './skills-folder.ts';
 import type { SubjectAgent } from '../subject.ts';
 import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
@@ -19,7 +19,7 @@ const DISABLED = [
 
 export const CLAUDE_CODE: SubjectAgent = {
   id: 'claude-code',
-  skillsFolder: projectFolderOf('claude-code'),
+  skillsFolder: findProjectFolder('claude-code'),
   program: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code',
   needs: [],

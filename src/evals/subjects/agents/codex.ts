@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { projectFolderOf } from './skills-folder.ts';
+import { findProjectFolder } from './skills-folder.ts';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
 import { numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
@@ -12,7 +12,7 @@ const OPENAI = 'https://api.openai.com/v1';
 
 export const CODEX: SubjectAgent = {
   id: 'codex',
-  skillsFolder: projectFolderOf('codex'),
+  skillsFolder: findProjectFolder('codex'),
   program: 'codex',
   install: 'npm install -g @openai/codex',
   needs: [],
@@ -22,7 +22,7 @@ export const CODEX: SubjectAgent = {
   start: (request) => ({
     args: [...FLAGS, ...(request.model === undefined ? [] : ['-m', request.model]), request.prompt],
     env: {},
-    files: { [path.join(request.home, '.codex/config.toml')]: configOf(request) },
+    files: { [path.join(request.home, '.codex/config.toml')]: buildConfig(request) },
   }),
   read(event, transcript) {
     const item = objectIn(event, 'item');
@@ -48,7 +48,7 @@ export const CODEX: SubjectAgent = {
   },
 };
 
-function configOf({ env }: SubjectRequest): string {
+function buildConfig({ env }: SubjectRequest): string {
   return [
     'model_provider = "subject"',
     '[model_providers.subject]',

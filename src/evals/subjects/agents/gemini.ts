@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { projectFolderOf } from './skills-folder.ts';
+import { findProjectFolder } from './skills-folder.ts';
 import type { SubjectAgent } from '../subject.ts';
 import { numberIn, objectIn, textIn } from '../transcript.ts';
 
@@ -14,7 +14,7 @@ const SETTINGS = {
 
 export const GEMINI: SubjectAgent = {
   id: 'gemini',
-  skillsFolder: projectFolderOf('gemini-cli'),
+  skillsFolder: findProjectFolder('gemini-cli'),
   program: 'gemini',
   install: 'npm install -g @google/gemini-cli',
   needs: [],

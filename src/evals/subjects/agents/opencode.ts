@@ -1,15 +1,15 @@
 import path from 'node:path';
 
-import { projectFolderOf } from './skills-folder.ts';
+import { findProjectFolder } from './skills-folder.ts';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
 import { numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
-import { PROVIDER_URLS, providerKeys, providerOf, providerUrl } from './providers.ts';
+import { PROVIDER_URLS, providerKeys, splitModelName, providerUrl } from './providers.ts';
 
 const FLAGS = 'run --format json --pure'.split(' ');
 
 export const OPENCODE: SubjectAgent = {
   id: 'opencode',
-  skillsFolder: projectFolderOf('opencode'),
+  skillsFolder: findProjectFolder('opencode'),
   program: 'opencode',
   install: 'npm install -g opencode-ai',
   // Its skill tool lists the files of a skill with ripgrep.
@@ -25,7 +25,7 @@ export const OPENCODE: SubjectAgent = {
         '1',
       ]),
     ),
-    files: { [path.join(request.home, '.config/opencode/opencode.json')]: JSON.stringify(configOf(request)) },
+    files: { [path.join(request.home, '.config/opencode/opencode.json')]: JSON.stringify(buildConfig(request)) },
   }),
   read(event, transcript) {
     const part = objectIn(event, 'part');
@@ -74,8 +74,8 @@ function readTool(part: JsonObject, transcript: Transcript): void {
   });
 }
 
-function configOf({ model, env }: SubjectRequest): object {
-  const { provider, name } = providerOf(model);
+function buildConfig({ model, env }: SubjectRequest): object {
+  const { provider, name } = splitModelName(model);
   const url = providerUrl(provider, env, { withVersion: true });
   return {
     autoupdate: false,

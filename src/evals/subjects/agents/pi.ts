@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { projectFolderOf } from './skills-folder.ts';
+import { findProjectFolder } from './skills-folder.ts';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
 import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 import { PROVIDER_URLS, providerKeys, providerUrl } from './providers.ts';
@@ -12,7 +12,7 @@ const FLAGS = '-p --mode json --no-session --no-context-files --no-extensions --
 
 export const PI: SubjectAgent = {
   id: 'pi',
-  skillsFolder: projectFolderOf('pi'),
+  skillsFolder: findProjectFolder('pi'),
   program: 'pi',
   install: 'npm install -g @mariozechner/pi-coding-agent',
   needs: [],
@@ -22,7 +22,9 @@ export const PI: SubjectAgent = {
   start: (request) => ({
     args: [...FLAGS, ...(request.model === undefined ? [] : ['--model', request.model]), request.prompt],
     env: { PI_OFFLINE: '1', PI_TELEMETRY: '0' },
-    files: { [path.join(request.home, '.pi/agent/models.json')]: JSON.stringify({ providers: providersOf(request) }) },
+    files: {
+      [path.join(request.home, '.pi/agent/models.json')]: JSON.stringify({ providers: listProviders(request) }),
+    },
   }),
   read(event, transcript) {
     switch (event['type']) {
@@ -67,7 +69,7 @@ function readMessage(message: JsonObject, transcript: Transcript): void {
   transcript.error = isFailed ? textIn(message, 'errorMessage') || 'stopReason: error' : undefined;
 }
 
-function providersOf({ env }: SubjectRequest): Readonly<Record<string, object>> {
+function listProviders({ env }: SubjectRequest): Readonly<Record<string, object>> {
   return Object.fromEntries(
     Object.keys(PROVIDER_URLS).flatMap((provider) => {
       const url = providerUrl(provider, env, { withVersion: provider !== 'anthropic' });

@@ -32,13 +32,13 @@ export function providerUrl(
 }
 
 /** Splits `anthropic/claude-sonnet-5-5`. */
-export function providerOf(model: string | undefined): { readonly provider: string; readonly name: string } {
+export function splitModelName(model: string | undefined): { readonly provider: string; readonly name: string } {
   const [provider = '', ...name] = (model ?? '').split('/');
   return { provider, name: name.join('/') };
 }
 
 /** The key of the provider of the model, or the keys of all of them. */
 export function providerKeys(model: string | undefined): readonly string[] {
-  const own = PROVIDER_KEYS[providerOf(model).provider];
+  const own = PROVIDER_KEYS[splitModelName(model).provider];
   return own === undefined ? Object.values(PROVIDER_KEYS) : [own];
 }

@@ -61,7 +61,7 @@ export async function openEngine(options: ContainerOptions): Promise<Engine> {
     if (runtime !== undefined && field(body, 'Runtimes', runtime) === undefined)
       throw unsuitable(
         client,
-        `it has no runtime ${JSON.stringify(runtime)}, only ${runtimesOf(body).join(', ')}`,
+        `it has no runtime ${JSON.stringify(runtime)}, only ${readRuntimes(body).join(', ')}`,
         `register it with the engine (for gVisor: runsc install, then restart the engine), or remove "runtime" from "execution" in the configuration`,
       );
     await removeLeftovers(client);
@@ -69,14 +69,14 @@ export async function openEngine(options: ContainerOptions): Promise<Engine> {
       options.rootFileSystem === undefined
         ? await findImage(client, options.image ?? DEFAULT_IMAGE)
         : await importRoot(client, options.rootFileSystem);
-    return { client, image, facts: factsOf(body) };
+    return { client, image, facts: readFacts(body) };
   } catch (error) {
     client.close();
     throw error;
   }
 }
 
-function factsOf(info: unknown): EngineFacts {
+function readFacts(info: unknown): EngineFacts {
   return {
     hasMemoryLimit: field(info, 'MemoryLimit') === true,
     hasProcessLimit: field(info, 'PidsLimit') === true,
@@ -84,11 +84,11 @@ function factsOf(info: unknown): EngineFacts {
     isRootless: textsField(field(info, 'SecurityOptions')).some((option) => option.startsWith('name=rootless')),
     architecture: textField(field(info, 'Architecture')) ?? '',
     defaultRuntime: textField(field(info, 'DefaultRuntime')) ?? '',
-    runtimes: runtimesOf(info),
+    runtimes: readRuntimes(info),
   };
 }
 
-function runtimesOf(info: unknown): readonly string[] {
+function readRuntimes(info: unknown): readonly string[] {
   const runtimes = field(info, 'Runtimes');
   return typeof runtimes === 'object' && runtimes !== null ? Object.keys(runtimes).toSorted() : [];
 }

@@ -100,7 +100,7 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
     });
     let detached: Promise<void> | undefined;
     return {
-      capabilities: capabilitiesOf(attachment, isShared),
+      capabilities: listCapabilities(attachment, isShared),
       root: INSIDE,
       run: (spec, streams) => programs.run(spec, streams),
       start: (spec, streams) => programs.start(spec, streams),
@@ -155,7 +155,7 @@ function programUser({ identity }: Attachment, isShared: boolean): Identity {
   return { uid, gid: gid === 0 ? identity.gid : gid };
 }
 
-function capabilitiesOf({ engine: { facts }, options }: Attachment, isShared: boolean): Capabilities {
+function listCapabilities({ engine: { facts }, options }: Attachment, isShared: boolean): Capabilities {
   const used = options.runtime ?? facts.defaultRuntime;
   return {
     isolation: 'container',

@@ -1,9 +1,9 @@
 /** Accessors for responses of an engine, which are untrusted data. */
-import { fieldOf } from '#core';
+import { readField } from '#core';
 
 /** The value at a path of keys, or `undefined`. */
 export function field(value: unknown, ...names: readonly string[]): unknown {
-  return names.reduce(fieldOf, value);
+  return names.reduce(readField, value);
 }
 
 export function textField(value: unknown): string | undefined {

@@ -31,7 +31,7 @@ export interface PackTreeOptions {
 /** The content of a folder, without the folder itself. Drops set-user-id bits; leaves out devices, pipes and sockets. */
 export function* packTree(folder: string, options: PackTreeOptions): Generator<PackedEntry, void> {
   const { prefix, owner, modes, emptied = new Set() } = options;
-  for (const { name, file, stats } of entriesOf(folder, emptied)) {
+  for (const { name, file, stats } of walkEntries(folder, emptied)) {
     const header = {
       ...owner,
       name: prefix + name,
@@ -49,7 +49,7 @@ export function* packTree(folder: string, options: PackTreeOptions): Generator<P
 /** Changes whenever a name, type, size, time or inode below the folder changes. */
 export function treeFingerprint(folder: string): string {
   const hash = createHash('sha256').update(folder);
-  for (const { name, stats } of entriesOf(folder, new Set()))
+  for (const { name, stats } of walkEntries(folder, new Set()))
     hash.update(`\0${name}\0${String(stats.mode)} ${String(stats.size)} ${String(stats.mtimeMs)} ${String(stats.ino)}`);
   return hash.digest('hex').slice(0, 24);
 }
@@ -68,13 +68,13 @@ function* packFile(file: string, header: PackedEntry['header']): Generator<Packe
   const descriptor = openSync(file, FOREIGN_FILE);
   try {
     const { size } = fstatSync(descriptor);
-    yield { header: { ...header, size }, body: () => contentOf(descriptor, size) };
+    yield { header: { ...header, size }, body: () => readContent(descriptor, size) };
   } finally {
     closeSync(descriptor);
   }
 }
 
-function* contentOf(descriptor: number, size: number): Generator<Uint8Array, void> {
+function* readContent(descriptor: number, size: number): Generator<Uint8Array, void> {
   for (let at = 0; at < size;) {
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at));
     const count = readSync(descriptor, chunk, 0, chunk.length, at);
@@ -84,7 +84,7 @@ function* contentOf(descriptor: number, size: number): Generator<Uint8Array, voi
   }
 }
 
-function* entriesOf(folder: string, emptied: ReadonlySet<string>): Generator<TreeEntry, void> {
+function* walkEntries(folder: string, emptied: ReadonlySet<string>): Generator<TreeEntry, void> {
   const waiting = [''];
   let count = 0;
   for (let above = waiting.pop(); above !== undefined; above = waiting.pop()) {

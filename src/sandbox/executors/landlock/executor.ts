@@ -118,7 +118,7 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
             'use Linux 6.7 or newer, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
           );
         const port: readonly PlanStep[] = proxyPort === undefined ? [] : [['set', 'port', String(proxyPort)]];
-        const plan = encodePlan([...fixed, ...port, ...rulesFor(place, program), ...stepsOf(program)]);
+        const plan = encodePlan([...fixed, ...port, ...rulesFor(place, program), ...planSteps(program)]);
         const inherited = [plan, proxyPort === undefined ? filter : buildFilter];
         return { argv: [PERL, '-e', LAUNCHER_SCRIPT], env: OUTER_ENV, inherited, announces: true };
       };
@@ -147,7 +147,7 @@ function allow(rights: number, paths: readonly string[]): readonly PlanStep[] {
   return paths.map((file) => ['allow', file, String(rights)]);
 }
 
-function stepsOf({ argv, env, limits, folder }: StartedSpec): readonly PlanStep[] {
+function planSteps({ argv, env, limits, folder }: StartedSpec): readonly PlanStep[] {
   return [
     ...limitSteps({
       processes: limits.processes + SPARE_PROCESSES,

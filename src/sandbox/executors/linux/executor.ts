@@ -18,7 +18,7 @@ import {
   type WorkspacePlace,
 } from '#core';
 import { isPresent, NO_OUTPUT, OutputPipes } from '#platform';
-import { findControlGroups, removeStaleGroups, type ControlGroupPlace } from '../cgroup.ts';
+import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
 import { findScopes, type SystemdScopes } from '../systemd-scope.ts';
 import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
@@ -68,7 +68,7 @@ interface Machine {
   readonly launcher: Launcher;
   readonly filter: Uint8Array;
   readonly system: readonly Mount[];
-  readonly groups: ControlGroupPlace | SystemdScopes | undefined;
+  readonly groups: ControlGroupFolder | SystemdScopes | undefined;
 }
 
 /**
@@ -165,7 +165,7 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
     return await starting;
   };
   return {
-    capabilities: capabilitiesOf(machine, options),
+    capabilities: listCapabilities(machine, options),
     root: SANDBOX_ROOT,
     run: async (spec, streams) => {
       if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
@@ -189,7 +189,7 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   };
 }
 
-function capabilitiesOf({ groups, launcher }: Machine, options: LinuxSandboxOptions): Capabilities {
+function listCapabilities({ groups, launcher }: Machine, options: LinuxSandboxOptions): Capabilities {
   const { temporary, sharedMemory } = memoryFileSystems(options);
   return {
     isolation: launcher.isolation,

@@ -27,7 +27,7 @@ export const EMPTY_REQUEST: LaunchRequest = {
 /** Identifies an installed tool, the seccomp filter and everything in `parts`. */
 export function sandboxFingerprint(tool: string | undefined, parts: unknown): string {
   filterDigests ??= digestsOfFilters();
-  return sha256(JSON.stringify([stampOf(tool), parts, filterDigests]));
+  return sha256(JSON.stringify([stampCommand(tool), parts, filterDigests]));
 }
 
 /** Computed once for all executors. */
@@ -40,7 +40,7 @@ function digestsOfFilters(): readonly string[] {
   );
 }
 
-function stampOf(command: string | undefined): string {
+function stampCommand(command: string | undefined): string {
   if (command === undefined) return 'absent';
   const stats = quietly(() => statSync(command), undefined);
   return [command, stats?.size, stats?.mtimeMs, stats?.ino].join(' ');

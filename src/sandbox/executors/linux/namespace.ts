@@ -18,14 +18,14 @@ export interface SandboxProcesses {
 /** Finds the processes while the gate waits. Returns `undefined` where the launcher has already exited. */
 export function sandboxProcesses(outside: number): SandboxProcesses | undefined {
   // The launcher is single-threaded, outside and inside.
-  const [inside] = childrenOf(outside, [String(outside)]);
+  const [inside] = listChildren(outside, [String(outside)]);
   const first = inside === undefined ? undefined : readProcess(inside);
-  const gate = first === undefined ? undefined : childrenOf(first.pid, [String(first.pid)])[0];
+  const gate = first === undefined ? undefined : listChildren(first.pid, [String(first.pid)])[0];
   return first === undefined || gate === undefined ? undefined : { first, gate };
 }
 
 /** Children are listed per thread. */
-function childrenOf(pid: number, threads = namesIn(`/proc/${String(pid)}/task`)): readonly number[] {
+function listChildren(pid: number, threads = namesIn(`/proc/${String(pid)}/task`)): readonly number[] {
   const texts = threads.map((thread) => readProcFile(pid, `task/${thread}/children`));
   if (texts.every((text) => text !== undefined))
     return texts.flatMap((text) => (text ?? '').split(' ').filter(Boolean).map(Number));
@@ -70,6 +70,6 @@ export function processesInside({ first }: SandboxProcesses): readonly number[] 
   if (!isAlive(first)) return [];
   const inside = new Set([first.pid]);
   // Iterating a set visits elements that are added meanwhile.
-  for (const pid of inside) for (const child of childrenOf(pid)) inside.add(child);
+  for (const pid of inside) for (const child of listChildren(pid)) inside.add(child);
   return [...inside];
 }

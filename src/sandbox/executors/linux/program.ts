@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import type { EndReason, ExecutorName, Identity, ProgramEnd, RunLimits, RunningProgram, RunStreams } from '#core';
 import {
   isSystemError,
-  memoryOf,
+  measureMemory,
   readProcess,
   startChild,
   supervise,
@@ -11,7 +11,7 @@ import {
   type OutputPipes,
   type Supervision,
 } from '#platform';
-import { makeRunGroup, type ControlGroupPlace, type RunGroup } from '../cgroup.ts';
+import { makeRunGroup, type ControlGroupFolder, type RunGroup } from '../cgroup.ts';
 import { makeScope, type SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
@@ -26,7 +26,7 @@ export interface SandboxCommand extends LaunchCommand {
   readonly executor: ExecutorName;
   readonly identity: Identity | undefined;
   readonly limits: RunLimits;
-  readonly groups: ControlGroupPlace | SystemdScopes | undefined;
+  readonly groups: ControlGroupFolder | SystemdScopes | undefined;
   /** Writable folders on the host. */
   readonly folders: readonly string[];
   readonly stdin: Uint8Array;
@@ -89,7 +89,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   });
   const ended = (async (): Promise<ProgramEnd> => {
     try {
-      const watch = { limits: command.limits, streams: inner, started, ...pollOf(sandbox) };
+      const watch = { limits: command.limits, streams: inner, started, ...buildPoll(sandbox) };
       return programEnd(await Promise.race([supervise(contained, watch), failing]), sandbox);
     } finally {
       contained.kill();
@@ -129,7 +129,7 @@ async function startOuter(
   );
 }
 
-function newGroup(place: ControlGroupPlace | SystemdScopes, { executor, limits }: SandboxCommand): RunGroup {
+function newGroup(place: ControlGroupFolder | SystemdScopes, { executor, limits }: SandboxCommand): RunGroup {
   try {
     return place.version === 'scope'
       ? makeScope(place, limits)
@@ -203,7 +203,7 @@ function heldInput(child: Child, { stdin, isInteractive }: SandboxCommand): Held
 }
 
 /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
-function pollOf(sandbox: Sandbox): Required<Pick<Supervision, 'poll' | 'pauseMs'>> {
+function buildPoll(sandbox: Sandbox): Required<Pick<Supervision, 'poll' | 'pauseMs'>> {
   const { command, group } = sandbox;
   const { limits } = command;
   const inside = (): readonly number[] => (sandbox.processes === undefined ? [] : processesInside(sandbox.processes));
@@ -234,7 +234,7 @@ function uncountedMemory(
   pids: readonly number[],
   { memoryBytes }: RunLimits,
 ): number {
-  const own = memoryOf(pids, memoryBytes);
+  const own = measureMemory(pids, memoryBytes);
   return processes === undefined ? own : own + namespaceSockets(processes.gate, memoryBytes - own);
 }
 
