@@ -1,4 +1,4 @@
-/** Reads and writes `skills.lock.json`. */
+/** Reads `skills.lock.json` and gives its text; `root/commit.ts` writes it. */
 import path from 'node:path';
 
 import { compareText, hiddenCharacters, isObject, isValidName, parseJson, quoted, readJsonText } from '#core';
