@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import {
+  defined,
   DEFAULT_LIMITS,
   toRelativePath,
   type AttachedWorkspace,
@@ -261,16 +262,8 @@ interface FixtureParts {
 }
 
 /** The parts of an end that are the same in every run. */
-export function pickStableEnd({
-  reason,
-  exitCode,
-  signal,
-}: ProgramEnd): Pick<ProgramEnd, 'reason' | 'exitCode' | 'signal'> {
-  return {
-    reason,
-    exitCode,
-    signal,
-  };
+export function pickStableEnd({ reason, exitCode, signal }: ProgramEnd): Partial<ProgramEnd> {
+  return defined({ reason, exitCode, signal });
 }
 
 export function assertExit({ end, stderr }: Pick<ProgramResult, 'end' | 'stderr'>, exitCode: number): void {

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { built, runModule, scratch } from '../../skills/registry/support.ts';
+import { runAsOrdinaryUser, scratch } from '../../skills/registry/support.ts';
 import { install, leftovers, skillFiles, staged, treeOf } from './support.ts';
 import { needs } from '../../needs.ts';
 
@@ -85,11 +85,11 @@ describe('a step that the system refuses behind the commit', needs('mounts'), ()
 });
 
 describe('a root of somebody else', needs('root'), () => {
-  test('is refused, and nothing is written', () => {
+  test('is refused, and nothing is written', async () => {
     const root = scratch();
     mkdirSync(path.join(root, 'alpha'));
     chmodSync(root, 0o755);
-    expect(asNobody(root)).toMatchObject({ type: 'refused', code: 'install/unwritable' });
+    expect(await asNobody(root)).toMatchObject({ type: 'refused', code: 'install/unwritable' });
     expect(readdirSync(root)).toEqual(['alpha']);
   });
 });
@@ -112,18 +112,11 @@ async function filled(root: string): Promise<string> {
   }
 }
 
-function asNobody(root: string): unknown {
-  // Where nobody may read the project, the modules are read from a copy.
-  const copy = scratch();
-  cpSync(path.dirname(path.dirname(built('packs/root'))), path.join(copy, 'dist'), { recursive: true });
-  chmodSync(copy, 0o755);
-  writeFileSync(path.join(copy, 'package.json'), '{"type":"module"}');
+async function asNobody(root: string): Promise<unknown> {
   const text = `
-    const [, module, root] = process.argv;
-    process.setgid(65534); process.setuid(65534);
-    const { withRoot } = await import(module);
-    console.log(JSON.stringify(await withRoot(root, {}, async () => ({ type: 'opened' }))));`;
-  return JSON.parse(runModule(text, [path.join(copy, 'dist/packs/root/open-root.js'), root]));
+    import { withRoot } from './packs/root/open-root.ts';
+    console.log(JSON.stringify(await withRoot(process.argv[2], {}, async () => ({ type: 'opened' }))));`;
+  return JSON.parse(await runAsOrdinaryUser(text, [root]));
 }
 
 function mounted(options: string): string {

@@ -25,7 +25,7 @@ type Told = readonly (readonly [version: number, text: string, isDeleted: boolea
 function run(directory: string, own: string, killAfter = Number.POSITIVE_INFINITY): Promise<Told> {
   const child = spawn(
     process.execPath,
-    ['--input-type=module', '-e', WORKER, built('artifact/file-store.js'), directory, own, String(ROUNDS)],
+    ['--input-type=module', '-e', WORKER, built('sandbox/artifacts/file-store.js'), directory, own, String(ROUNDS)],
     { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 },
   );
   let output = '';

@@ -100,7 +100,7 @@ describe('an interactive program', () => {
       const chosen = await interactions.write('s1', { chars: 'Bob', submit: true, yieldMs: LONG });
       expect(chosen.output).toBe('Hello Bob\n1) a\n2) b\nChoose: ');
       expect(chosen.interaction?.kind).toBe('selection');
-      expect(chosen).not.toHaveProperty('end');
+      expect(chosen.end).toBeUndefined();
       const done = await interactions.write('s1', { chars: '2\n', yieldMs: LONG });
       expect(done).toMatchObject({ status: 'exited', output: 'got 2\n', exitCode: 0, offset: 3, nextOffset: 4 });
     });
