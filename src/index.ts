@@ -3,8 +3,6 @@
  *
  * @module
  */
-export { toAtif } from './journal/export/atif.ts';
-export type { Trajectory, TrajectoryRun } from './journal/export/atif.ts';
 export { followRun, readRun } from './journal/journal-reader.ts';
 export type { FollowOptions, ReadRun, ReadRunOptions } from './journal/journal-reader.ts';
 export { listRuns } from './journal/run-folder.ts';

@@ -77,7 +77,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('worker', 'govern', 'work on the runs of a fleet', () => import('./fleet/worker.ts')),
   entry('fleet', 'govern', 'show a fleet; manage its keys', () => import('./fleet/fleet.ts')),
   entry('runs', 'govern', 'list, show, verify and prune recorded runs', () => import('./runs/runs.ts')),
-  entry('replay', 'govern', 'repeat a recorded run and compare the results', () => import('./runs/replay.ts')),
   entry('config', 'govern', 'show the configuration or its schema', () => import('./govern/config.ts')),
   entry(
     'completion',

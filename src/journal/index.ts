@@ -5,7 +5,6 @@
 export type { ChainKeys } from './chain-head.ts';
 export { contentPath, readContent } from './content.ts';
 export { eventIndex } from './event-index.ts';
-export { toAtif } from './export/atif.ts';
 export { serverSentEvents } from './export/server-sent-events.ts';
 export {
   joinedSink,

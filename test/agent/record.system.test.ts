@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import { toAtif } from '../../src/journal/export/atif.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { serverSentEvents } from '../../src/journal/export/server-sent-events.ts';
 import { isRunEvent } from '../../src/journal/shape.ts';
 import type { JournalLine } from '../../src/core/run-events.ts';
-import { problemsOf } from '../journal/atif-rules.ts';
 import { played, world } from './support.ts';
 
 const recorded = async (): Promise<readonly JournalLine[]> => {
@@ -26,52 +24,6 @@ const recorded = async (): Promise<readonly JournalLine[]> => {
 };
 
 describe('the record of an agent', () => {
-  test('is a trajectory: each answer of the model is a step with its tokens, its calls and their results', async () => {
-    const trajectory = toAtif({ run: 'r' }, await recorded());
-    expect(problemsOf(JSON.parse(JSON.stringify(trajectory)))).toEqual([]);
-    expect(
-      trajectory.steps.map(({ source, message, metrics, model_name, tool_calls, observation }) => ({
-        source,
-        message,
-        metrics,
-        model: model_name,
-        calls: tool_calls?.map(({ function_name }) => function_name),
-        results: observation?.results.map(({ source_call_id }) => source_call_id),
-      })),
-    ).toEqual([
-      {
-        source: 'user',
-        message: 'count the rows',
-        metrics: undefined,
-        model: undefined,
-        calls: undefined,
-        results: undefined,
-      },
-      {
-        source: 'agent',
-        message: 'I load it.',
-        metrics: { prompt_tokens: 10, completion_tokens: 3, cached_tokens: 4 },
-        model: 'played',
-        calls: ['load_skill', 'run_script'],
-        results: ['call-1', 'call-2'],
-      },
-      {
-        source: 'agent',
-        message: 'There are 42 rows.',
-        metrics: { prompt_tokens: 20, completion_tokens: 5 },
-        model: 'played',
-        calls: undefined,
-        results: undefined,
-      },
-    ]);
-    expect(trajectory.final_metrics).toEqual({
-      total_steps: 3,
-      total_prompt_tokens: 30,
-      total_completion_tokens: 8,
-      total_cached_tokens: 4,
-    });
-  });
-
   test('is a stream whose every event has a name', async () => {
     const lines = await recorded();
     const names: string[] = [];

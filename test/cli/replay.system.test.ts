@@ -48,7 +48,10 @@ test('a run that does the same again exits 0, one that does not exits 1 and says
 test('a script is run again with what it ran with; a skill that changed makes it impossible, exit 4', async () => {
   const { root, run } = world();
   expect((await run(...exec)).status).toBe(0);
-  expect(await run('replay', 'last')).toMatchObject({ status: 0, out: '#1 run_script pdf scripts/go.sh: same\n' });
+  expect(await run('runs', 'replay', 'last')).toMatchObject({
+    status: 0,
+    out: '#1 run_script pdf scripts/go.sh: same\n',
+  });
   appendFileSync(path.join(root, 'skills/pdf/SKILL.md'), 'More.\n');
   const { status, out, err } = await run('runs', 'replay', 'last');
   expect([status, err]).toEqual([4, 'impossible: no action was repeated\n']);

@@ -11,12 +11,9 @@ import {
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { toAtif, type Trajectory } from '../../src/journal/export/atif.ts';
-import { readRun } from '../../src/journal/journal-reader.ts';
 import { runsDirectory } from '../../src/journal/run-folder.ts';
 import { main } from '../../src/cli/main.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
-import { problemsOf } from '../journal/atif-rules.ts';
 import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../journal/support.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { cli, runCli, spawnCli, type CliResult } from './run-cli.ts';
@@ -270,20 +267,6 @@ describe('runs export', () => {
     rmSync(path.join(run.path, 'observations'), { recursive: true });
     expect((await cli(root, ['runs', 'export', 'last'])).status).toBe(1);
   });
-
-  test('gives a trajectory of the same run that keeps the rules of the format, with nothing raw that acts on a screen', async () => {
-    const { root, directory } = project();
-    const run = startRun(directory);
-    for (const event of EVENTS) run.append(event);
-    run.append({ type: 'note', message: HOSTILE });
-    run.end('done', 'answered');
-    const { status, out } = await cli(root, ['runs', 'export', 'last', '--format', 'atif']);
-    const trajectory = JSON.parse(out) as Trajectory;
-    expect([status, problemsOf(trajectory)]).toEqual([0, []]);
-    expect(trajectory).toEqual(toAtif({ run: run.id }, readRun(run.path).lines));
-    expect(trajectory.steps.map(({ message }) => message)).toContain(HOSTILE);
-    expect(out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202E]/);
-  });
 });
 
 describe('runs prune', () => {
@@ -306,7 +289,7 @@ describe('runs prune', () => {
     [['show'], 'missing argument: ID'],
     [['sho', 'last'], 'unknown subcommand of runs: "sho"'],
     [['constructor'], 'unknown subcommand of runs: "constructor"'],
-    [['export', 'last', '--format', 'xml'], '--format must be one of jsonl, atif'],
+    [['export', 'last', '--format', 'xml'], '--format must be one of jsonl, index'],
   ])('%j is a mistake that is explained', async (words, message) => {
     const { root } = project();
     const { status, err } = await cli(root, ['runs', ...words]);

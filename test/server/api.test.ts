@@ -201,7 +201,6 @@ describe('runs', () => {
     expect(compared['steps']).toContainEqual(expect.objectContaining({ isSame: true }));
     expect(compared['isCut']).toBe(false);
     expect((await text(`/runs/${left}/export`)).split('\n')[0]).toContain('"run-start"');
-    expect(JSON.parse(await text(`/runs/${left}/export?format=atif`))).toHaveProperty('steps');
     expect((await ask('GET', '/runs?query=again')).body).toMatchObject({ total: 1, runs: [{ run: right }] });
   });
 

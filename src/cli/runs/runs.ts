@@ -9,13 +9,11 @@ import {
   readRun,
   runsDirectory,
   runState,
-  toAtif,
   verifyChain,
   verifyChainOf,
   verifyRun,
   type ChainKeys,
   type ChainVerification,
-  type ReadRun,
   type Verification,
 } from '#journal';
 import { defined, describeAction, printable, quoted, visibleJson, type JournalLine } from '#core';
@@ -26,23 +24,15 @@ import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
-import { plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
 import type { Outline, Replay, ReplayStep } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
-const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
-  jsonl: ({ lines }) => mapLines(lines, (line) => visibleJson(JSON.stringify(line))),
-  atif: ({ info, lines }) => [plainJson(toAtif({ run: info.run }, lines))],
-};
-
-const INDEX = 'index';
 const TAIL_LINES = 10;
 
-export const REPLAY_FLAGS = {
+const REPLAY_FLAGS = {
   writes: toggle('replay: repeat writes and deletes of files'),
   network: toggle('replay: repeat network requests'),
   record: toggle('replay: record the replay as a run'),
@@ -55,8 +45,8 @@ const flags = {
   'require-seal': toggle('verify: exit with 1 unless the seal is present and valid'),
   format: option(
     'NAME',
-    'export: write jsonl, atif, or index: short rows of all runs for SQL and spreadsheets (default: jsonl)',
-    { choices: [...Object.keys(FORMATS), INDEX] },
+    'export: write jsonl, or index: short rows of all runs for SQL and spreadsheets (default: jsonl)',
+    { choices: ['jsonl', 'index'] },
   ),
   'older-than': option('TIME', 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w'),
   'max-size': option('SIZE', 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G'),
@@ -103,7 +93,6 @@ export const command = defineCommand({
     ['skillwright runs tail last -f', 'follow a run'],
     ['skillwright runs verify', 'verify every record, and that none is missing'],
     ['skillwright runs export last > run.jsonl', 'export all events with their whole content'],
-    ['skillwright runs export last --format atif > run.json', 'export a trajectory (ATIF)'],
     ['skillwright runs export --format index > events.jsonl', 'export one short row for each event of all runs'],
     ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'print what would be removed'],
     ['skillwright runs replay last', 'check whether the actions still give the same results'],
@@ -220,7 +209,7 @@ function keysFor(invocation: RunsInvocation): ChainKeys {
 
 async function exportRun(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
-  if (given.format === INDEX) {
+  if (given.format === 'index') {
     const wanted =
       invocation.positionals[1] === undefined ? undefined : path.basename(await resolveRunFolder(invocation));
     const rows = [...eventIndex(await resolveRunsDirectory(invocation))].filter(
@@ -229,8 +218,8 @@ async function exportRun(invocation: RunsInvocation): Promise<number> {
     terminal.out(rows.map((row) => visibleJson(JSON.stringify(row))));
     return EXIT.done;
   }
-  const run = readRun(await resolveRunFolder(invocation));
-  terminal.out(FORMATS[given.format ?? 'jsonl']?.(run) ?? []);
+  const { lines } = readRun(await resolveRunFolder(invocation));
+  terminal.out(mapLines(lines, (line) => visibleJson(JSON.stringify(line))));
   return EXIT.done;
 }
 
@@ -282,7 +271,7 @@ async function files(invocation: RunsInvocation): Promise<number> {
   return runFiles(invocation, place);
 }
 
-export async function replay(invocation: RunsInvocation): Promise<number> {
+async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const place = await resolveRunFolder(invocation);
   const { home } = surroundingsFor(invocation.flags);

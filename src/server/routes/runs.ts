@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 
 import { visibleJson } from '#core';
-import { readRun, serverSentEvents, toAtif } from '#journal';
+import { readRun, serverSentEvents } from '#journal';
 import { z } from 'zod';
 import {
   ComparisonQuery,
@@ -29,7 +29,6 @@ const LiveQuery = z.strictObject({
     .default('0')
     .describe('the id of the last row that the reader has'),
 });
-const ExportQuery = z.strictObject({ format: z.enum(['jsonl', 'atif']).default('jsonl') });
 
 /** Routes that read runs. `live` has what happens in a run of this server and is not recorded. */
 export function runRoutes(records: RunRecords, live: (run: string) => EventEmitter | undefined): readonly Route[] {
@@ -95,21 +94,11 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
       { answer: Integrity },
       ({ params: { id = '' } }) => records.verify(id),
     ),
-    fileRoute(
-      '/runs/{id}/export',
-      'Export a run as JSON lines, or as an ATIF trajectory',
-      { query: ExportQuery },
-      async ({ params: { id = '' }, query: { format } }) => {
-        const { info, lines } = readRun(await records.open(id));
-        return format === 'atif'
-          ? {
-              name: `${id}.atif.json`,
-              mediaType: 'application/json',
-              chunks: [visibleJson(JSON.stringify(toAtif({ run: info.run }, lines), undefined, 2)), '\n'],
-            }
-          : { name: `${id}.jsonl`, mediaType: 'application/jsonl', chunks: jsonLines(lines) };
-      },
-    ),
+    fileRoute('/runs/{id}/export', 'Export a run as JSON lines', {}, async ({ params: { id = '' } }) => ({
+      name: `${id}.jsonl`,
+      mediaType: 'application/jsonl',
+      chunks: jsonLines(readRun(await records.open(id)).lines),
+    })),
     jsonRoute(
       'GET /comparison',
       'Compare two runs side by side',
