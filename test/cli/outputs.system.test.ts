@@ -18,7 +18,7 @@ function world(code: string): string {
   const cwd = scratch();
   writeFiles(cwd, {
     'home/.agents/skills/maker/SKILL.md': skillText('maker', 'Makes files.'),
-    'home/.agents/skills/maker/scripts/make.mjs': `import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';\n${code}\n`,
+    'home/.agents/skills/maker/scripts/make.mjs': `import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';\n${code}\n`,
     'data.csv': 'a,b\n1,2\n',
   });
   return cwd;
@@ -87,8 +87,18 @@ describe('exec without --out', () => {
       ),
     );
     expect(ran.err).toContain('kept in the record: 1 file (good.txt)');
-    expect(ran.err).toContain('not kept or copied: out/a\\nb (the name contains invisible or unsupported characters)');
+    expect(ran.err).toContain('not kept or copied: out/a\\nb (not every system allows the name: ');
     expect(ran.err).toContain('not kept or copied: out/link (links are not followed)');
+  });
+
+  test('gives a changed input another name than a file of out/ that has the name of its folder', async () => {
+    const cwd = world(
+      "writeFileSync('out/inputs', 'file'); writeFileSync('out/work', 'file'); writeFileSync('inputs/data.csv', 'b');",
+    );
+    const ran = await exec(cwd);
+    expect(ran.err).toContain('kept in the record: 3 files (inputs, work, work-2/inputs/data.csv)');
+    paste(cwd, printedCommand(ran));
+    expect(readFileSync(path.join(cwd, 'out/work-2/inputs/data.csv'), 'utf8')).toBe('b');
   });
 
   test('keeps more files than a model is told about', async () => {
@@ -144,6 +154,16 @@ test('files that --out cannot copy are kept, and the error says why they were no
   expect(ran.err).toContain('the files cannot be written to');
   paste(cwd, printedCommand(ran));
   expect(readFileSync(path.join(cwd, 'out/a.txt'), 'utf8')).toBe('x');
+});
+
+test('--out copies what it can, and the error names what it cannot', async () => {
+  const cwd = world("writeFileSync('out/a.txt', 'x'); writeFileSync('out/linked', 'y'); linkSync('out/linked', 'out/other');");
+  const ran = await exec(cwd, '--out', 'results');
+  expect([ran.status, readdirSync(path.join(cwd, 'results'))]).toEqual([1, ['a.txt']]);
+  expect(ran.err).toContain('not kept or copied: out/linked (the file has further hard links)');
+  expect(ran.err).toContain(
+    'not all files were copied to results: out/linked was left out (the file has further hard links), and 1 more',
+  );
 });
 
 test('run keeps the files of its programs and prints the command that copies them', async () => {
