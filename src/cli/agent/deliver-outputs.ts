@@ -60,7 +60,13 @@ export async function deliverOutputs(run: Run, options: DeliveryOptions): Promis
       problem = new SkillError({ code, message, hint: withNextTicket(hint), data, cause: error });
     }
   }
-  const delivery = keepFiles(run, files, options, redact);
+  let delivery: Delivery;
+  try {
+    delivery = keepFiles(run, files, options, redact);
+  } catch (error) {
+    if (!isSkillError(error) || error.code !== 'record/failed') throw error;
+    return { ...nothing, problem: problem ?? lostFiles(error, files, redact) };
+  }
   const isOwnChoice = given.out === undefined && problem !== undefined;
   if (isOwnChoice) reportWarning(terminal, problem?.message ?? '');
   return {
@@ -68,6 +74,18 @@ export async function deliverOutputs(run: Run, options: DeliveryOptions): Promis
     lines: [...delivery.lines, ...lost],
     ...(problem === undefined || isOwnChoice ? {} : { problem }),
   };
+}
+
+/** The programs have run, and the record can no longer keep their files. */
+function lostFiles(error: SkillError, files: readonly ResultFile[], redact: (text: string) => string): SkillError {
+  const { code, message, data } = error;
+  return new SkillError({
+    code,
+    message: `the program ran, but ${listText(files, redact)} could not be kept: ${message}`,
+    hint: `check the free disk space and the folder of the record; to get the files, repeat the command with --out ${OUT}`,
+    data,
+    cause: error,
+  });
 }
 
 /** With --out, a caller must not take part of the results for all of them. */
