@@ -41,10 +41,7 @@ export function resumeClaims(folder: string): readonly ResumeClaim[] {
   });
   const known = new Set(claimed.map(({ by }) => by));
   const recorded = (recordedContinuations(directory).get(run) ?? []).filter((one) => !known.has(one.run));
-  return [
-    ...claimed,
-    ...recorded.map((one) => ({ by: one.run, folder: one.path, life: lifeOf(one.path, undefined) })),
-  ];
+  return [...claimed, ...recorded.map((one) => ({ by: one.run, folder: one.path, life: lifeOf(one.path, undefined) }))];
 }
 
 /** Before its first `run.json`, the process of the claim tells whether a run lives. */

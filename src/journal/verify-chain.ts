@@ -162,8 +162,7 @@ function unrecordedBreak(
 ): ChainBreak | undefined {
   const found = chain.isReadable ? findBreak(directory, chain.pieces, remembered) : undefined;
   // The first line may have been remembered after the first look.
-  const isNew =
-    found !== undefined && remembered.type === 'absent' && rememberedHead(directory, keys).type === 'head';
+  const isNew = found !== undefined && remembered.type === 'absent' && rememberedHead(directory, keys).type === 'head';
   return isNew ? undefined : found;
 }
 

@@ -179,7 +179,9 @@ test('a record that can no longer keep the files: the end of the program is show
 });
 
 test('--out copies what it can, and the error names what it cannot', async () => {
-  const cwd = world("writeFileSync('out/a.txt', 'x'); writeFileSync('out/linked', 'y'); linkSync('out/linked', 'out/other');");
+  const cwd = world(
+    "writeFileSync('out/a.txt', 'x'); writeFileSync('out/linked', 'y'); linkSync('out/linked', 'out/other');",
+  );
   const ran = await exec(cwd, '--out', 'results');
   expect([ran.status, readdirSync(path.join(cwd, 'results'))]).toEqual([1, ['a.txt']]);
   expect(ran.err).toContain('not kept or copied: out/linked (the file has further hard links)');

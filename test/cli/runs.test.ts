@@ -237,7 +237,9 @@ test('a home folder that cannot remember a run is named by each command that rec
   mkdirSync(path.join(home, '.agent'), { recursive: true });
   writeFileSync(path.join(home, '.agent/run-heads'), '');
   const { err } = await runCli(root, ['run', 'hello', '--model', 'rules', '-q'], { HOME: home });
-  expect(err.match(/^warning: cannot write ".*run-heads.*" \(E[A-Z]+\): if the newest runs are deleted/gm)).toHaveLength(1);
+  expect(
+    err.match(/^warning: cannot write ".*run-heads.*" \(E[A-Z]+\): if the newest runs are deleted/gm),
+  ).toHaveLength(1);
 });
 
 test('runs verify lists what the user knows of, also if no run is left', async () => {

@@ -170,7 +170,7 @@ describe('runs undo', () => {
       existsSync(path.join(root, name)) ? readFileSync(path.join(root, name), 'utf8') : undefined;
     const first = model(write('a.txt', 'first'), write('both.txt', 'first'));
     await sw('run', 'go', '--model', first, '--budget', 'turns=2', '-q');
-    const [id = ''] = readdirSync(path.join(root, '.agent/runs')).filter((name) => name.startsWith('2'));
+    const id = readdirSync(path.join(root, '.agent/runs')).find((name) => name.startsWith('2')) ?? '';
     const next = model(write('b.txt', 'next'), write('both.txt', 'next'), { text: 'done' });
     expect((await sw('runs', 'resume', id, '--model', next, '--budget', 'turns=9', '-q')).status).toBe(0);
     expect(['a.txt', 'b.txt', 'both.txt'].map(content)).toEqual(['first', 'next', 'next']);

@@ -316,10 +316,13 @@ test.skipIf(process.platform === 'win32')('a pipe in the place of the chain is r
   expect(at.codes()).toEqual(['chain/unreadable', expect.stringContaining('chain/run-unlisted')]);
 });
 
-test.skipIf(process.platform === 'win32')('a pipe that takes the place of the chain does not block the end of a run', () => {
-  const at = world();
-  const record = createRun(at.directory, START, at.keys);
-  rmSync(at.chain);
-  execFileSync('mkfifo', [at.chain]);
-  expect(() => record.end('done', '')).toThrow(expect.objectContaining({ code: 'record/failed' }));
-});
+test.skipIf(process.platform === 'win32')(
+  'a pipe that takes the place of the chain does not block the end of a run',
+  () => {
+    const at = world();
+    const record = createRun(at.directory, START, at.keys);
+    rmSync(at.chain);
+    execFileSync('mkfifo', [at.chain]);
+    expect(() => record.end('done', '')).toThrow(expect.objectContaining({ code: 'record/failed' }));
+  },
+);

@@ -3,7 +3,17 @@ import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
 import { countText, diffLines, printable, toRelativePath } from '#core';
-import { isRunId, projectOfRun, readRun, runLife, verifyChain, verifyRun, type ChainKeys, type ChainVerification, type ReadRun } from '#journal';
+import {
+  isRunId,
+  projectOfRun,
+  readRun,
+  runLife,
+  verifyChain,
+  verifyRun,
+  type ChainKeys,
+  type ChainVerification,
+  type ReadRun,
+} from '#journal';
 import { namesIn, readSealKey, realPath, removeLeftovers } from '#platform';
 import { readResolved, resolvePath } from '#project';
 import {

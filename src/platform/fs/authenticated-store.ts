@@ -150,9 +150,7 @@ function checkWhole(
   const known = readField(count, 'writes');
   const seal = readField(count, 'mac');
   const isKnown =
-    typeof known === 'number' &&
-    typeof seal === 'string' &&
-    isSealOf(seal, { key, purpose, text: memoryText(known) });
+    typeof known === 'number' && typeof seal === 'string' && isSealOf(seal, { key, purpose, text: memoryText(known) });
   if (read.type === 'read' && !isKnown) return `${printable(memory)} was edited`;
   // A file of an earlier version, or none yet.
   if (writes === undefined && read.type === 'absent') return 0;

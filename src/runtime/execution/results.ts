@@ -168,5 +168,7 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
 function leftOutReason({ code, detail }: FileProblem): string {
   if (code === 'file/too-large') return `it is larger than ${String(MAX_FILE_BYTES / 1024 / 1024)} MiB`;
   if (code === 'path/hard-link') return MEANINGS['hard-link'];
-  return detail === 'EACCES' || detail === 'EPERM' ? 'its permissions do not allow reading it' : `it ${fileProblemText({ code, detail })}`;
+  return detail === 'EACCES' || detail === 'EPERM'
+    ? 'its permissions do not allow reading it'
+    : `it ${fileProblemText({ code, detail })}`;
 }

@@ -3,7 +3,15 @@ import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { askCallback, isNeverWritten, isProtectedPath } from '#policy';
-import { fileProblemText, isSkillError, quoted, SkillError, stableJson, type ApprovalRequest, type Approve } from '#core';
+import {
+  fileProblemText,
+  isSkillError,
+  quoted,
+  SkillError,
+  stableJson,
+  type ApprovalRequest,
+  type Approve,
+} from '#core';
 import {
   isInside,
   isPresent,

@@ -98,11 +98,7 @@ function freeSpace([folder = '/']: readonly string[]): Free {
 }
 
 /** Disk blocks used by the folders. Sparse files count by their blocks, further hard links count nothing. */
-function diskUse(
-  folders: readonly string[],
-  limits: Pick<RunLimits, 'diskBytes' | 'files'>,
-  isLast: boolean,
-): DiskUse {
+function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'diskBytes' | 'files'>, isLast: boolean): DiskUse {
   // As bytes, because names need not be UTF-8.
   const waiting = folders.map((folder) => Buffer.from(folder));
   const devices = new Set(folders.map((folder) => statSync(folder).dev));

@@ -86,7 +86,13 @@ describe('resuming a run', () => {
   const cutChain = (directory: string, count: number): void => {
     const file = path.join(directory, 'chain.jsonl');
     const lines = readFileSync(file, 'utf8').split('\n');
-    writeFileSync(file, lines.slice(0, count).map((line) => `${line}\n`).join(''));
+    writeFileSync(
+      file,
+      lines
+        .slice(0, count)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
   };
 
   verifies('JRN-12', 'a second time is refused after the line of the first one was lost', async () => {
@@ -138,7 +144,11 @@ describe('resuming a run', () => {
       ],
     });
     // A run from after the loss is not concerned.
-    const later = await here.agent({ model: played([LOAD]), budget: { turns: 1 }, request: 'count the rows of a report' });
+    const later = await here.agent({
+      model: played([LOAD]),
+      budget: { turns: 1 },
+      request: 'count the rows of a report',
+    });
     expect(await resume(here, later.path ?? '', [DONE])).toMatchObject({ type: 'resumed' });
     expect(await resume(here, here.folder, [WRITE, DONE])).toMatchObject({ type: 'impossible' });
     await pruneRuns({ directory, missing: true, ...keys });

@@ -104,7 +104,10 @@ describe('an action that is approved by its id', () => {
   test.each([
     ['it was removed', (file: string) => rmSync(file)],
     ['it is an older copy', (file: string, older: Buffer) => writeFileSync(file, older, { mode: 0o600 })],
-    ['which remembers how often it was written, was removed', (_: string, __: Buffer, memory: string) => rmSync(memory)],
+    [
+      'which remembers how often it was written, was removed',
+      (_: string, __: Buffer, memory: string) => rmSync(memory),
+    ],
     ['was edited', (_: string, __: Buffer, memory: string) => writeFileSync(memory, '{}', { mode: 0o600 })],
   ])('is not done if one of the two files of the memory is not the last one: %s', async (reason, spoil) => {
     const home = scratch();
