@@ -2,7 +2,8 @@ import { createRuntime } from '#packs';
 import type { Runtime, RuntimeOptions } from '#runtime';
 import type { GlobalInvocation } from './command.ts';
 import { openProgress } from './terminal/progress.ts';
-import { defined, isSkillError } from '#core';
+import { reportWarning } from './terminal/terminal.ts';
+import { defined, isSkillError, printable } from '#core';
 import { UsageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
 
@@ -32,6 +33,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
           `scanning for skills: ${skills.toLocaleString('en')} found in ${directories.toLocaleString('en')} folders`,
         );
       },
+      onWarning: (message) => reportWarning(terminal, printable(message)),
       ...extra,
     });
     // The next command no longer finds it, so every command reports it.

@@ -42,7 +42,7 @@ export const FAILURES = {
   'skill/changed': 'the files of the skill changed after they were approved; ask again',
   'skill/untrusted': 'the folder of this skill is not trusted; tell the user, who can run `skillwright trust`',
   'policy/denied': 'a rule denies this; do something else, or tell the user which rule it was',
-  'approval/refused': 'a person refused this; do not try the same again',
+  'approval/refused': 'this was not approved; do not try the same again',
   'approval/needed': 'a person must approve this and none is available; tell the user what would have been done',
   'approval/pending': 'the question waits for an answer; continue with something else, or finish and say so',
   'path/outside': 'stay inside the project, the workspace and the loaded skills',

@@ -85,6 +85,8 @@ export interface ResumedRun {
   readonly calls: number;
   /** Numbers of the programs that were interrupted and are run again, in a new workspace and with the same idempotency keys. */
   readonly again?: readonly number[];
+  /** Only a part of the run is repeated, on purpose: another course of it, which does not continue the run. */
+  readonly fork?: true;
 }
 
 /** What is known before a run starts. */

@@ -6,7 +6,7 @@
 import { closeSync, fstatSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { readField, parseJson, visibleJson } from '#core';
+import { readField, parseJson, quoted, visibleJson } from '#core';
 import {
   isSystemError,
   makeFolders,
@@ -23,6 +23,8 @@ export interface ChainKeys {
   readonly sealKey?: Uint8Array | undefined;
   /** The home folder, where the newest line is remembered. */
   readonly home?: string | undefined;
+  /** Receives why a line of the chain could not be remembered. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** The newest line of a chain. */
@@ -50,7 +52,7 @@ export function directoryId(directory: string): string {
 }
 
 /** Remembers the newest line. Does nothing without a key or a home folder. */
-export function rememberHead(directory: string, head: ChainHead, { sealKey, home }: ChainKeys): void {
+export function rememberHead(directory: string, head: ChainHead, { sealKey, home, onWarning }: ChainKeys): void {
   if (sealKey === undefined || home === undefined) return;
   const file = headFile(directory, home);
   const known = { directory: realPath(directory), ...head };
@@ -66,6 +68,9 @@ export function rememberHead(directory: string, head: ChainHead, { sealKey, home
   } catch (error) {
     // A home folder that cannot be written costs this protection, not the run.
     if (!isSystemError(error)) throw error;
+    onWarning?.(
+      `cannot write ${quoted(file, 200)} (${error.code}): if the newest runs are deleted, skillwright runs verify will not report it; free disk space, or give yourself write permission`,
+    );
   }
 }
 

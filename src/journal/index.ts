@@ -42,5 +42,5 @@ export { infoText } from './run-info.ts';
 export { projectOfRun } from './run-project.ts';
 export { findRun } from './run-units.ts';
 export { toTraceId } from './trace-id.ts';
-export { recordProblem, verifyChain, verifyChainOf, type ChainVerification } from './verify-chain.ts';
+export { findLostLines, recordProblem, verifyChain, verifyChainOf, type ChainVerification } from './verify-chain.ts';
 export { verifyRun, type Verification, type VerifyOptions } from './verify.ts';

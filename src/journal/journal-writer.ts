@@ -14,7 +14,7 @@ import {
   type RunStart,
   type SkillError,
 } from '#core';
-import { openSha256, thisProcess, type LockOwner } from '#platform';
+import { FOREIGN_FILE, openSha256, thisProcess, type LockOwner } from '#platform';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
 import { flushDue, type DueFlush } from './due-flush.ts';
@@ -41,6 +41,8 @@ export interface RunRecordOptions {
   readonly sealKey?: Uint8Array;
   /** The home folder, which remembers the newest run of the directory. */
   readonly home?: string;
+  /** Receives why the home folder could not remember a line of the chain. */
+  readonly onWarning?: (message: string) => void;
   /**
    * Opens the place of the record instead of a folder below the directory. The record is then kept elsewhere: it is not part of the chain
    * of the directory, and `run.json` is first written after some time.
@@ -235,7 +237,7 @@ class JournalWriter implements RunRecord {
         ...(this.#answer === undefined ? [] : [[FINAL_FILE, finalText(this.#answer)] as const]),
         ...this.#infoFile(),
       ]);
-      const chain = isChained ? [openSync(path.join(path.dirname(this.path), CHAIN_FILE), 'r')] : [];
+      const chain = isChained ? [openSync(path.join(path.dirname(this.path), CHAIN_FILE), FOREIGN_FILE)] : [];
       return {
         descriptors: [...chain, ...files.descriptors],
         finish: (problem) => {
@@ -259,8 +261,8 @@ class JournalWriter implements RunRecord {
   }
 
   #link(event: ChainEvent, { now = this.#options.now(), sync = this.#options.sync === 'each' } = {}): string {
-    const { sealKey, home } = this.#options;
-    return appendToChain(path.dirname(this.path), event, { sealKey, home, now, sync });
+    const { sealKey, home, onWarning } = this.#options;
+    return appendToChain(path.dirname(this.path), event, { sealKey, home, onWarning, now, sync });
   }
 
   /** Any disk error ends the record. */

@@ -34,6 +34,8 @@ export interface PruneOptions {
   /** Authenticates the removals in the chain of the directory. */
   readonly sealKey?: Uint8Array;
   readonly home?: string;
+  /** Receives why the home folder could not remember a line of the chain. */
+  readonly onWarning?: (message: string) => void;
   /** Reports what would be removed without removing it. */
   readonly dryRun?: boolean;
   readonly now?: () => Date;
@@ -47,6 +49,8 @@ export interface PrunedRun {
 
 export interface Pruning {
   readonly removed: readonly PrunedRun[];
+  /** With `missing`: what is no longer a problem, one sentence each, without the runs in `removed`. */
+  readonly acknowledged: readonly string[];
   /** The number of runs kept, and their size. */
   readonly kept: number;
   readonly keptBytes: number;
@@ -65,7 +69,7 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruning> {
   if (!isPresent(directory)) {
     // To know of a folder that is gone as a whole is a line of its chain, which begins anew.
     const isKnown = options.missing !== true || verifyChain(directory, options).problems.length === 0;
-    if (isKnown || dryRun) return { removed: [], kept: 0, keptBytes: 0, running: 0 };
+    if (isKnown || dryRun) return { removed: [], acknowledged: [], kept: 0, keptBytes: 0, running: 0 };
     makeDirectory(directory);
   }
   const reason = foreignReason(directory);
@@ -84,12 +88,13 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruning> {
   if (!dryRun) {
     for (const run of removed) await removeRun(directory, run, options);
     for (const { id } of lost) recordRemoval(directory, { run: id, reason: 'missing' }, options);
-    if (options.missing === true) recordKnown(directory, options);
-    await removeLeftovers(directory, options);
   }
+  const acknowledged = options.missing === true ? recordKnown(directory, options) : [];
+  if (!dryRun) await removeLeftovers(directory, options);
   const stay = units.filter(({ id }) => !gone.has(id));
   return {
     removed: [...removed, ...lost],
+    acknowledged,
     kept: stay.reduce((sum, { parts }) => sum + parts.length, 0),
     keptBytes: stay.reduce((sum, { bytes }) => sum + bytes, 0),
     running: stay.reduce((sum, { parts }) => sum + parts.filter(({ isFree: free }) => !free).length, 0),
@@ -185,17 +190,20 @@ function isFree(run: ListedRun, now: number, asker: ReturnType<typeof thisProces
 
 /**
  * Records that the user knows of the breaks so far, an unrecorded one before that, and of the runs whose lines were lost with them. A
- * run that was added later, or whose own record does not verify, stays a problem.
+ * run that was added later, or whose own record does not verify, stays a problem. Returns what is known now.
  */
-function recordKnown(directory: string, options: PruneOptions): void {
-  const { sealKey, home, now = () => new Date() } = options;
+function recordKnown(directory: string, options: PruneOptions): readonly string[] {
+  const { sealKey, home, onWarning, dryRun = false, now = () => new Date() } = options;
   const { problems, breaks } = verifyChain(directory, options);
-  const append = (event: ChainEvent): void =>
-    void appendToChain(directory, event, { sealKey, home, now: now(), sync: true });
-  const isBroken = problems.some(({ code }) => BREAK_CODES.some((one) => one === code));
+  const append = (event: ChainEvent): void => {
+    if (!dryRun) appendToChain(directory, event, { sealKey, home, onWarning, now: now(), sync: true });
+  };
+  const broken = problems.filter(({ code, run }) => run === undefined && BREAK_CODES.some((one) => one === code));
+  const isBroken = broken.length > 0;
+  const known = broken.map(({ code, message }) => `${code}: ${message}`);
   if (isBroken) append({ type: 'breaks-known' });
   const brokenAt = Math.max(...breaks.map(({ at }) => Date.parse(at)), ...(isBroken ? [now().getTime()] : []));
-  for (const { code, run } of problems) {
+  for (const { code, run, message } of problems) {
     if (run === undefined || startOfId(run) > brokenAt) continue;
     const place = path.join(directory, run);
     const { status } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
@@ -204,7 +212,9 @@ function recordKnown(directory: string, options: PruneOptions): void {
     if (!isUnlisted && !isWhole) continue;
     const last = status === 'running' ? undefined : readLastLine(place);
     append({ type: 'run-known', run, ...(last === undefined ? {} : { head: last.hash, count: last.seq }) });
+    known.push(`${code}: run ${run}: ${message}`);
   }
+  return known;
 }
 
 /** Runs that the chain announces and that are neither here nor removed. */
@@ -242,8 +252,8 @@ function recordRemoval(
   removal: { readonly run: string; readonly reason: RemovalReason; readonly folder?: string },
   options: PruneOptions,
 ): void {
-  const { sealKey, home, now = () => new Date() } = options;
-  appendToChain(directory, { type: 'run-remove', ...removal }, { sealKey, home, now: now(), sync: true });
+  const { sealKey, home, onWarning, now = () => new Date() } = options;
+  appendToChain(directory, { type: 'run-remove', ...removal }, { sealKey, home, onWarning, now: now(), sync: true });
 }
 
 /** What a killed prune left. A folder whose removal is not recorded stays: verify reports it. */

@@ -1,10 +1,14 @@
-/** Which runs continue a run. The claims are lines of the chain, written under its lock, so that of two resumes at once one is first. */
+/**
+ * Which runs continue a run. The claims are lines of the chain, written under its lock, so that of two resumes at once one is first. A run
+ * whose line is lost still names in its own record what it continues.
+ */
 import path from 'node:path';
 
 import { readField } from '#core';
 import { isPresent, ownerState, thisProcess, type LockOwner } from '#platform';
 import type { ChainKeys } from './chain-head.ts';
 import { readChainLines } from './chain-lines.ts';
+import { recordedContinuations } from './continuations.ts';
 import { appendToChain } from './run-chain.ts';
 import { readRunAt, runLife, type RunLife } from './run-folder.ts';
 import { isProcess } from './shape.ts';
@@ -27,7 +31,7 @@ export function resumeClaims(folder: string): readonly ResumeClaim[] {
   const notBegun = new Set(
     events.filter((event) => readField(event, 'reason') === 'not-begun').map((event) => readField(event, 'run')),
   );
-  return events.flatMap((event) => {
+  const claimed = events.flatMap((event) => {
     const [type, of, by, where, owner] = ['type', 'run', 'by', 'directory', 'process'].map((name) =>
       readField(event, name),
     );
@@ -35,6 +39,9 @@ export function resumeClaims(folder: string): readonly ResumeClaim[] {
     const place = path.join(typeof where === 'string' ? where : directory, by);
     return [{ by, folder: place, life: by === '' ? 'unknown' : lifeOf(place, isProcess(owner) ? owner : undefined) }];
   });
+  const known = new Set(claimed.map(({ by }) => by));
+  const recorded = (recordedContinuations(directory).get(run) ?? []).filter((one) => !known.has(one.run));
+  return [...claimed, ...recorded.map((one) => ({ by: one.run, folder: one.path, life: lifeOf(one.path, undefined) }))];
 }
 
 /** Before its first `run.json`, the process of the claim tells whether a run lives. */

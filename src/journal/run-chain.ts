@@ -75,6 +75,8 @@ export function appendToChain(directory: string, event: ChainEvent, options: App
     const remembered = rememberedHead(directory, options);
     const descriptor = openSync(file, GROWING_FILE, 0o600);
     try {
+      // A pipe takes every line and keeps none.
+      if (!fstatSync(descriptor).isFile()) throw new IncompleteWrite(`${CHAIN_FILE} is not a regular file`);
       const { last, found } = endOfChain(directory, descriptor, remembered, options);
       const isRemembered = remembered.type === 'head' && found === undefined;
       const mark = isRemembered ? { remembered: directoryId(directory) } : {};

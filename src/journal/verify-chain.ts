@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { readField } from '#core';
 import { isPresent, realPath } from '#platform';
-import { rememberedHead, type ChainHead, type ChainKeys } from './chain-head.ts';
+import { rememberedHead, type ChainHead, type ChainKeys, type RememberedHead } from './chain-head.ts';
 import {
   CHAIN_FILE,
   REMOVAL_REASONS,
@@ -16,6 +16,7 @@ import {
   type ChainLine,
   type RemovalReason,
 } from './chain-lines.ts';
+import { recordedContinuations } from './continuations.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import { REMOVED_PREFIX, listRuns, startOfId, type ListedRun } from './run-folder.ts';
 import { hasBegun } from './run-units.ts';
@@ -115,9 +116,7 @@ function compareRuns(
   const remembered = rememberedHead(directory, keys);
   const listed = listRuns(directory);
   const chain = readChain(directory, keys);
-  const found = chain.isReadable ? findBreak(directory, chain.pieces, remembered) : undefined;
-  // The first line may have been remembered after the first look.
-  const isNew = remembered.type === 'absent' && rememberedHead(directory, keys).type === 'head';
+  const found = unrecordedBreak(directory, chain, { remembered, keys });
   const breaks = chain.breaks.map((one) => ({
     ...one,
     ...(one.line < chain.known.line ? { knownAt: chain.known.at } : {}),
@@ -127,7 +126,7 @@ function compareRuns(
     ...breaks.flatMap(({ code, line, at, message, knownAt }) =>
       knownAt === undefined ? [{ code, line, message: `${message} (found at ${at})` }] : [],
     ),
-    ...(found === undefined || isNew ? [] : [{ code: found.code, message: breakText(found) }]),
+    ...(found === undefined ? [] : [{ code: found.code, message: breakText(found) }]),
     ...[...chain.runs.values()].flatMap((run) => missingProblem(directory, run)),
     ...listed.flatMap((run) => runProblem(run, chain)),
   ].slice(0, MAX_PROBLEMS);
@@ -138,7 +137,7 @@ function compareRuns(
   const unannounced = [...chain.runs.values()].flatMap(({ run, knownAt, removed: gone }) =>
     knownAt === undefined || gone !== undefined ? [] : [{ run, knownAt }],
   );
-  const resumedAgain = [...chain.resumes]
+  const resumedAgain = [...allResumes(chain.resumes, recordedContinuations(directory))]
     .map(([run, by]) => ({ run, by: by.filter((one) => chain.runs.get(one.run)?.removed?.reason !== 'not-begun') }))
     .filter(({ by }) => by.length > 1);
   const { isSealed, pieces } = chain;
@@ -153,6 +152,47 @@ function compareRuns(
     isSealed,
     hasLines: pieces.length > 0,
   };
+}
+
+/** How the chain differs now from what is remembered of it, unless one of its lines already says so. */
+function unrecordedBreak(
+  directory: string,
+  chain: ReadChain,
+  { remembered, keys }: { readonly remembered: RememberedHead; readonly keys: ChainKeys },
+): ChainBreak | undefined {
+  const found = chain.isReadable ? findBreak(directory, chain.pieces, remembered) : undefined;
+  // The first line may have been remembered after the first look.
+  const isNew = found !== undefined && remembered.type === 'absent' && rememberedHead(directory, keys).type === 'head';
+  return isNew ? undefined : found;
+}
+
+/** The lines of the chain, and the records of runs whose lines were lost. */
+function allResumes(
+  resumes: ReadChain['resumes'],
+  recorded: ReturnType<typeof recordedContinuations>,
+): ReadChain['resumes'] {
+  const all = new Map(resumes);
+  for (const [run, continued] of recorded) {
+    const known = all.get(run) ?? [];
+    const lost = continued.filter((one) => !known.some((line) => line.run === one.run));
+    all.set(run, [...known, ...lost.map((one) => ({ run: one.run, at: one.at }))]);
+  }
+  return all;
+}
+
+/**
+ * Why the chain may have lost lines about a run, so that nothing tells whether it was resumed; undefined if nothing shows that. A break
+ * that the user knows of, or from before the run began, does not count.
+ */
+export function findLostLines(folder: string, keys: ChainKeys): string | undefined {
+  const directory = path.dirname(folder);
+  const remembered = rememberedHead(directory, keys);
+  const chain = readChain(directory, keys);
+  const found = unrecordedBreak(directory, chain, { remembered, keys });
+  if (found !== undefined) return breakText(found);
+  const from = chain.runs.get(path.basename(folder))?.line ?? 0;
+  const breaks = chain.breaks.filter(({ line }) => line > chain.known.line);
+  return [...chain.problems, ...breaks].find(({ line = Number.POSITIVE_INFINITY }) => line > from)?.message;
 }
 
 /** Runs whose removal is recorded and whose folders are still there, because the removal was interrupted. */

@@ -75,7 +75,7 @@ export {
   withForwardSlashes,
 } from './fs/paths.ts';
 export { readPrivateFile, readTextFile, type TextRead } from './fs/read-file.ts';
-export { removeTree } from './fs/remove-tree.ts';
+export { allowReading, removeTree } from './fs/remove-tree.ts';
 export { resolveBeneath } from './fs/resolve-beneath.ts';
 export { isSealOf, readSealKey, sealKey, sealKeyFile, sealKeyProblem, computeSeal, trySealKey } from './fs/seal-key.ts';
 export { shownText } from './fs/shown-text.ts';

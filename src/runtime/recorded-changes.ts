@@ -1,7 +1,7 @@
 /** The file changes in the record of a run and of its subagents, and where the files are. */
 import path from 'node:path';
 
-import { isSkillError, type Action, type Observation, type RunEvent } from '#core';
+import { isSkillError, type Action, type Observation, type ResumedRun, type RunEvent } from '#core';
 import { isRunId, readRun, type ReadRun } from '#journal';
 import { isPresent } from '#platform';
 import { fileChanges } from './file-changes.ts';
@@ -41,11 +41,18 @@ interface Collected {
   readonly check: (folder: string) => string | undefined;
 }
 
-/** A parent waits for its subagent, so all changes of the subagent are where the parent started it. */
-function collect({ path: place, lines }: ReadRun, collected: Collected, seen: Set<string>): void {
+/**
+ * A parent waits for its subagent, so all changes of the subagent are where the parent started it. A run that continues another one repeats
+ * its events; those changes, and those of its subagents, are of the other run.
+ */
+function collect({ path: place, lines, info }: ReadRun, collected: Collected, seen: Set<string>): void {
   const { steps, interrupted, copies } = collected;
+  let isRepeated = (_call: number): boolean => false;
   const open = new Map<number, InterruptedAction & { readonly isAllowed: boolean }>();
   for (const { event, time } of lines) {
+    if (event.type === 'run-start') isRepeated = repeatedCalls(event.agent?.resumes);
+    if (event.type === 'observation' && isRepeated(event.call)) continue;
+    if (event.type === 'action' && isRepeated(event.call)) continue;
     if (event.type === 'action' && isChanging(event.action))
       open.set(event.call, { action: event.action, time, isAllowed: false });
     if (event.type === 'decision' || event.type === 'approval-answer') allow(open, event);
@@ -63,10 +70,17 @@ function collect({ path: place, lines }: ReadRun, collected: Collected, seen: Se
       seen.add(event.run);
       const child = openSubagent(path.dirname(place), event.run, collected.check);
       if ('problem' in child) collected.unusable.push(child);
-      else collect(child, collected, seen);
+      else if (child.info.parent === info.run) collect(child, collected, seen);
     }
   }
   for (const { isAllowed, ...action } of open.values()) if (isAllowed) interrupted.push(action);
+}
+
+/** Actions are performed one after the other, so those that are repeated are the first ones, except programs that are run again. */
+function repeatedCalls(resumes: ResumedRun | undefined): (call: number) => boolean {
+  if (resumes === undefined) return () => false;
+  const again: ReadonlySet<unknown> = new Set(Array.isArray(resumes.again) ? resumes.again : []);
+  return (call) => call <= resumes.calls + again.size && !again.has(call);
 }
 
 function isChanging(action: Action): action is ChangingAction {

@@ -53,6 +53,8 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   /** Explain the decision about each folder in `index.explain`. */
   readonly explain?: boolean;
   readonly onProgress?: (progress: ScanProgress) => void;
+  /** Receives once each what went wrong without stopping a run: the home folder could not remember that it was recorded. */
+  readonly onWarning?: (message: string) => void;
 }
 
 export interface RuntimeCatalogOptions extends Partial<CatalogOptions> {
@@ -100,6 +102,11 @@ export interface Runtime {
  */
 export async function createRuntime(options: RuntimeOptions = {}, services?: RootServices): Promise<Runtime> {
   const surroundings = readSurroundings(options);
+  const warned = new Set<string>();
+  const onWarning = (message: string): void => {
+    if (!warned.has(message)) options.onWarning?.(message);
+    warned.add(message);
+  };
   const loaded = await loadConfig(
     surroundings,
     options.configFile,
@@ -215,7 +222,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     },
     async startRun(runOptions) {
       const [{ startRun }, { sourceOf }] = await Promise.all([import('./start-run.ts'), sessions()]);
-      return startRun(sourceOf(registry.index), surroundings, runOptions);
+      return startRun(sourceOf(registry.index), { ...surroundings, onWarning }, runOptions);
     },
     async startSession(sessionOptions = {}) {
       const { sourceOf, startSession } = await sessions();

@@ -91,7 +91,11 @@ export interface Run {
 }
 
 /** Opens a session whose events are recorded before they take effect. Fails if the record cannot be created. */
-export async function startRun(source: SessionSource, surroundings: Surroundings, options: RunOptions): Promise<Run> {
+export async function startRun(
+  source: SessionSource,
+  surroundings: Surroundings & Pick<ChainKeys, 'onWarning'>,
+  options: RunOptions,
+): Promise<Run> {
   const {
     request,
     directory,
@@ -198,7 +202,7 @@ function describeMounts({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
 
 function openRecord(
   source: SessionSource,
-  { home }: Surroundings,
+  { home, onWarning }: Surroundings & Pick<ChainKeys, 'onWarning'>,
   { directory, openPlace, claim }: { readonly [Name in 'directory' | 'openPlace' | 'claim']: RunOptions[Name] },
   start: RunStart,
 ): RunRecord | undefined {
@@ -208,7 +212,7 @@ function openRecord(
   const key = trySealKey(home);
   const named = directory === false ? undefined : directory;
   const runs = runsDirectory(source.project, named ?? source.config.runs?.directory);
-  const claimRun = (run: string): void => claim?.(run, { directory: runs, sealKey: key, home });
+  const claimRun = (run: string): void => claim?.(run, { directory: runs, sealKey: key, home, onWarning });
   if (isOff) {
     claimRun('');
     return undefined;
@@ -221,6 +225,7 @@ function openRecord(
     openPlace,
     sealKey: key,
     home,
+    onWarning,
   });
 }
 

@@ -133,7 +133,7 @@ async function copyResults(session: Session, folder: string): Promise<readonly s
   for (const file of files)
     await writeResults([file], folder, {}).catch((error: unknown) => {
       if (!isSkillError(error)) throw error;
-      refused.push({ name: file.name, reason: error.code });
+      refused.push({ name: file.name, reason: error.message });
     });
   return leftOutNotes([...leftOut, ...refused]);
 }

@@ -1,8 +1,8 @@
 /** Files that programs leave: none is lost without a word, and every printed command works. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
@@ -18,7 +18,7 @@ function world(code: string): string {
   const cwd = scratch();
   writeFiles(cwd, {
     'home/.agents/skills/maker/SKILL.md': skillText('maker', 'Makes files.'),
-    'home/.agents/skills/maker/scripts/make.mjs': `import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';\n${code}\n`,
+    'home/.agents/skills/maker/scripts/make.mjs': `import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';\n${code}\n`,
     'data.csv': 'a,b\n1,2\n',
   });
   return cwd;
@@ -87,8 +87,18 @@ describe('exec without --out', () => {
       ),
     );
     expect(ran.err).toContain('kept in the record: 1 file (good.txt)');
-    expect(ran.err).toContain('not kept or copied: out/a\\nb (the name contains invisible or unsupported characters)');
+    expect(ran.err).toContain('not kept or copied: out/a\\nb (not every system allows the name: ');
     expect(ran.err).toContain('not kept or copied: out/link (links are not followed)');
+  });
+
+  test('gives a changed input another name than a file of out/ that has the name of its folder', async () => {
+    const cwd = world(
+      "writeFileSync('out/inputs', 'file'); writeFileSync('out/work', 'file'); writeFileSync('inputs/data.csv', 'b');",
+    );
+    const ran = await exec(cwd);
+    expect(ran.err).toContain('kept in the record: 3 files (inputs, work, work-2/inputs/data.csv)');
+    paste(cwd, printedCommand(ran));
+    expect(readFileSync(path.join(cwd, 'out/work-2/inputs/data.csv'), 'utf8')).toBe('b');
   });
 
   test('keeps more files than a model is told about', async () => {
@@ -144,6 +154,40 @@ test('files that --out cannot copy are kept, and the error says why they were no
   expect(ran.err).toContain('the files cannot be written to');
   paste(cwd, printedCommand(ran));
   expect(readFileSync(path.join(cwd, 'out/a.txt'), 'utf8')).toBe('x');
+});
+
+test('a record that can no longer keep the files: the end of the program is shown, and how to get them', async () => {
+  const cwd = world(
+    "writeFileSync('out/a.txt', 'x'); while (!existsSync(process.argv[2])) await new Promise((go) => setTimeout(go, 20));",
+  );
+  // Another user may run the program, who sees only this folder.
+  const open = scratch();
+  chmodSync(open, 0o755);
+  const running = exec(cwd, '--', path.join(open, 'go'));
+  const runs = path.join(cwd, '.agent/runs');
+  const find = (): string | undefined =>
+    existsSync(runs) ? readdirSync(runs).find((name) => existsSync(path.join(runs, name, 'run.json'))) : undefined;
+  await vi.waitUntil(() => find() !== undefined, { timeout: 30_000 });
+  writeFileSync(path.join(runs, find() ?? '', 'artifacts'), '');
+  writeFileSync(path.join(open, 'go'), '');
+  const ran = await running;
+  expect(ran.status).toBe(1);
+  expect(ran.err).toContain('exit code 0 after');
+  expect(ran.err).toContain('error: the program ran, but 1 file (a.txt) could not be kept: cannot record the run in');
+  expect(ran.err).toContain('repeat the command with --out out');
+  expect(ran.err).not.toContain('not performed');
+});
+
+test('--out copies what it can, and the error names what it cannot', async () => {
+  const cwd = world(
+    "writeFileSync('out/a.txt', 'x'); writeFileSync('out/linked', 'y'); linkSync('out/linked', 'out/other');",
+  );
+  const ran = await exec(cwd, '--out', 'results');
+  expect([ran.status, readdirSync(path.join(cwd, 'results'))]).toEqual([1, ['a.txt']]);
+  expect(ran.err).toContain('not kept or copied: out/linked (the file has further hard links)');
+  expect(ran.err).toContain(
+    'not all files were copied to results: out/linked was left out (the file has further hard links), and 1 more',
+  );
 });
 
 test('run keeps the files of its programs and prints the command that copies them', async () => {

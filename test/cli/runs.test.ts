@@ -228,6 +228,17 @@ test('runs verify judges a copy by itself where no chain is, and its seal only w
   expect(await verify(home)).toMatchObject({ status: 1, out: expect.stringContaining('chain/run-unlisted') });
 });
 
+test('a home folder that cannot remember a run is named by each command that records one', async () => {
+  const { root } = project();
+  const home = path.join(root, 'home');
+  mkdirSync(path.join(home, '.agent'), { recursive: true });
+  writeFileSync(path.join(home, '.agent/run-heads'), '');
+  const { err } = await runCli(root, ['run', 'hello', '--model', 'rules', '-q'], { HOME: home });
+  expect(
+    err.match(/^warning: cannot write ".*run-heads.*" \(E[A-Z]+\): if the newest runs are deleted/gm),
+  ).toHaveLength(1);
+});
+
 test('runs verify lists what the user knows of, also if no run is left', async () => {
   const { root, directory } = project();
   const home = path.join(root, 'home');
@@ -242,7 +253,11 @@ test('runs verify lists what the user knows of, also if no run is left', async (
     const run = writeRun(directory, { sealKey: sealKey(home), home });
     act();
     expect((await sw('verify')).status).toBe(1);
-    expect((await sw('prune', '--missing')).status).toBe(0);
+    const pruned = await sw('prune', '--missing');
+    expect([pruned.status, pruned.out]).toEqual([
+      0,
+      expect.stringMatching(/^acknowledged: chain\/missing: chain\.jsonl was gone; it had \d+ lines$/m),
+    ]);
     const { status, out } = await sw('verify');
     expect([status, out.includes('known since')]).toEqual([0, true]);
     expect(out.includes(`${run.id}  its lines in the chain were lost; recorded as known at`)).toBe(

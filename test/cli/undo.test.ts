@@ -1,6 +1,6 @@
 /** `runs undo` of a run with subagents, whose records may be changed or gone. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -8,6 +8,7 @@ import { createRun, type RunRecord } from '../../src/journal/journal-writer.ts';
 import { ownerName, thisProcess } from '../../src/platform/fs/lock-owner.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { writeFile } from '../../src/project/write-file.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { START } from '../journal/support.ts';
 import { placed } from '../project/support.ts';
 import { scratch } from '../skills/registry/support.ts';
@@ -15,6 +16,7 @@ import { runCli, type CliResult } from './run-cli.ts';
 
 interface UndoWorld {
   readonly root: string;
+  readonly home: string;
   /** The records of the run, of its subagent, and of the subagent of that one. */
   readonly records: readonly RunRecord[];
   readonly undo: (...words: readonly string[]) => Promise<CliResult>;
@@ -47,6 +49,7 @@ function world(): UndoWorld {
   for (const record of records.toReversed()) record.end('done', '');
   return {
     root,
+    home,
     records,
     undo: (...words) => runCli(root, ['runs', 'undo', 'last', ...words], { HOME: home }),
     files: () =>
@@ -148,5 +151,52 @@ describe('runs undo', () => {
           .filter((file) => file.endsWith('.tmp'))
           .toSorted(),
       ).toEqual([alive, elsewhere].toSorted());
+  });
+
+  verifies('UNDO-1', 'of a run that continues another one takes back only what it did itself', async () => {
+    const root = scratch();
+    const home = path.join(scratch(), 'home');
+    mkdirSync(path.join(home, '.agent'), { recursive: true });
+    writeFileSync(path.join(home, '.agent/config.json'), '{"policy":{"allow":["write_file(*)"]}}');
+    const sw = (...words: readonly string[]): Promise<CliResult> => runCli(root, words, { HOME: home });
+    const write = (name: string, content: string): object => ({
+      toolCalls: [{ name: 'write_file', input: { path: name, content } }],
+    });
+    const model = (...turns: readonly object[]): string => {
+      writeFileSync(path.join(root, 'turns.json'), JSON.stringify({ turns }));
+      return `scripted:${path.join(root, 'turns.json')}`;
+    };
+    const content = (name: string): string | undefined =>
+      existsSync(path.join(root, name)) ? readFileSync(path.join(root, name), 'utf8') : undefined;
+    const first = model(write('a.txt', 'first'), write('both.txt', 'first'));
+    await sw('run', 'go', '--model', first, '--budget', 'turns=2', '-q');
+    const id = readdirSync(path.join(root, '.agent/runs')).find((name) => name.startsWith('2')) ?? '';
+    const next = model(write('b.txt', 'next'), write('both.txt', 'next'), { text: 'done' });
+    expect((await sw('runs', 'resume', id, '--model', next, '--budget', 'turns=9', '-q')).status).toBe(0);
+    expect(['a.txt', 'b.txt', 'both.txt'].map(content)).toEqual(['first', 'next', 'next']);
+    const { status, out, err } = await sw('runs', 'undo', 'last');
+    expect([status, out]).toEqual([0, 'removed     b.txt\nrestored    both.txt\n2 files as before the run\n']);
+    expect(err).toContain(`it continues run ${id}, which is undone by: skillwright runs undo ${id}`);
+    expect(['a.txt', 'b.txt', 'both.txt'].map(content)).toEqual(['first', undefined, 'first']);
+    expect((await sw('runs', 'undo', id)).status).toBe(0);
+    expect(['a.txt', 'b.txt', 'both.txt'].map(content)).toEqual([undefined, undefined, undefined]);
+  });
+
+  verifies('UNDO-1', 'of a record that was copied from another project leaves this one alone', async () => {
+    const at = world();
+    const other = scratch();
+    const [run = expect.fail()] = at.records;
+    for (const { id, path: place } of at.records)
+      cpSync(place, path.join(other, '.agent/runs', id), { recursive: true });
+    for (const name of NAMES) writeFileSync(path.join(other, name), name);
+    const { status, out, err } = await runCli(other, ['runs', 'undo', run.id], { HOME: at.home });
+    expect([status, out, err]).toEqual([0, expect.stringContaining('3 files as before'), `in ${at.root}\n`]);
+    expect(NAMES.map((name) => existsSync(path.join(other, name)))).toEqual([true, true, true]);
+    // Without the key, the project that the record names is not believed.
+    const home = path.join(scratch(), 'home');
+    mkdirSync(home);
+    const refused = await runCli(other, ['runs', 'undo', run.id], { HOME: home });
+    expect([refused.status, refused.out]).toEqual([4, '']);
+    expect(refused.err).toContain('did not work in this folder; no file was changed');
   });
 });

@@ -1,5 +1,6 @@
 /** Breaks of the chain of runs stay visible, and crashes are not breaks. */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -284,12 +285,44 @@ describe('a crash is not a break', () => {
     cpSync(at.heads, path.join(home, '.agent/run-heads'), { recursive: true });
     createRun(moved, START, other).end('done', '');
     expect(verifyChain(moved, other)).toMatchObject({ status: 'unsealed', runs: 3, breaks: [] });
-    // The memory cannot be written: a file takes its place.
-    const blocked = world();
-    mkdirSync(path.join(blocked.keys.home, '.agent'), { recursive: true });
-    writeFileSync(blocked.heads, '');
-    blocked.run();
-    blocked.run();
-    expect(blocked.codes()).toEqual([]);
+  });
+
+  test('a memory that cannot be written: each run goes on and says so', () => {
+    const at = world();
+    // A file takes its place.
+    writeFileSync(at.heads, '');
+    const warnings: string[] = [];
+    const options = { ...at.keys, onWarning: (message: string) => warnings.push(message) };
+    const record = createRun(at.directory, START, options);
+    const warning = expect.stringMatching(/^cannot write ".*run-heads.*" \(E[A-Z]+\): if the newest runs are deleted/);
+    expect(warnings).toEqual([warning]);
+    record.end('done', '');
+    expect(warnings).toEqual([warning, warning]);
+    expect(at.codes()).toEqual([]);
   });
 });
+
+test.skipIf(process.platform === 'win32')('a pipe in the place of the chain is refused before a run begins', () => {
+  const at = world();
+  at.run();
+  rmSync(at.chain);
+  execFileSync('mkfifo', [at.chain]);
+  expect(() => createRun(at.directory, START, at.keys)).toThrow(
+    expect.objectContaining({
+      code: 'record/failed',
+      message: expect.stringContaining('chain.jsonl is not a regular file'),
+    }),
+  );
+  expect(at.codes()).toEqual(['chain/unreadable', expect.stringContaining('chain/run-unlisted')]);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a pipe that takes the place of the chain does not block the end of a run',
+  () => {
+    const at = world();
+    const record = createRun(at.directory, START, at.keys);
+    rmSync(at.chain);
+    execFileSync('mkfifo', [at.chain]);
+    expect(() => record.end('done', '')).toThrow(expect.objectContaining({ code: 'record/failed' }));
+  },
+);

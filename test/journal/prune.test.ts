@@ -38,6 +38,7 @@ describe('prune', () => {
     const keptBytes = bytesOf(directory, young);
     expect(await pruneRuns({ directory, olderThanMs: 30 * DAY, now })).toEqual({
       removed,
+      acknowledged: [],
       kept: 1,
       keptBytes,
       running: 0,
@@ -170,6 +171,7 @@ describe('prune', () => {
     rmSync(path.join(base, 'linked'));
     expect(await pruneRuns({ directory: path.join(base, 'nothing'), olderThanMs: 0 })).toEqual({
       removed: [],
+      acknowledged: [],
       kept: 0,
       keptBytes: 0,
       running: 0,

@@ -26,13 +26,18 @@ function folders(): Folders {
 function find(
   runs: string,
   cwd: string,
-  { named, isSealed = false }: { readonly named?: string; readonly isSealed?: boolean } = {},
+  {
+    named,
+    isSealed = false,
+    isCopied = false,
+  }: { readonly named?: string; readonly isSealed?: boolean; readonly isCopied?: boolean } = {},
 ): string | undefined {
   return projectOfRun(named === undefined ? {} : { project: named }, {
     folder: path.join(runs, 'ID'),
     cwd,
     directory: path.join(cwd, '.agent/runs'),
     isSealed,
+    isCopied,
   });
 }
 
@@ -56,6 +61,14 @@ describe('the project of a run', () => {
     expect([find(runs, other, { named: project }), find(runs, other)]).toEqual([undefined, undefined]);
     expect(find(runs, project, { named: project })).toBe(project);
   });
+});
+
+test('a record that was copied into another project belongs to the one that it names', () => {
+  const { project, other } = folders();
+  const runs = path.join(other, '.agent/runs');
+  expect(find(runs, other, { named: project, isCopied: true, isSealed: true })).toBe(project);
+  expect(find(runs, other, { named: project, isCopied: true })).toBeUndefined();
+  expect(find(runs, other, { named: other, isCopied: true })).toBe(other);
 });
 
 describe('last', () => {

@@ -186,7 +186,7 @@ describe.each([
   });
 
   test('that throws does not end the run: the action is refused and the model reads why', async () => {
-    const reason = 'the approval callback failed: the getter failed';
+    const reason = 'the approval callback failed (Error)';
     expect(await (await openDeletions())(approveBy(fail))).toEqual({
       isGone: false,
       answer: { verdict: 'no', scope: 'once', by: 'callback', reason },

@@ -95,13 +95,14 @@ export function isSettled({ action, observation, isAllowed }: RecordedCall): boo
 }
 
 export function resumedRun(past: ReplayedRun): ResumedRun {
-  const { run, elapsedMs, answers, again } = past;
+  const { run, elapsedMs, answers, again, isFork } = past;
   return {
     run,
     elapsedMs,
     answers: answers.length,
     calls: settledCalls(past).size,
     ...(again.size === 0 ? {} : { again: [...again] }),
+    ...(isFork ? { fork: true } : {}),
   };
 }
 

@@ -5,7 +5,7 @@
 import path from 'node:path';
 
 import { describeAction, isSkillError, SkillError, stableJson, type Action } from '#core';
-import { claimRun, listRuns, readRun, resumeClaims, type ResumeClaim } from '#journal';
+import { claimRun, findLostLines, listRuns, readRun, resumeClaims, type ResumeClaim } from '#journal';
 import type { RunOptions } from '#runtime';
 import { effectsIn } from './replayed-run.ts';
 
@@ -47,6 +47,8 @@ export function checkResume({ folder, settled = new Set(), again = false }: Resu
 /** Claims a run when the record of the run that continues it is created. Throws `run/resumed` if it must not be continued. */
 export function openClaim(check: ResumeCheck): NonNullable<RunOptions['claim']> {
   return (by, { directory, ...keys }) => {
+    const lost = check.again === true ? undefined : findLostLines(check.folder, keys);
+    if (lost !== undefined) throw alreadyResumed(check.folder, [...checkResume(check).problems, ...lostLines(lost)]);
     for (;;) {
       const { problems, claims } = checkResume(check);
       if (problems.length > 0) throw alreadyResumed(check.folder, problems);
@@ -66,6 +68,13 @@ export function alreadyResumed(folder: string, problems: readonly string[]): Ski
 
 export function isAlreadyResumed(error: unknown): error is SkillError<'run/resumed'> {
   return isSkillError(error) && error.code === 'run/resumed';
+}
+
+function lostLines(reason: string): readonly string[] {
+  return [
+    `the chain of runs has lost lines, so an earlier resume may not show: ${reason}`,
+    'see skillwright runs verify; acknowledge the loss with skillwright runs prune --missing, or pass --again',
+  ];
 }
 
 interface EarlierResume extends ResumeClaim {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { countText, isSkillError, printable, SkillError, typedWord, type Approve } from '#core';
-import { isFreeFor, readResults, takeOutputs, type ResultFile, type Run } from '#runtime';
+import { isFreeFor, readResults, takeOutputs, type LeftOutFile, type ResultFile, type Run } from '#runtime';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import type { SETTING_FLAGS } from '../command.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -45,21 +45,28 @@ export async function deliverOutputs(run: Run, options: DeliveryOptions): Promis
     ({ name, reason }) => `${terminal.style('yellow', 'warning')}: not kept or copied: ${redact(name)} (${reason})`,
   );
   const nothing = { copied: [], kept: [], lines: lost };
-  if (files.length === 0) return nothing;
+  if (files.length === 0) return { ...nothing, ...missedProblem(leftOut, given.out, redact) };
   const folder = given.out ?? (await askFolder(files, options, redact));
   let problem: SkillError | undefined;
   if (folder !== undefined) {
     try {
       const mayReplace = given.out !== undefined;
-      const copied = await takeOutputs(run.session, path.resolve(cwd, folder), { approve, signal, mayReplace });
-      return { ...nothing, copied: copied.map(nearPath) };
+      const target = path.resolve(cwd, folder);
+      const copied = await takeOutputs(run.session, files, target, { approve, signal, mayReplace });
+      return { ...nothing, copied: copied.map(nearPath), ...missedProblem(leftOut, given.out, redact) };
     } catch (error) {
       if (!isSkillError(error)) throw error;
       const { code, message, hint, data } = error;
       problem = new SkillError({ code, message, hint: withNextTicket(hint), data, cause: error });
     }
   }
-  const delivery = keepFiles(run, files, options, redact);
+  let delivery: Delivery;
+  try {
+    delivery = keepFiles(run, files, options, redact);
+  } catch (error) {
+    if (!isSkillError(error) || error.code !== 'record/failed') throw error;
+    return { ...nothing, problem: problem ?? lostFiles(error, files, redact) };
+  }
   const isOwnChoice = given.out === undefined && problem !== undefined;
   if (isOwnChoice) reportWarning(terminal, problem?.message ?? '');
   return {
@@ -67,6 +74,33 @@ export async function deliverOutputs(run: Run, options: DeliveryOptions): Promis
     lines: [...delivery.lines, ...lost],
     ...(problem === undefined || isOwnChoice ? {} : { problem }),
   };
+}
+
+/** The programs have run, and the record can no longer keep their files. */
+function lostFiles(error: SkillError, files: readonly ResultFile[], redact: (text: string) => string): SkillError {
+  const { code, message, data } = error;
+  return new SkillError({
+    code,
+    message: `the program ran, but ${listText(files, redact)} could not be kept: ${message}`,
+    hint: `check the free disk space and the folder of the record; to get the files, repeat the command with --out ${OUT}`,
+    data,
+    cause: error,
+  });
+}
+
+/** With --out, a caller must not take part of the results for all of them. */
+function missedProblem(
+  leftOut: readonly LeftOutFile[],
+  out: string | undefined,
+  redact: (text: string) => string,
+): Pick<Delivery, 'problem'> {
+  const missed = leftOut.filter(({ isMissed }) => isMissed);
+  const [first] = missed;
+  if (out === undefined || first === undefined) return {};
+  const more = missed.length === 1 ? '' : `, and ${String(missed.length - 1)} more`;
+  const message = `not all files were copied to ${printable(out)}: ${redact(first.name)} was left out (${first.reason})${more}`;
+  const hint = 'let the program write regular files with plain names, at most 10,000 of at most 64 MiB, or one archive';
+  return { problem: new SkillError({ code: 'io/failed', message, hint, data: { path: out, cause: first.reason } }) };
 }
 
 /** The folder for results that no flag names: ./out, or the first of ./out-2, ./out-3, ... in which nothing is replaced. */

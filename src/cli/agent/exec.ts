@@ -114,14 +114,24 @@ export const command = defineCommand({
       return isGood ? EXIT.done : EXIT.failed;
     } catch (error) {
       const isRefused = isSkillError(error) && error.code === 'policy/refused';
-      await run.end(
-        signal.aborted ? 'cancelled' : isRefused ? 'refused' : 'failed',
-        isSkillError(error) ? error.message : '',
-      );
-      throw error;
+      const outcome = signal.aborted ? 'cancelled' : isRefused ? 'refused' : 'failed';
+      await run.end(outcome, isSkillError(error) ? error.message : '').catch((failure: unknown) => {
+        // A record that failed cannot be ended either; the first problem says more.
+        if (!isSkillError(failure)) throw failure;
+      });
+      throw session.execution?.usedWorkspace() === undefined ? error : withoutRecord(error);
     }
   },
 });
+
+/** A record that failed after the program was started. */
+function withoutRecord(error: unknown): unknown {
+  if (!isSkillError(error) || error.code !== 'record/failed' || error.hint.includes('--out')) return error;
+  const { message } = error;
+  const hint =
+    'the program may have run: check the free disk space and the folder of the record; to get its files, repeat the command with --out out';
+  return new SkillError({ code: 'record/failed', message, hint, data: { path: '', cause: message }, cause: error });
+}
 
 async function openRun(
   invocation: Invocation<typeof flags>,

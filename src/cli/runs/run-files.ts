@@ -26,6 +26,9 @@ export async function runFiles({ flags: given, terminal, signal }: FilesInvocati
   for (const { event } of readRun(place, { content: 'start' }).lines) {
     if (event.type !== 'content-keep' || event.name === undefined) continue;
     const { name, bytes, path: kept, isExecutable = false } = event;
+    // A later program of the run replaced a file by a folder, or a folder by a file.
+    for (const other of byName.keys())
+      if (name.startsWith(`${other}/`) || other.startsWith(`${name}/`)) byName.delete(other);
     byName.set(name, { name, bytes, path: path.join(place, kept), isExecutable });
   }
   const files = [...byName.values()];

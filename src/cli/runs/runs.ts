@@ -16,7 +16,7 @@ import {
   type ChainVerification,
   type Verification,
 } from '#journal';
-import { defined, describeAction, printable, quoted, visibleJson, type JournalLine } from '#core';
+import { countText, defined, describeAction, printable, quoted, visibleJson, type JournalLine } from '#core';
 import { readSealKey } from '#platform';
 import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
@@ -28,7 +28,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
 import type { Outline, Replay, ReplayStep } from '#runtime';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 const TAIL_LINES = 10;
 
@@ -244,11 +244,14 @@ async function prune(invocation: RunsInvocation): Promise<number> {
     dryRun,
     missing,
     ...defined({ run, sealKey, home, olderThanMs, maxBytes, keep }),
+    onWarning: (message) => reportWarning(terminal, printable(message)),
   });
   if (terminal.printJson({ dryRun, ...pruned })) return EXIT.done;
   for (const { id, bytes, reason } of pruned.removed) terminal.out(`${id}  ${String(bytes)} bytes  ${reason}`);
+  for (const fact of pruned.acknowledged)
+    terminal.out(`${dryRun ? 'would be acknowledged' : 'acknowledged'}: ${printable(fact)}`);
   terminal.remark(
-    `${String(pruned.removed.length)} ${dryRun ? 'would be removed' : 'removed'}, ${String(pruned.kept)} kept (${String(pruned.keptBytes)} bytes), ${String(pruned.running)} of them possibly running`,
+    `${countText(pruned.removed.length, 'run')} ${dryRun ? 'would be removed' : 'removed'}, ${String(pruned.kept)} kept (${String(pruned.keptBytes)} bytes), ${String(pruned.running)} of them possibly running`,
   );
   return EXIT.done;
 }

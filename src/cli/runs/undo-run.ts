@@ -3,7 +3,17 @@ import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
 import { countText, diffLines, printable, toRelativePath } from '#core';
-import { projectOfRun, readRun, runLife, verifyChain, verifyRun, type ChainKeys, type ReadRun } from '#journal';
+import {
+  isRunId,
+  projectOfRun,
+  readRun,
+  runLife,
+  verifyChain,
+  verifyRun,
+  type ChainKeys,
+  type ChainVerification,
+  type ReadRun,
+} from '#journal';
 import { namesIn, readSealKey, realPath, removeLeftovers } from '#platform';
 import { readResolved, resolvePath } from '#project';
 import {
@@ -26,7 +36,8 @@ export function undoRun({ flags: given, terminal }: UndoInvocation, place: strin
   const { cwd, home } = surroundingsFor(given);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const keys = { home, sealKey };
-  const check = recordCheck(path.dirname(place), keys);
+  const { problems } = verifyChain(path.dirname(place), keys);
+  const check = recordCheck(problems, keys);
   const run = readRun(place);
   const problem = findUndoProblem(run, check(place));
   if (problem !== undefined) {
@@ -40,7 +51,8 @@ export function undoRun({ flags: given, terminal }: UndoInvocation, place: strin
     return EXIT.failed;
   }
   const { seal } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
-  const project = projectOfRun(run.info, { folder: place, cwd, directory, isSealed: seal === 'good' });
+  const isCopied = problems.some(({ code, run: id }) => code === UNLISTED && id === path.basename(place));
+  const project = projectOfRun(run.info, { folder: place, cwd, directory, isSealed: seal === 'good', isCopied });
   if (project === undefined) {
     reportProblem(terminal, unknownProject(run, recorded.changes));
     return EXIT.impossible;
@@ -54,7 +66,21 @@ export function undoRun({ flags: given, terminal }: UndoInvocation, place: strin
     terminal.out(undoneLines(files, { project, dryRun }));
   }
   if (files.length === 0) terminal.remark('the run changed no file of the project');
+  const earlier = resumedRun(run);
+  if (earlier !== undefined)
+    terminal.remark(`it continues run ${earlier}, which is undone by: skillwright runs undo ${earlier}`);
   return files.some(({ result }) => result === 'conflict') ? EXIT.failed : EXIT.done;
+}
+
+const UNLISTED = 'chain/run-unlisted';
+
+/** The run that a run continues. */
+function resumedRun({ lines }: ReadRun): string | undefined {
+  for (const { event } of lines) {
+    const named = event.type === 'run-start' ? event.agent?.resumes?.run : undefined;
+    return named !== undefined && isRunId(named) ? named : undefined;
+  }
+  return undefined;
 }
 
 interface UndoProblem {
@@ -63,9 +89,9 @@ interface UndoProblem {
 }
 
 /** Says why the changes in a record must not be undone: a changed record names files that the run did not touch, or leaves some out. */
-function recordCheck(directory: string, keys: ChainKeys): (folder: string) => string | undefined {
+function recordCheck(problems: ChainVerification['problems'], keys: ChainKeys): (folder: string) => string | undefined {
   // A record that was copied here is not in the chain; it is verified by itself.
-  const changed = verifyChain(directory, keys).problems.filter(({ code }) => code !== 'chain/run-unlisted');
+  const changed = problems.filter(({ code }) => code !== UNLISTED);
   return (folder) => {
     const { status } = verifyRun(folder, keys.sealKey === undefined ? {} : { sealKey: keys.sealKey });
     if (status === 'tampered' || status === 'unreadable') return status;

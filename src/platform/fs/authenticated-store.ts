@@ -1,9 +1,9 @@
-import { lstatSync, renameSync } from 'node:fs';
+import { accessSync, constants, lstatSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError, printable, SkillError } from '#core';
+import { isSkillError, parseJson, printable, readField, SkillError } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
-import { isSystemError } from './paths.ts';
+import { isPresent, isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { isSealOf, sealKey, computeSeal } from './seal-key.ts';
 import { makeFolders } from './make-folders.ts';
@@ -22,6 +22,11 @@ export interface SealedFileOptions<T extends object> {
   readonly name: (entry: T) => string;
   /** Beyond this the oldest entries are dropped. */
   readonly maxEntries: number;
+  /**
+   * Another file, which remembers how often this one was written. With it, entries that were removed and an older copy of the file are
+   * noticed too. Without it, a removed entry is not: it must not matter that it is gone.
+   */
+  readonly memory?: string;
 }
 
 export interface SealedEntries<T> {
@@ -30,7 +35,7 @@ export interface SealedEntries<T> {
   readonly problems: readonly string[];
 }
 
-/** A JSON file whose entries are used only if they are exactly as this program wrote them. */
+/** A JSON file whose entries are used only if they are exactly as this program wrote them. With a `memory`, all of them must be there. */
 export interface SealedFile<T> {
   /** The current entries; from memory if the file is unchanged. */
   load(): SealedEntries<T>;
@@ -44,12 +49,15 @@ export interface SealedFile<T> {
 const SCHEMA = 1;
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 8;
+const MAX_MEMORY_BYTES = 4096;
 
 interface Contents<T> extends SealedEntries<T> {
   /** Ignored entries, unchanged. */
   readonly others: readonly unknown[];
   /** The whole file is unusable: it is moved aside before a new one is written. */
   readonly isUnusable: boolean;
+  /** How often it was written; 0 without a `memory`. */
+  readonly writes: number;
 }
 
 export function openSealedFile<T extends object>(options: SealedFileOptions<T>): SealedFile<T> {
@@ -57,7 +65,7 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
   let known: { readonly stamp: string; readonly contents: Contents<T> } | undefined;
   return {
     load() {
-      const stamp = readStamp(file);
+      const stamp = [file, ...memoryFiles(options)].map(readStamp).join('\n');
       if (known === undefined || known.stamp !== stamp) known = { stamp, contents: readContents(options) };
       const { entries, problems } = known.contents;
       return { entries, problems };
@@ -68,21 +76,31 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
       // Reading needs no lock.
       const { withFileLock } = await import('./lock.ts');
       try {
-        makeFolders(path.dirname(file), 0o700);
+        for (const place of [file, ...memoryFiles(options)]) {
+          makeFolders(path.dirname(place), 0o700);
+          // Both files are written or none.
+          accessSync(path.dirname(place), constants.W_OK);
+        }
         return await withFileLock(
           file,
           () => {
-            const { entries, others, isUnusable, problems } = readContents(options);
+            const { entries, others, isUnusable, problems, writes } = readContents(options);
             const { kept, text } = fitting(act(entries).slice(-options.maxEntries), (some) => {
               const sealed = some.map((entry) => ({
                 ...entry,
                 mac: computeSeal(key, options.purpose, options.text(entry)),
               }));
               const all = [...(dropUnsealed ? [] : others), ...sealed];
-              return `${JSON.stringify({ schema: SCHEMA, entries: all }, undefined, 2)}\n`;
+              const whole = options.memory === undefined ? {} : sealWhole(options, key, { writes: writes + 1, all });
+              return `${JSON.stringify({ schema: SCHEMA, ...whole, entries: all }, undefined, 2)}\n`;
             });
             if (isUnusable) renameSync(file, asideName(file));
             writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+            // After the file: a kill in between leaves a file that is ahead, which is not an older copy.
+            for (const memory of memoryFiles(options)) {
+              const count = { writes: writes + 1, mac: computeSeal(key, options.purpose, memoryText(writes + 1)) };
+              writeFileAtomically(memory, Buffer.from(`${JSON.stringify(count)}\n`, 'utf8'), { sync: true });
+            }
             return { entries: kept, problems: dropUnsealed ? [] : problems };
           },
           signal === undefined ? {} : { signal },
@@ -99,6 +117,48 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
       }
     },
   };
+}
+
+function memoryFiles({ memory }: { readonly memory?: string }): readonly string[] {
+  return memory === undefined ? [] : [memory];
+}
+
+function memoryText(writes: number): string {
+  return JSON.stringify(['written', writes]);
+}
+
+/** The fields of a whole file, beside its entries. */
+function sealWhole(
+  { purpose }: { readonly purpose: string },
+  key: Uint8Array,
+  { writes, all }: { readonly writes: number; readonly all: readonly unknown[] },
+): { readonly writes: number; readonly mac: string } {
+  return { writes, mac: computeSeal(key, purpose, JSON.stringify(['whole', writes, all])) };
+}
+
+/** How often the file was written, or why it is not the one that was written last. */
+function checkWhole(
+  { memory, purpose }: { readonly memory?: string; readonly purpose: string },
+  key: Uint8Array,
+  { value, all }: { readonly value: unknown; readonly all: readonly unknown[] },
+): number | string {
+  if (memory === undefined) return 0;
+  const [writes, mac] = [readField(value, 'writes'), readField(value, 'mac')];
+  const read = readPrivateFile(memory, { maxBytes: MAX_MEMORY_BYTES });
+  if (read.type === 'failed') return `${printable(memory)} is unusable: ${read.reason}`;
+  const count = read.type === 'absent' ? undefined : parseJson(read.bytes.toString('utf8'));
+  const known = readField(count, 'writes');
+  const seal = readField(count, 'mac');
+  const isKnown =
+    typeof known === 'number' && typeof seal === 'string' && isSealOf(seal, { key, purpose, text: memoryText(known) });
+  if (read.type === 'read' && !isKnown) return `${printable(memory)} was edited`;
+  // A file of an earlier version, or none yet.
+  if (writes === undefined && read.type === 'absent') return 0;
+  if (value === undefined) return 'it was removed';
+  if (typeof writes !== 'number' || mac !== sealWhole({ purpose }, key, { writes, all }).mac)
+    return 'it was edited after it was written';
+  if (!isKnown) return `${printable(memory)}, which remembers how often it was written, was removed`;
+  return writes < known ? 'it is an older copy' : writes;
 }
 
 /** Drops the oldest entries until the file fits: a larger file would not be read again. */
@@ -124,15 +184,19 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
     others: [],
     problems: [`${name} is ignored: ${reason}`],
     isUnusable: true,
+    writes: 0,
   });
   const read = readPrivateFile(options.file, { maxBytes: MAX_BYTES });
-  if (read.type === 'absent') return { entries: [], others: [], problems: [], isUnusable: false };
+  const isAbsent = read.type === 'absent';
+  if (isAbsent && memoryFiles(options).every((memory) => !isPresent(memory)))
+    return { entries: [], others: [], problems: [], isUnusable: false, writes: 0 };
   if (read.type === 'failed') return unusable(read.reason);
-  const values = parseEntries(read.bytes.toString('utf8'));
+  const value = isAbsent ? undefined : parseJson(read.bytes.toString('utf8'));
+  const values = isAbsent ? [] : parseEntries(value);
   if (typeof values === 'string') return unusable(values);
   const key = keyOrReason(options.home);
   if (typeof key === 'string')
-    return { entries: [], others: values, problems: [`${name} is ignored: ${key}`], isUnusable: false };
+    return { entries: [], others: values, problems: [`${name} is ignored: ${key}`], isUnusable: false, writes: 0 };
 
   const entries: T[] = [];
   const others: unknown[] = [];
@@ -149,18 +213,14 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
       problems.push(`entry ${String(place + 1)}${which} of ${name} is ignored: it was edited after it was written`);
     }
   }
-  return { entries, others, problems, isUnusable: false };
+  const writes = problems.length > 0 ? 0 : checkWhole(options, key, { value, all: values });
+  if (typeof writes === 'string') problems.push(`${name} is ignored: ${writes}`);
+  return { entries, others, problems, isUnusable: false, writes: typeof writes === 'number' ? writes : 0 };
 }
 
 /** The raw entries, or why the file is unusable. */
-function parseEntries(text: string): readonly unknown[] | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return 'it is not JSON';
-    throw error;
-  }
+function parseEntries(value: unknown): readonly unknown[] | string {
+  if (value === undefined) return 'it is not JSON';
   if (typeof value !== 'object' || value === null || !('entries' in value) || !Array.isArray(value.entries))
     return 'it has no entries';
   if (!('schema' in value) || value.schema !== SCHEMA) return 'it has another schema version';

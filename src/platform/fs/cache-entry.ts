@@ -1,9 +1,10 @@
 /** Files in the cache folder that can be rebuilt at any time. */
-import { readFileSync, readdirSync, statSync, unlinkSync, utimesSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readdirSync, statSync, unlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 
 import { writeFileAtomically } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
+import { NAMED_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';
 
 /** Entries kept per kind: a few projects with a few snapshots each. */
@@ -11,14 +12,19 @@ const MAX_ENTRIES = 16;
 
 /** The bytes of a cache entry; `undefined` if it is missing or unreadable. Marks the entry as used. */
 export function readCacheEntry(file: string): Uint8Array | undefined {
+  let descriptor: number | undefined;
   try {
-    const bytes = readFileSync(file);
+    descriptor = openSync(file, NAMED_FILE);
+    if (!fstatSync(descriptor).isFile()) return undefined;
+    const bytes = readFileSync(descriptor);
     const now = new Date();
     utimesSync(file, now, now);
     return bytes;
   } catch (error) {
     if (!isSystemError(error)) throw error;
     return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

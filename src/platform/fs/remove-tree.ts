@@ -180,7 +180,8 @@ function openWritable(folder: string | Buffer): number {
   }
 }
 
-function allowReading(folder: string | Buffer): void {
+/** Gives this user all permissions on a folder that it cannot read. A link in its place is not followed. Throws the system's error. */
+export function allowReading(folder: string | Buffer): void {
   if (process.platform !== 'linux') {
     chmodSync(folder, 0o700);
     return;

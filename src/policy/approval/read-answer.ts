@@ -1,4 +1,4 @@
-import { APPROVAL_SCOPES, APPROVERS, printable, sliceStart, type ApprovalAnswer, type ApprovalRequest } from '#core';
+import { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest } from '#core';
 import { LONGEST_TIMER_MS } from '#platform';
 
 interface AskOptions {
@@ -26,7 +26,7 @@ export async function askCallback(
   } catch (error) {
     signal.throwIfAborted();
     return refuse(
-      over.signal.aborted ? `no answer within ${String(deadlineMs)} ms` : `${CALLBACK} failed${detail(error)}`,
+      over.signal.aborted ? `no answer within ${String(deadlineMs)} ms` : `${CALLBACK} failed${thrownKind(error)}`,
     );
   } finally {
     clearTimeout(timer);
@@ -65,11 +65,11 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/** The message of what was thrown. It may be anything, also an object that throws when it is read. */
-function detail(thrown: unknown): string {
+/** The kind of what was thrown, not its message, which may have a secret in it. It may be an object that throws when it is read. */
+function thrownKind(thrown: unknown): string {
   try {
-    const message = thrown instanceof Error ? thrown.message : thrown;
-    return typeof message === 'string' ? `: ${printable(sliceStart(message, 200))}` : '';
+    const kind = thrown instanceof Error ? thrown.name : '';
+    return /^[A-Za-z]{1,64}$/.test(kind) ? ` (${kind})` : '';
   } catch {
     return '';
   }

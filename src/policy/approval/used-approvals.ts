@@ -26,9 +26,10 @@ export interface UsedApprovals {
 /** The oldest are dropped. */
 const MAX_USED = 5_000;
 
-/** `.agent/used-approvals.json` in the home folder. */
+/** `.agent/used-approvals.json` in the home folder; how often it was written is remembered beside the newest lines of the chains. */
 export function openUsedApprovals(home: string): UsedApprovals {
   const file = path.join(home, '.agent/used-approvals.json');
+  const memory = path.join(home, '.agent/run-heads/used-approvals.json');
   const sealed = openSealedFile<UsedApproval>({
     file,
     home,
@@ -37,6 +38,7 @@ export function openUsedApprovals(home: string): UsedApprovals {
     text: ({ id, uses }) => JSON.stringify([id, uses]),
     name: ({ id }) => id,
     maxEntries: MAX_USED,
+    memory,
   });
   const use = async (id: string, ticket: string): Promise<boolean> => {
     const [problem] = sealed.load().problems;
@@ -44,7 +46,7 @@ export function openUsedApprovals(home: string): UsedApprovals {
       throw new SkillError({
         code: 'io/failed',
         message: `the memory of used approvals is damaged: ${problem}`,
-        hint: `move ${JSON.stringify(file)} away; approvals that were used before then count again`,
+        hint: `move ${JSON.stringify(file)} and ${JSON.stringify(memory)} away; approvals that were used before then count again`,
         data: { path: file, cause: 'damaged' },
       });
     let isNext = false;

@@ -1,5 +1,14 @@
 /** The files that the programs of a session leave for a person: everything in `out/`, and what is new or changed beside the inputs. */
-import { compareText, compileGlob, printable, toRelativePath, type RelativePath } from '#core';
+import {
+  compareText,
+  compileGlob,
+  countText,
+  fileProblemText,
+  printable,
+  toRelativePath,
+  type FileProblem,
+  type RelativePath,
+} from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
 import type { Session } from '../session.ts';
@@ -15,7 +24,7 @@ export interface LeftOutFile {
   /** Safe to print. */
   readonly name: string;
   readonly reason: string;
-  /** The program meant it as a result: copying the rest would look like all of them. */
+  /** The program meant it as a result: the rest is not all of them. */
   readonly isMissed: boolean;
 }
 
@@ -26,6 +35,7 @@ export interface Results {
 }
 
 const OUT_FOLDER = 'out/';
+const WORK_FOLDER = 'work/';
 export const MAX_RESULT_FILES = 10_000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_DEPTH = 32;
@@ -44,7 +54,8 @@ export async function readResults({ execution }: Pick<Session, 'execution'>): Pr
   try {
     const { names, leftOut } = await listOut(root);
     const changed = [...execution.changedInputs].filter((name) => !TOOL_FOLDER.test(name));
-    const results = [...names, ...changed.toSorted(compareText)].map((name) => readResult(directory, name, names));
+    const targets = freeNames(names, changed.toSorted(compareText));
+    const results = [...targets].map(([name, target]) => readResult(directory, name, target));
     return {
       files: results.flatMap((result) => ('bytes' in result ? [result] : [])),
       leftOut: [...leftOut, ...results.flatMap((result) => ('reason' in result ? [result] : []))],
@@ -62,7 +73,7 @@ export function leftOutNotes(leftOut: readonly Omit<LeftOutFile, 'isMissed'>[]):
   const more = leftOut.length - MAX_NAMED;
   return [
     ...leftOut.slice(0, MAX_NAMED).map(({ name, reason }) => `${NOT_STORED}${printable(name)} (${reason})`),
-    ...(more > 0 ? [`${NOT_STORED}${String(more)} more files`] : []),
+    ...(more > 0 ? [`${NOT_STORED}${countText(more, 'more file')}`] : []),
   ];
 }
 
@@ -95,7 +106,7 @@ async function listOut(
           ? []
           : [
               {
-                name: `${String(tools.length)} files`,
+                name: countText(tools.length, 'file'),
                 reason: 'in folders named .git or node_modules',
                 isMissed: false,
               },
@@ -103,7 +114,7 @@ async function listOut(
         ...(more > 0 || walked.isCut
           ? [
               {
-                name: walked.isCut ? 'the rest of out/' : `${String(more)} more files`,
+                name: walked.isCut ? 'the rest of out/' : countText(more, 'more file'),
                 reason: `out/ has more than ${String(MAX_RESULT_FILES)} files`,
                 isMissed: true,
               },
@@ -116,14 +127,48 @@ async function listOut(
   }
 }
 
-function readResult(directory: ConfinedDirectory, name: string, others: readonly string[]): ResultFile | LeftOutFile {
+/**
+ * The name of each file in the folder that results are copied to. A changed input whose name, or a folder of it, is taken by a file of `out/`
+ * keeps its folder of the workspace, or gets one with a number.
+ */
+function freeNames(names: readonly string[], changed: readonly string[]): ReadonlyMap<string, string> {
+  const targets = new Map(names.map((name) => [name, name.slice(OUT_FOLDER.length)]));
+  const files = new Set(targets.values());
+  const folders = new Set([...files].flatMap(parentFolders));
+  const isFree = (name: string): boolean =>
+    !files.has(name) && !folders.has(name) && parentFolders(name).every((folder) => !files.has(folder));
+  for (const name of changed) {
+    const short = name.slice(WORK_FOLDER.length);
+    let target = [short, name].find(isFree);
+    for (let count = 2; target === undefined; count += 1) {
+      const numbered = `work-${String(count)}/${short}`;
+      if (isFree(numbered)) target = numbered;
+    }
+    targets.set(name, target);
+  }
+  return targets;
+}
+
+/** `a` and `a/b` of `a/b/c`. */
+function parentFolders(name: string): readonly string[] {
+  const parts = name.split('/').slice(0, -1);
+  return parts.map((_, place) => parts.slice(0, place + 1).join('/'));
+}
+
+function readResult(directory: ConfinedDirectory, name: string, short: string): ResultFile | LeftOutFile {
   const missed = (reason: string): LeftOutFile => ({ name, reason, isMissed: true });
   const from = toRelativePath(name);
-  const short = name.startsWith(OUT_FOLDER) ? name.slice(OUT_FOLDER.length) : name.slice('work/'.length);
-  const isTaken = !name.startsWith(OUT_FOLDER) && others.includes(`${OUT_FOLDER}${short}`);
-  const target = toRelativePath(isTaken ? name : short);
+  const target = toRelativePath(short);
   if (from.type === 'refused' || target.type === 'refused') return missed(MEANINGS.name);
   const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
-  if (file.type === 'failed') return missed(file.detail ?? file.code);
+  if (file.type === 'failed') return missed(leftOutReason(file));
   return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
+}
+
+function leftOutReason({ code, detail }: FileProblem): string {
+  if (code === 'file/too-large') return `it is larger than ${String(MAX_FILE_BYTES / 1024 / 1024)} MiB`;
+  if (code === 'path/hard-link') return MEANINGS['hard-link'];
+  return detail === 'EACCES' || detail === 'EPERM'
+    ? 'its permissions do not allow reading it'
+    : `it ${fileProblemText({ code, detail })}`;
 }

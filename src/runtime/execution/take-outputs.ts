@@ -3,7 +3,15 @@ import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { askCallback, isNeverWritten, isProtectedPath } from '#policy';
-import { isSkillError, quoted, SkillError, stableJson, type ApprovalRequest, type Approve } from '#core';
+import {
+  fileProblemText,
+  isSkillError,
+  quoted,
+  SkillError,
+  stableJson,
+  type ApprovalRequest,
+  type Approve,
+} from '#core';
 import {
   isInside,
   isPresent,
@@ -18,7 +26,7 @@ import {
 } from '#platform';
 import { redacted } from '../secrets/redact-value.ts';
 import type { Redactor } from '#journal';
-import { readResults, type ResultFile } from './results.ts';
+import type { ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {
@@ -44,20 +52,14 @@ interface OutputCopy extends ResultFile {
   readonly before: Buffer | undefined;
 }
 
-/** Copies the results of a session to a host folder and returns the written paths. Skips links and special files. */
-export async function takeOutputs(
-  session: Session,
+/** Copies results of a session to a host folder and returns the written paths. */
+export function takeOutputs(
+  { execution }: Pick<Session, 'execution'>,
+  files: readonly ResultFile[],
   folder: string,
   options: TakeOutputsOptions,
 ): Promise<readonly string[]> {
-  const { files, leftOut } = await readResults(session);
-  const { redactor, skillRoots = [] } = session.execution ?? {};
-  // Part of the results would look like all of them.
-  const missed = leftOut.find(({ isMissed }) => isMissed);
-  if (missed !== undefined) {
-    const { message, hint } = failedAt(folder, `${missed.name}: ${missed.reason}`, LARGE_HINT);
-    throw notWritten(redactor?.text(message) ?? message, hint);
-  }
+  const { redactor, skillRoots = [] } = execution ?? {};
   return writeResults(files, folder, { ...options, skillRoots, redactor });
 }
 
@@ -126,8 +128,6 @@ function refuseReplacing(copies: readonly OutputCopy[]): void {
     throw failedAt(existing.target, 'it exists and has other content', 'choose another folder, or remove the file');
 }
 
-const LARGE_HINT = 'collect fewer or smaller files, for example as one archive';
-
 function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): void {
   for (const { target } of copies) {
     const root = skillRoots.find((each) => isInside(target, each));
@@ -185,7 +185,7 @@ function writeAll(root: string, copies: readonly OutputCopy[]): void {
       const mode = copy.isExecutable ? 0o777 : 0o666;
       const result = writeBeneath(root, copy.name, copy.bytes, { mode, mayReplace: (digest) => digest === before });
       if (result.type === 'failed')
-        throw failedAt(copy.target, result.detail ?? result.code, 'remove what is there, or choose another folder');
+        throw failedAt(copy.target, `it ${fileProblemText(result)}`, 'remove what is there, or choose another folder');
       written.push(copy);
     }
   } catch (error) {

@@ -283,7 +283,7 @@ export const MEANINGS: Readonly<Record<SkipReason, string>> = {
   'max-files': 'the limit on the number of files is reached',
   'max-file-bytes': 'the file is larger than the limit and was not read completely',
   'max-total-bytes': 'the limit on the total size is reached',
-  name: 'the name contains invisible or unsupported characters',
+  name: 'not every system allows the name: use UTF-8 without invisible characters, backslashes, colons and reserved words',
   link: 'links are not followed',
   'link-outside': 'a link that leaves the workspace',
   'hard-link': 'the file has further hard links',

@@ -1,6 +1,6 @@
 /** One run continues another one; a second one is asked for, and shows. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,9 @@ import { describe, expect, test } from 'vitest';
 import { openChat } from '../../../src/agent/chat.ts';
 import { resumeAgent, type ResumeOptions } from '../../../src/agent/resume/resume.ts';
 import { describeAction } from '../../../src/core/action-text.ts';
+import { pruneRuns } from '../../../src/journal/prune.ts';
 import { verifyChain } from '../../../src/journal/verify-chain.ts';
+import { readSealKey } from '../../../src/platform/fs/seal-key.ts';
 import { bundleProgram } from '../../bundle-program.ts';
 import { temporaryFolder } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -78,6 +80,99 @@ describe('resuming a run', () => {
     const results = await Promise.all([0, 1, 2].map(() => resume(here, here.folder, [DONE])));
     expect(results.map(({ type }) => type).toSorted()).toEqual(['impossible', 'impossible', 'resumed']);
     expect(verifyChain(path.dirname(here.folder))).toMatchObject({ problems: [], resumedAgain: [] });
+  });
+
+  /** Keeps only so many lines of the chain. */
+  const cutChain = (directory: string, count: number): void => {
+    const file = path.join(directory, 'chain.jsonl');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(
+      file,
+      lines
+        .slice(0, count)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+  };
+
+  verifies('JRN-12', 'a second time is refused after the line of the first one was lost', async () => {
+    const here = await interrupted();
+    const first = await resume(here, here.folder, [WRITE, DONE]);
+    const winner = first.type === 'resumed' ? (first.result.run ?? '') : '';
+    const directory = path.dirname(here.folder);
+    const keys = { home: path.join(here.root, 'home'), sealKey: readSealKey(path.join(here.root, 'home')) };
+    cutChain(directory, 2);
+    const refused = {
+      type: 'impossible',
+      problems: [
+        `it was already resumed as ${winner} (ended)`,
+        expect.stringMatching(/^may be repeated: .*made\.txt/),
+        `continue ${winner} instead, or pass --again to resume it once more`,
+      ],
+    };
+    expect(await resume(here, here.folder, [WRITE, DONE])).toEqual(refused);
+    rmSync(path.join(directory, 'chain.jsonl'));
+    await pruneRuns({ directory, missing: true, ...keys });
+    expect(await resume(here, here.folder, [WRITE, DONE])).toEqual(refused);
+    const again = await resume(here, here.folder, [DONE], { again: true });
+    const second = again.type === 'resumed' ? (again.result.run ?? '') : '';
+    // The line of the second one is there; the first one is known by its record.
+    expect(verifyChain(directory, keys)).toMatchObject({
+      problems: [],
+      resumedAgain: [{ run: here.id, by: expect.arrayContaining([{ run: winner, at: expect.any(String) }]) }],
+    });
+    rmSync(path.join(directory, 'chain.jsonl'));
+    await pruneRuns({ directory, missing: true, ...keys });
+    expect(verifyChain(directory, keys)).toMatchObject({
+      problems: [],
+      resumedAgain: [{ run: here.id, by: [{ run: winner }, { run: second }] }],
+    });
+  });
+
+  verifies('JRN-12', 'a run is not resumed while lines about it are lost, unless the user knows', async () => {
+    const here = await interrupted();
+    const directory = path.dirname(here.folder);
+    const keys = { home: path.join(here.root, 'home'), sealKey: readSealKey(path.join(here.root, 'home')) };
+    const first = await resume(here, here.folder, [WRITE, DONE]);
+    rmSync(first.type === 'resumed' ? (first.result.path ?? '') : '', { recursive: true });
+    cutChain(directory, 2);
+    expect(await resume(here, here.folder, [WRITE, DONE])).toEqual({
+      type: 'impossible',
+      problems: [
+        expect.stringMatching(/^the chain of runs has lost lines, .*it had 2 lines; its last known line was 5$/),
+        expect.stringContaining('runs prune --missing'),
+      ],
+    });
+    // A run from after the loss is not concerned.
+    const later = await here.agent({
+      model: played([LOAD]),
+      budget: { turns: 1 },
+      request: 'count the rows of a report',
+    });
+    expect(await resume(here, later.path ?? '', [DONE])).toMatchObject({ type: 'resumed' });
+    expect(await resume(here, here.folder, [WRITE, DONE])).toMatchObject({ type: 'impossible' });
+    await pruneRuns({ directory, missing: true, ...keys });
+    expect(await resume(here, here.folder, [DONE])).toMatchObject({ type: 'resumed' });
+  });
+
+  test('a chat whose line was lost is not continued a second time', async () => {
+    const { runtime, root } = await world();
+    const home = path.join(root, 'home');
+    const first = openChat({ runtime, model: played([DONE]) });
+    const { run = '', path: folder = '' } = await first.send('hello');
+    await first.end();
+    const directory = path.dirname(folder);
+    const send = async () => {
+      const chat = openChat({ runtime, model: played([DONE]), earlier: { run, path: folder, said: first.said } });
+      await chat.send('and now?').finally(() => chat.end());
+    };
+    await send();
+    rmSync(path.join(directory, 'chain.jsonl'));
+    await pruneRuns({ directory, missing: true, home, sealKey: readSealKey(home) });
+    await expect(send()).rejects.toMatchObject({
+      code: 'run/resumed',
+      message: expect.stringContaining('it was already resumed as'),
+    });
   });
 
   test('a run that continued and did not end can be continued itself, and the first one only with again', async () => {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import type { ApprovalRequest } from '../../../src/core/approval.ts';
@@ -85,6 +85,8 @@ describe('an action that is approved by its id', () => {
     ['another id', (text: string) => text.replace(HEX, 'b2'.repeat(32))],
     ['a forged entry', () => JSON.stringify({ schema: 1, entries: [{ id: REQUEST.id, uses: 5, mac: '00' }] })],
     ['another version', () => JSON.stringify({ schema: 2, entries: [] })],
+    ['a removed entry', (text: string) => JSON.stringify({ ...(JSON.parse(text) as object), entries: [] })],
+    ['a file of an earlier version', () => JSON.stringify({ schema: 1, entries: [] })],
   ])('is not done while the memory of uses is damaged: %s', async (_, spoil) => {
     const home = scratch();
     expect(await asked(home, [HEX])).toEqual(['yes']);
@@ -94,8 +96,47 @@ describe('an action that is approved by its id', () => {
     for (const ticket of [HEX, `${HEX}-1`, `${HEX}-5`])
       expect(await asked(home, [ticket])).toEqual([
         'nobody',
-        expect.stringMatching(/was not used: the memory of used approvals is damaged: .*; move ".*" away; /),
+        expect.stringMatching(/was not used: the memory of used approvals is damaged: .*; move ".*" and ".*" away; /),
       ]);
     expect(readFileSync(file)).toEqual(damaged);
+  });
+
+  test.each([
+    ['it was removed', (file: string) => rmSync(file)],
+    ['it is an older copy', (file: string, older: Buffer) => writeFileSync(file, older, { mode: 0o600 })],
+    [
+      'which remembers how often it was written, was removed',
+      (_: string, __: Buffer, memory: string) => rmSync(memory),
+    ],
+    ['was edited', (_: string, __: Buffer, memory: string) => writeFileSync(memory, '{}', { mode: 0o600 })],
+  ])('is not done if one of the two files of the memory is not the last one: %s', async (reason, spoil) => {
+    const home = scratch();
+    const file = path.join(home, '.agent/used-approvals.json');
+    const memory = path.join(home, '.agent/run-heads/used-approvals.json');
+    expect(await asked(home, [HEX])).toEqual(['yes']);
+    const older = readFileSync(file);
+    expect(await asked(home, [`${HEX}-1`])).toEqual(['yes']);
+    spoil(file, older, memory);
+    for (const ticket of [HEX, `${HEX}-1`, `${HEX}-2`])
+      expect(await asked(home, [ticket])).toEqual([
+        'nobody',
+        expect.stringContaining(`was not used: the memory of used approvals is damaged: `),
+      ]);
+    expect((await asked(home, [HEX]))[1]).toContain(reason);
+    // The user moves both away.
+    rmSync(file, { force: true });
+    rmSync(memory, { force: true });
+    expect(await asked(home, [HEX])).toEqual(['yes']);
+  });
+
+  test('uses that an earlier version remembered count on', async () => {
+    const home = scratch();
+    expect(await asked(home, [HEX])).toEqual(['yes']);
+    const file = path.join(home, '.agent/used-approvals.json');
+    const { schema, entries } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify({ schema, entries }), { mode: 0o600 });
+    rmSync(path.join(home, '.agent/run-heads'), { recursive: true });
+    expect((await asked(home, [HEX]))[0]).toBe('nobody');
+    expect(await asked(home, [`${HEX}-1`])).toEqual(['yes']);
   });
 });

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -13,6 +14,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { ApprovalRequest } from '../../../src/core/approval.ts';
+import { readResults } from '../../../src/runtime/execution/results.ts';
 import { takeOutputs, type TakeOutputsOptions } from '../../../src/runtime/execution/take-outputs.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -25,6 +27,10 @@ interface World {
   readonly skills: string;
   readonly session: Session;
   readonly take: (folder: string, options?: TakeOutputsOptions) => Promise<readonly string[]>;
+}
+
+async function take(session: Session, folder: string, options: TakeOutputsOptions): Promise<readonly string[]> {
+  return takeOutputs(session, (await readResults(session)).files, folder, options);
 }
 
 /** A program that left these files in `out/`. */
@@ -43,7 +49,7 @@ async function left(files: Readonly<Record<string, string>>): Promise<World> {
     mkdirSync(path.dirname(path.join(out, name)), { recursive: true });
     writeFileSync(path.join(out, name), text);
   }
-  return { project, skills, session, take: (to, options = {}) => takeOutputs(session, path.join(folder, to), options) };
+  return { project, skills, session, take: (to, options = {}) => take(session, path.join(folder, to), options) };
 }
 
 const yes: NonNullable<TakeOutputsOptions['approve']> = () =>
@@ -157,13 +163,24 @@ describe('the outputs of a program', () => {
     expect(readdirSync(project)).toEqual(['b.txt']);
   });
 
-  test('a result that is too large to copy fails all of them instead of being left out', async () => {
-    const { project, session, take } = await left({ 'a.txt': 'a' });
+  test('a result that cannot be copied is named with the reason, in words', async () => {
+    const { session } = await left({ 'a.txt': 'a', linked: 'l', 'back\\slash': 'b', 'con:.txt': 'c' });
     const { place } = (await session.execution?.openWorkspace()) ?? { place: { root: '' } };
-    writeFileSync(path.join(place.root, 'out/large.bin'), '');
-    truncateSync(path.join(place.root, 'out/large.bin'), 64 * 1024 * 1024 + 1);
-    await expect(take('project')).rejects.toThrow('out/large.bin');
-    expect(readdirSync(project)).toEqual([]);
+    const out = path.join(place.root, 'out');
+    linkSync(path.join(out, 'linked'), path.join(out, 'other'));
+    writeFileSync(path.join(out, 'large.bin'), '');
+    truncateSync(path.join(out, 'large.bin'), 64 * 1024 * 1024 + 1);
+    const { files, leftOut } = await readResults(session);
+    expect(files.map(({ name }) => name)).toEqual(['a.txt']);
+    const name = expect.stringContaining('not every system allows the name');
+    expect(Object.fromEntries(leftOut.map((file) => [file.name, file.reason]))).toEqual({
+      'out/back\\slash': name,
+      'out/con:.txt': name,
+      'out/large.bin': 'it is larger than 64 MiB',
+      'out/linked': 'the file has further hard links',
+      'out/other': 'the file has further hard links',
+    });
+    expect(leftOut.every(({ isMissed }) => isMissed)).toBe(true);
   });
 
   test('a file that is named after a secret is copied under its name and shown without it', async () => {
@@ -186,14 +203,14 @@ describe('the outputs of a program', () => {
     const command = `cd "$OUTPUT_DIR"; for n in "$API_TOKEN.txt" ${encoded} AGENTS.md; do echo "$API_TOKEN" > "$n"; done`;
     await session.perform({ type: 'run_command', skill: 'leak', command }, { askedBy: 'program' });
     const asked: ApprovalRequest[] = [];
-    const refusal = takeOutputs(session, path.join(folder, token), {
+    const refusal = take(session, path.join(folder, token), {
       approve: (request) => {
         asked.push(request);
         return Promise.resolve('nobody');
       },
     });
     await expect(refusal).rejects.not.toThrow(token);
-    const copied = await takeOutputs(session, path.join(folder, 'to'), { approve: yes });
+    const copied = await take(session, path.join(folder, 'to'), { approve: yes });
     expect(readdirSync(path.join(folder, 'to')).toSorted()).toEqual([`${token}.txt`, 'AGENTS.md', encoded].toSorted());
     expect(copied).toHaveLength(3);
     for (const shown of [JSON.stringify(asked), copied.join(' ')]) {
