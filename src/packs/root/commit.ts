@@ -47,6 +47,7 @@ export interface CommitOptions {
 
 /** A staged skill, and the folders that will have its files: the one in the root and copies for agents. */
 export interface ArrivingSkill {
+  readonly name: string;
   readonly from: string;
   readonly folders: readonly string[];
 }
@@ -110,6 +111,7 @@ function arriving(
 ): ArrivingSkill {
   const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
   return {
+    name,
     from,
     folders: [root, ...copies.map(({ folder }) => path.resolve(root, folder))].map((one) => path.join(one, name)),
   };

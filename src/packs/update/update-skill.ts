@@ -12,6 +12,7 @@ import type { OpenRoot } from '../root/open-root.ts';
 import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
 import { presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from '../inspect/inspect-skill.ts';
+import type { IsTrusted } from '../trust-confirmed.ts';
 import { updatedFiles } from './updated-files.ts';
 
 /** The result for one skill. A `refused` skill stays unchanged. */
@@ -36,6 +37,11 @@ export interface ChangedSkill {
   readonly kept: readonly string[];
   /** Paths of local edits that `force` discards. */
   readonly lost: readonly string[];
+  /**
+   * Whether the user trusted what the new version replaces. An update carries trust over and never creates it: the edits in a cloned
+   * project are in the folder before and after the update, so no diff shows them.
+   */
+  readonly isTrusted: boolean;
   readonly result: UpdateResult;
 }
 
@@ -48,12 +54,19 @@ export interface UpdateResult {
   readonly localLooks?: string;
 }
 
+/** What to tell the user about an update that stays untrusted. */
+export function untrustedNote(name: string): string {
+  return `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`;
+}
+
 export interface UpdateSkillOptions {
   readonly root: OpenRoot;
   readonly mode: UpdateMode;
   readonly inspect: InspectOptions;
   /** Stages the installed version again for a merge. Returns its folder, or undefined if it is no longer available. */
   readonly stageBase: (locked: LockedSkill) => Promise<string | undefined>;
+  /** Whether the user trusts a version of the skill that this folder has or had. */
+  readonly isTrusted: IsTrusted;
   readonly signal?: AbortSignal;
 }
 
@@ -90,6 +103,10 @@ export async function updateSkill(
     merged: built.merged,
     kept: built.kept,
     lost: plan.lost,
+    isTrusted:
+      options.isTrusted(dir, local.digest) ||
+      // Nothing of the local files is left: the new version follows the one that was installed.
+      (built.from === skill.path && options.isTrusted(dir, before.digest)),
     result: {
       from: built.from,
       looks: built.looks,
@@ -102,10 +119,10 @@ export async function updateSkill(
 function localTree(
   dir: string,
   mode: UpdateMode,
-): { readonly files: FileTable; readonly looks?: string } | PackRefusal {
+): { readonly files: FileTable; readonly looks?: string; readonly digest?: string } | PackRefusal {
   if (!isPresent(dir)) return { files: {} };
   const tree = presentFiles(dir);
-  if (!isRefusal(tree)) return { files: tree.files, looks: tree.looks };
+  if (!isRefusal(tree)) return { files: tree.files, looks: tree.looks, digest: tree.digest };
   return mode === 'force' ? { files: {} } : tree;
 }
 
