@@ -82,7 +82,7 @@ export async function verifyRoot(
     });
     hasher.finish();
     for (const { dir, locked, tree } of read) {
-      const verified = compareTree(dir, locked, isRefusal(tree) ? tree : presentTree(tree));
+      const verified = compareTree(dir, locked, isRefusal(tree) ? tree : presentTree(tree, locked.files));
       const places = checkPlaces(locked, root, base);
       skills.push(places.length === 0 ? verified : { ...verified, places });
     }
@@ -112,7 +112,7 @@ function isIntact({ status, places = [] }: VerifiedSkill): boolean {
 
 /** Compares one folder with its lock entry. */
 export function verifySkill(dir: string, locked: LockedSkill): VerifiedSkill {
-  return compareTree(dir, locked, presentFiles(dir, { withoutLooks: true }));
+  return compareTree(dir, locked, presentFiles(dir, { withoutLooks: true, locked: locked.files }));
 }
 
 function compareTree(dir: string, locked: LockedSkill, tree: PresentTree | PackRefusal): VerifiedSkill {

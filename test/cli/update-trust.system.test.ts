@@ -44,7 +44,8 @@ async function clonedProject(edit: (skill: string) => void = () => undefined): P
   };
 }
 
-const NOTE = 'note: alpha was not trusted before the update and is not trusted now: review it, then run skillwright trust';
+const NOTE =
+  'note: alpha was not trusted before the update and is not trusted now: review it, then run skillwright trust';
 
 describe('an update of a skill that the user did not trust', () => {
   for (const words of [['--merge'], ['--keep']])

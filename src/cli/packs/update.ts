@@ -143,7 +143,15 @@ async function report(
     if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
   }
   const runtime = isDone && changed.length > 0 ? await refreshed(invocation) : undefined;
-  if (runtime !== undefined) await trustConfirmed(invocation, runtime, await digestsIn(root, changed.filter(({ isTrusted }) => isTrusted)));
+  if (runtime !== undefined)
+    await trustConfirmed(
+      invocation,
+      runtime,
+      await digestsIn(
+        root,
+        changed.filter(({ isTrusted }) => isTrusted),
+      ),
+    );
   const stale = changed.filter(({ isTrusted }) => !isTrusted).map(({ name }) => name);
   for (const name of runtime === undefined ? [] : await findUntrusted(runtime, stale))
     terminal.remark(`note: ${untrustedNote(name)}`);

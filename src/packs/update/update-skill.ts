@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { LockedFile, LockedSkill } from '../lock/lock.ts';
 import type { UpdatedFile } from './capability-diff.ts';
 import { toRelativePath } from '#core';
-import { isPresent, openConfined, sha256 } from '#platform';
+import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
 import { isRefusal, type PackRefusal } from '../problems.ts';
 import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
 import { buildUpdate } from './apply-update.ts';
@@ -79,7 +79,7 @@ export async function updateSkill(
   const { root, mode } = options;
   const { name } = before;
   const dir = path.join(root.path, name);
-  const local = localTree(dir, mode);
+  const local = localTree(dir, before, mode);
   if (isRefusal(local)) return { status: 'refused', name, before, refusal: local };
   const isThere = local.looks !== undefined;
   // A missing folder has no edits to lose, so it is installed again.
@@ -93,6 +93,7 @@ export async function updateSkill(
     return { status: 'current', name, before, reason: 'the source has the same files' };
   const built = await stageResult(before, { plan, skill, dir }, options);
   if (isRefusal(built)) return { status: 'refused', name, before, refusal: built };
+  const present = await readTreeDigest(dir);
   return {
     status: 'update',
     name,
@@ -104,7 +105,7 @@ export async function updateSkill(
     kept: built.kept,
     lost: plan.lost,
     isTrusted:
-      options.isTrusted(dir, local.digest) ||
+      options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined) ||
       // Nothing of the local files is left: the new version follows the one that was installed.
       (built.from === skill.path && options.isTrusted(dir, before.digest)),
     result: {
@@ -118,11 +119,12 @@ export async function updateSkill(
 /** Reads the installed files. `force` replaces an unreadable folder, which is kept as a backup. */
 function localTree(
   dir: string,
+  { files }: LockedSkill,
   mode: UpdateMode,
-): { readonly files: FileTable; readonly looks?: string; readonly digest?: string } | PackRefusal {
+): { readonly files: FileTable; readonly looks?: string } | PackRefusal {
   if (!isPresent(dir)) return { files: {} };
-  const tree = presentFiles(dir);
-  if (!isRefusal(tree)) return { files: tree.files, looks: tree.looks, digest: tree.digest };
+  const tree = presentFiles(dir, { locked: files });
+  if (!isRefusal(tree)) return { files: tree.files, looks: tree.looks };
   return mode === 'force' ? { files: {} } : tree;
 }
 
@@ -173,7 +175,7 @@ async function stageResult(
   if (isRefusal(inspected)) return inspected;
   const [refusal] = inspected.refusals;
   if (refusal !== undefined) return refusal;
-  return { from: to, looks: inspected.looks, files: inspected.files, merged: built.merged, kept: built.kept };
+  return { from: to, looks: inspected.looks, files: built.files, merged: built.merged, kept: built.kept };
 }
 
 /**

@@ -198,7 +198,11 @@ async function compareGroup(
     const lock = lockedSkill(skill, resolved, at);
     updates.push(
       before === undefined
-        ? newSkill(skill, lock, moved.every(({ name, digest }) => isTrusted(path.join(root.path, name), digest)))
+        ? newSkill(
+            skill,
+            lock,
+            moved.every(({ name, digest }) => isTrusted(path.join(root.path, name), digest)),
+          )
         : await updateSkill(
             before,
             { skill, lock: before.digest === lock.digest ? { ...lock, installedAt: before.installedAt } : lock },

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
+import { PROJECT } from '../../files-below.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { built, runModule, scratch } from '../../skills/registry/support.ts';
 import { install, leftovers, skillFiles, staged, treeOf } from './support.ts';
@@ -117,7 +118,7 @@ function asNobody(root: string): unknown {
   const copy = scratch();
   cpSync(path.dirname(path.dirname(built('packs/root'))), path.join(copy, 'dist'), { recursive: true });
   chmodSync(copy, 0o755);
-  writeFileSync(path.join(copy, 'package.json'), '{"type":"module"}');
+  copyFileSync(path.join(PROJECT, 'package.json'), path.join(copy, 'package.json'));
   const text = `
     const [, module, root] = process.argv;
     process.setgid(65534); process.setuid(65534);
