@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
-import { PROJECT } from '../../files-below.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { built, runModule, scratch } from '../../skills/registry/support.ts';
 import { install, leftovers, skillFiles, staged, treeOf } from './support.ts';
@@ -114,17 +113,13 @@ async function filled(root: string): Promise<string> {
 }
 
 function asNobody(root: string): unknown {
-  // Where nobody may read the project, the modules are read from a copy.
-  const copy = scratch();
-  cpSync(path.dirname(path.dirname(built('packs/root'))), path.join(copy, 'dist'), { recursive: true });
-  chmodSync(copy, 0o755);
-  copyFileSync(path.join(PROJECT, 'package.json'), path.join(copy, 'package.json'));
+  // The modules are read first: nobody may be unable to read the project.
   const text = `
     const [, module, root] = process.argv;
-    process.setgid(65534); process.setuid(65534);
     const { withRoot } = await import(module);
+    process.setgid(65534); process.setuid(65534);
     console.log(JSON.stringify(await withRoot(root, {}, async () => ({ type: 'opened' }))));`;
-  return JSON.parse(runModule(text, [path.join(copy, 'dist/packs/root/open-root.js'), root]));
+  return JSON.parse(runModule(text, [built('packs/root/open-root.js'), root]));
 }
 
 function mounted(options: string): string {
