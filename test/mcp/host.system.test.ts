@@ -329,37 +329,6 @@ test('a project cannot add servers; mcp check shows those of the user', async ()
   );
 });
 
-test('an error in the configuration is not silent: run and mcp check say so', async () => {
-  const { home } = await world({});
-  const project = path.join(home, 'project');
-  const run = (...words: readonly string[]): ReturnType<typeof runCli> => runCli(project, words, { HOME: home });
-  const servers = { good: { command: 'node', args: [DEMO, 'good'] }, bad: { command: 'node', timeout_second: 5 } };
-  writeFiles(home, { '.agent/config.json': JSON.stringify({ mcp_servers: servers }) });
-  const ran = await run('run', 'hello', '--model', 'rules');
-  expect(ran.err).toContain('"mcp_servers.bad.timeout_second" is not a known key');
-  const checked = await run('mcp', 'check');
-  expect([checked.status, checked.out]).toEqual([1, '']);
-  expect(checked.err).toContain('"mcp_servers.bad.timeout_second" is not a known key');
-  writeFiles(home, { '.agent/config.json': '{}' });
-  writeFiles(project, { '.agent/config.json': JSON.stringify({ mcp_servers: { good: servers.good } }) });
-  expect((await run('run', 'hello', '--model', 'rules')).err).toMatch(
-    /^warning: .*config\.json: "mcp_servers" is reserved for the user/m,
-  );
-});
-
-test('the reason of a failed connection names its cause', async () => {
-  const { runtime } = await world({
-    refused: { url: 'http://127.0.0.1:9/mcp' },
-    blocked: { url: 'http://127.0.0.1:6000/mcp' },
-  });
-  const servers = await openToolServers(runtime);
-  const { problems } = await servers.open({ secrets: async () => ({ values: {} }) });
-  expect(problems).toEqual([
-    expect.stringMatching(/fetch failed: .*(?:ECONNREFUSED|bad port)/),
-    expect.stringContaining('fetch failed: bad port'),
-  ]);
-});
-
 test('doctor shows the state of each server and what its tools cost', async () => {
   const { runtime } = await world({
     demo: demo('good'),
