@@ -7,7 +7,6 @@ import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { timedName } from '../root/root-paths.ts';
-import type { FolderChange, FolderContext } from './place-skills.ts';
 
 /** Whether a folder is a copy that the lock entry describes. Copies of a merged skill have their own digests. */
 export function isCopyOf(place: string, lock: LockedSkill, folder: string): boolean {
@@ -28,10 +27,19 @@ export interface StagedCopy {
 
 export type StagedCopies = ReadonlyMap<string, StagedCopy>;
 
+export interface CopyContext {
+  /** The root, as a real path. */
+  readonly root: string;
+  /** An empty folder of ours on the file system of the root, for copies. */
+  readonly staging: string;
+  /** The lock entries of a skill before and after the change. */
+  readonly locks: (name: string) => { readonly before?: LockedSkill; readonly after?: LockedSkill };
+}
+
 /** Copies the skills to the staging folder, so that each one appears complete in the folder of the agent. */
 export async function stageCopies(
-  { add }: Pick<FolderChange, 'add'>,
-  { root, staging, locks }: FolderContext,
+  add: readonly string[],
+  { root, staging, locks }: CopyContext,
 ): Promise<StagedCopies> {
   const staged = new Map<string, StagedCopy>();
   if (add.length > 0) makeFolders(staging, 0o700);

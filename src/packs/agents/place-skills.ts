@@ -8,11 +8,10 @@ import path from 'node:path';
 
 import { quoted } from '#core';
 import { isInside, isSystemError, makeFolders, type DirectoryHandle } from '#platform';
-import type { LockedSkill } from '../lock/lock.ts';
 import { removeEmptyFolders } from './remove-empty-folders.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
-import { digestFolder, isCopyOf, stageCopies, type StagedCopies, type StagedCopy } from './copies.ts';
+import { digestFolder, isCopyOf, stageCopies, type CopyContext, type StagedCopies, type StagedCopy } from './copies.ts';
 import { hasSameFiles } from './foreign-copy.ts';
 import { inTargetFolder, type TargetFolder } from './place-folder.ts';
 
@@ -53,33 +52,24 @@ export interface FolderOutcome {
   readonly undo: () => void;
 }
 
-export interface FolderContext {
-  /** The root, as a real path. */
-  readonly root: string;
-  /** An empty folder of ours on the file system of the root, for copies. */
-  readonly staging: string;
-  /** The lock entries of a skill before and after the change. */
-  readonly locks: (name: string) => { readonly before?: LockedSkill; readonly after?: LockedSkill };
-}
-
 export async function applyFolderChanges(
   changes: readonly FolderChange[],
-  context: FolderContext,
+  context: CopyContext,
 ): Promise<readonly FolderOutcome[]> {
   const outcomes: FolderOutcome[] = [];
   for (const change of changes) outcomes.push(await applyFolderChange(change, context));
   return outcomes;
 }
 
-async function applyFolderChange(change: FolderChange, context: FolderContext): Promise<FolderOutcome> {
+async function applyFolderChange(change: FolderChange, context: CopyContext): Promise<FolderOutcome> {
   const outcome = tryFolderChange(
     change,
     context,
-    change.kind === 'copy' ? await stageCopies(change, context) : undefined,
+    change.kind === 'copy' ? await stageCopies(change.add, context) : undefined,
   );
   if (outcome !== 'no-links') return outcome;
   const copying: FolderChange = { ...change, kind: 'copy' };
-  const copied = tryFolderChange(copying, context, await stageCopies(copying, context));
+  const copied = tryFolderChange(copying, context, await stageCopies(copying.add, context));
   // Copies never ask for links. The lock expects the change that was asked for, so that it notices the copies.
   return copied === 'no-links'
     ? failedOutcome(change, context, 'links and copies are impossible')
@@ -88,7 +78,7 @@ async function applyFolderChange(change: FolderChange, context: FolderContext): 
 
 function tryFolderChange(
   change: FolderChange,
-  context: FolderContext,
+  context: CopyContext,
   copies: StagedCopies | undefined,
 ): FolderOutcome | 'no-links' {
   const place = toTargetFolder(change, context.root);
@@ -131,7 +121,7 @@ interface PlacingInput {
   readonly directory: DirectoryHandle;
   readonly real: string;
   readonly root: string;
-  readonly context: FolderContext;
+  readonly context: CopyContext;
   readonly copies: StagedCopies | undefined;
 }
 
@@ -358,14 +348,14 @@ function emptyOutcome(change: FolderChange): FolderOutcome {
   return { change, kind: change.kind, added: [], digests: new Map(), removed: [], unplaced: [], undo: () => undefined };
 }
 
-function failedOutcome(change: FolderChange, context: FolderContext, reason: string): FolderOutcome {
+function failedOutcome(change: FolderChange, context: CopyContext, reason: string): FolderOutcome {
   const folder = path.resolve(context.root, change.folder);
   return { ...emptyOutcome(change), unplaced: unplacedAll(change, context, `${quoted(folder, 200)} ${reason}`) };
 }
 
 function unplacedAll(
   { folder, add, remove }: FolderChange,
-  { root }: FolderContext,
+  { root }: CopyContext,
   message: string,
 ): readonly Unplaced[] {
   return [...add, ...remove].map((name) => ({ folder: path.resolve(root, folder), name, message }));
