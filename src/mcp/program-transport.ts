@@ -6,8 +6,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 
-import { cleanText, sliceStart } from '#core';
-import { startChild, type Child, type ChildSpec } from '#platform';
+import { cleanText, sliceEnd, sliceStart } from '#core';
+import { isSystemError, startChild, type Child, type ChildSpec } from '#platform';
 
 /** Of one message. */
 const MAX_MESSAGE = 32 * 1024 * 1024;
@@ -124,8 +124,17 @@ export function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>):
 }
 
 export function toErrorMessage(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  // `fetch` says why in its cause only.
+  const cause = error instanceof Error && message === 'fetch failed' ? causeText(error.cause) : '';
+  const text = cause === '' ? message : `${message}: ${cause}`;
   return sliceStart(cleanText(text).replaceAll('\n', ' '), 1_000);
+}
+
+/** The cause of several failed addresses has a code and no message. */
+function causeText(cause: unknown): string {
+  if (!(cause instanceof Error)) return '';
+  return cause.message === '' && isSystemError(cause) ? cause.code : cause.message;
 }
 
 /** Lines of a stack trace and of the crash report of Node, which say nothing about the cause. */
@@ -141,8 +150,10 @@ export function withPrinted(reason: string, stderr: string): string {
     .map((line) => line.trimEnd())
     .filter((line) => line !== '' && !NOISE.test(line));
   const error = lines.findLastIndex((line) => ERROR_LINE.test(line));
-  const shown = (error === -1 ? lines.slice(-PRINTED_LINES) : lines.slice(error, error + PRINTED_LINES)).map((line) =>
-    line.replace(/ \{$/, ''),
-  );
-  return shown.length === 0 ? reason : `${reason}: ${sliceStart(shown.join('; '), PRINTED_CHARACTERS)}`;
+  const from = error === -1 ? Math.max(0, lines.length - PRINTED_LINES) : error;
+  const shown = lines.slice(from, from + PRINTED_LINES).map((line) => line.replace(/ \{$/, ''));
+  if (shown.length === 0) return reason;
+  // An error starts with what failed. Other output ends with what happened last.
+  const slice = error === -1 ? sliceEnd : sliceStart;
+  return `${reason}: ${slice(shown.join('; '), PRINTED_CHARACTERS)}`;
 }

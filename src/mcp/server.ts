@@ -7,13 +7,14 @@ import {
   inputResponse,
   type CallToolResult,
   type ElicitRequestFormParams,
+  type ElicitResult,
   type InputRequiredResult,
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
 import { SkillsExtension, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 
-import { isFailed, isObject, isSkillError, type ApprovalRequest, type Approve } from '#core';
+import { isFailed, isObject, isSkillError, printable, type ApprovalRequest, type Approve } from '#core';
 import { sha256 } from '#platform';
 import { buildSkillTools, type Run, type RunOptions, type Runtime, type SkillTools } from '#runtime';
 import { openSkillSource } from './skill-source.ts';
@@ -81,11 +82,12 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
     mcp.server.setRequestHandler('tools/list', () => ({ tools: listed(open.tools) }));
     mcp.server.setRequestHandler('tools/call', ({ params }, context) =>
       slot.elicitation.during(mcp, context, async () => {
-        const tools = await slot.tools().catch(undefinedIfUnrecorded);
-        const answer = tools && (await call(tools, params.name, params.arguments ?? {}, context));
-        if (answer !== undefined) return answer;
+        const tools = await slot.tools().catch(unrecordedReason);
+        const answer =
+          typeof tools === 'string' ? tools : await call(tools, params.name, params.arguments ?? {}, context);
+        if (typeof answer !== 'string') return answer;
         slot.retire();
-        return notRecorded();
+        return notRecorded(answer);
       }),
     );
     extension.attach(mcp);
@@ -187,9 +189,9 @@ async function endRun(run: Run, onWarning: McpOptions['onWarning']): Promise<voi
 }
 
 /** For a session whose record cannot be created. */
-function undefinedIfUnrecorded(error: unknown): undefined {
+function unrecordedReason(error: unknown): string {
   if (!isSkillError(error) || error.code !== 'record/failed') throw error;
-  return undefined;
+  return error.message;
 }
 
 function toErrorMessage(error: unknown): string {
@@ -234,31 +236,31 @@ function listed({ tools }: SkillTools): Tool[] {
   }));
 }
 
-/** Undefined if the action could not be recorded; then the session is of no more use. */
+/** The reason if the action could not be recorded; then the session is of no more use. */
 async function call(
   { tools, during }: OpenTools,
   name: string,
   input: unknown,
   { mcpReq }: ServerContext,
-): Promise<CallToolResult | undefined> {
+): Promise<CallToolResult | string> {
   const answer = await during(() => tools.call(name, input, { signal: mcpReq.signal }));
   const { text, value, isError, observations } = answer;
   const failed = observations.find(isFailed);
-  if (failed?.code === 'record/failed') return undefined;
+  if (failed?.code === 'record/failed') return failed.message;
   return {
     content: [{ type: 'text', text }],
     ...(isObject(value) && !isError ? { structuredContent: { ...value } } : {}),
     ...(isError ? { isError } : {}),
-    _meta: failed === undefined ? undefined : { [CODE_KEY]: failed.code },
+    // A call of an unknown tool is not an action, so it has no observation.
+    _meta: isError ? { [CODE_KEY]: failed?.code ?? 'input/invalid' } : undefined,
   };
 }
 
 /** Where a result of a failed call has the code of the failure. */
 const CODE_KEY = 'skillwright/code';
 
-function notRecorded(): CallToolResult {
-  const text =
-    'The record of this session cannot be written: its folder was removed or the disk is full. An effect of this call may have happened. The next call starts a new session with a new record: load skills again and repeat the call.';
+function notRecorded(reason: string): CallToolResult {
+  const text = `The record of this session cannot be written: ${printable(reason)}. An effect of this call may have happened. The next call starts a new session with a new record, once the reason is resolved: then load skills again and repeat the call.`;
   return { content: [{ type: 'text', text }], isError: true, _meta: { [CODE_KEY]: 'record/failed' } };
 }
 
@@ -307,17 +309,50 @@ function openElicitation(otherwise: Approve = () => 'nobody'): Elicitation {
       return { verdict: isYes ? 'yes' : 'no', scope: 'once', by: 'callback' };
     },
     async during(mcp, { mcpReq }, perform) {
-      const canAsk = mcp.server.getClientCapabilities()?.elicitation !== undefined;
-      const call: Call = { canAsk, responses: mcpReq.inputResponses, asked: undefined };
-      const result = await calls.run(call, perform);
-      const { asked } = call;
-      if (asked === undefined) return result;
-      const message = approvalLines(asked, { width: COLUMNS, hash: sha256 }).join('\n');
-      return inputRequired({
-        inputRequests: { [toApprovalKey(asked)]: inputRequired.elicit({ message, requestedSchema: FORM }) },
-      });
+      const isModern = mcpReq.envelope !== undefined;
+      let call: Call = { canAsk: canFillForms(mcp), responses: mcpReq.inputResponses, asked: undefined };
+      for (let round = 1; ; round += 1) {
+        const result = await calls.run(call, perform);
+        const { asked } = call;
+        if (asked === undefined) return result;
+        const form = {
+          message: approvalLines(asked, { width: COLUMNS, hash: sha256 }).join('\n'),
+          requestedSchema: FORM,
+        };
+        const key = toApprovalKey(asked);
+        if (isModern) return inputRequired({ inputRequests: { [key]: inputRequired.elicit(form) } });
+        // Other clients are asked here and not by the SDK, whose failure names no other way to answer.
+        const answer = round > MAX_ROUNDS ? undefined : await elicit(mcpReq, form);
+        const responses = answer === undefined ? undefined : { [key]: answer };
+        call = { canAsk: answer !== undefined, responses, asked: undefined };
+      }
     },
   };
+}
+
+/** Questions about one call. */
+const MAX_ROUNDS = 8;
+/** How long the user may take. */
+const ANSWER_MS = 10 * 60_000;
+
+/** A client that declares no mode has forms. */
+function canFillForms(mcp: McpServer): boolean {
+  const modes = mcp.server.getClientCapabilities()?.elicitation;
+  return modes !== undefined && (modes.form !== undefined || modes.url === undefined);
+}
+
+/** Undefined if the client fails to ask. Throws if it cancels the call. */
+async function elicit(
+  { elicitInput, signal }: ServerContext['mcpReq'],
+  form: ElicitRequestFormParams,
+): Promise<ElicitResult | undefined> {
+  try {
+    return await elicitInput(form, { timeout: ANSWER_MS, resetTimeoutOnProgress: true, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Error)) throw error;
+    return undefined;
+  }
 }
 
 function toApprovalKey({ id }: ApprovalRequest): string {

@@ -4,6 +4,8 @@ import { sha256 } from '#platform';
 
 /** The limit of model providers. */
 const MAX_NAME = 64;
+/** The limit of the protocol. */
+const MAX_ORIGINAL = 128;
 const MAX_DESCRIPTION = 2_000;
 const MAX_TEXT = 500;
 /** Parts of one schema after references were replaced by what they name; a few references can name very much. */
@@ -17,7 +19,11 @@ export function readTool(server: string, listed: unknown): ReadTool {
   const { name, description, inputSchema } = isObject(listed) ? listed : {};
   if (typeof name !== 'string') return { problem: 'a tool without a name is left out' };
   // Other letters could imitate the name of another tool.
-  if (!/^[A-Za-z0-9_./-]{1,128}$/.test(name))
+  if (name.length > MAX_ORIGINAL)
+    return {
+      problem: `the tool ${quoted(name)} is left out: its name has ${String(name.length)} characters, more than ${String(MAX_ORIGINAL)}`,
+    };
+  if (!/^[A-Za-z0-9_./-]+$/.test(name))
     return { problem: `the tool ${quoted(name)} is left out: its name has characters other than A-Z a-z 0-9 _ - . /` };
   const parameters = readSchema(inputSchema);
   if ('problem' in parameters) return { problem: `the tool ${quoted(name)} is left out: ${parameters.problem}` };

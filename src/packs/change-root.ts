@@ -139,7 +139,9 @@ function refuseOccupiedFolder(
     .flatMap(({ lock }) => (lock === undefined ? [] : checkPlaces(lock, root.path, base)))
     .find(({ status }) => status === 'changed' || status === 'edited');
   if (taken === undefined) return undefined;
-  const message = `${quoted(taken.path, 200)} exists and was not created by skillwright, so ${quoted(taken.name)} was not restored`;
+  const why =
+    taken.status === 'edited' ? 'was edited after it was copied' : 'exists and was not created by skillwright';
+  const message = `${quoted(taken.path, 200)} ${why}, so ${quoted(taken.name)} was not restored`;
   return { ...packRefusal('install/agent', message), hint: 'move it away and run the command again' };
 }
 

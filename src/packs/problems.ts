@@ -71,8 +71,7 @@ export const PACK_PROBLEMS = {
   'install/foreign': 'install did not create the folder: move it away, or use --backup or --force',
   'install/busy': 'another process is changing this root: wait for it',
   'install/root': 'the root cannot be used: see the reason',
-  'install/agent':
-    'the entry stays as it is, and everything else is done: resolve the reason and run the command again',
+  'install/agent': 'resolve the reason, then run skillwright install SOURCE --agent ID',
   'install/unwritable': 'the root cannot be written: see the reason',
   'install/no-space': 'free some disk space and try again; nothing was changed',
   'install/case':

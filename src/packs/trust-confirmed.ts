@@ -50,6 +50,21 @@ export function trustArriving({ root, surroundings }: Pick<PackSettings, 'root' 
   };
 }
 
+export type IsTrusted = (dir: string, digest: string | undefined) => boolean;
+
+/** Whether the user trusted a skill folder with these bytes. False for folders that need no trust. */
+export function openTrustCheck(home: string | undefined): IsTrusted {
+  const store = openTrust({ home, bind: 'digest' });
+  return (dir, digest) => digest !== undefined && store.isTrusted({ source: 'project', dir, digest }).trusted;
+}
+
+/** Of these installed folders, those that the user has to trust before models see them. */
+export async function findUntrusted(runtime: Runtime, names: readonly string[]): Promise<readonly string[]> {
+  const found = runtime.index.all.filter(({ dir }) => names.includes(path.basename(dir)));
+  const distrusted = await runtime.distrust(found, { files: true });
+  return names.filter((name) => found.some(({ dir }) => path.basename(dir) === name && distrusted.has(dir)));
+}
+
 async function skillsToTrust({ from, folders }: ArrivingSkill): Promise<readonly SkillToTrust[]> {
   const read = await readTreeDigest(from);
   const head = headDigest(path.join(from, SKILL_FILE_NAME));

@@ -1,7 +1,7 @@
 /** Compares installed skills with their lock and reports every changed, missing and added file. Writes nothing. */
 import path from 'node:path';
 
-import { compareText, quoted, type Surroundings } from '#core';
+import { compareText, listParentFolders, quoted, type Surroundings } from '#core';
 import { findAgentBase } from './agents/agent-view.ts';
 import { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
 import type { Drift, LockedFile, LockedSkill } from './lock/lock.ts';
@@ -82,7 +82,7 @@ export async function verifyRoot(
     });
     hasher.finish();
     for (const { dir, locked, tree } of read) {
-      const verified = compareTree(dir, locked, isRefusal(tree) ? tree : presentTree(tree));
+      const verified = compareTree(dir, locked, isRefusal(tree) ? tree : presentTree(tree, locked.files));
       const places = checkPlaces(locked, root, base);
       skills.push(places.length === 0 ? verified : { ...verified, places });
     }
@@ -112,7 +112,7 @@ function isIntact({ status, places = [] }: VerifiedSkill): boolean {
 
 /** Compares one folder with its lock entry. */
 export function verifySkill(dir: string, locked: LockedSkill): VerifiedSkill {
-  return compareTree(dir, locked, presentFiles(dir, { withoutLooks: true }));
+  return compareTree(dir, locked, presentFiles(dir, { withoutLooks: true, locked: locked.files }));
 }
 
 function compareTree(dir: string, locked: LockedSkill, tree: PresentTree | PackRefusal): VerifiedSkill {
@@ -121,9 +121,25 @@ function compareTree(dir: string, locked: LockedSkill, tree: PresentTree | PackR
     const status = isDirectory(dir) ? 'unreadable' : 'missing';
     return { name, status, locked, drift: NO_DRIFT, reason: tree.message };
   }
-  const { digest, files } = tree;
+  const { digest, files, folders } = tree;
   if (digest === locked.digest) return { name, status: 'same', locked, digest, files, drift: NO_DRIFT, reason: '' };
   const drift = findDrift(locked.files, files);
   const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;
-  return { name, status: 'drift', locked, digest, files, drift, reason: isNamed ? '' : 'only empty folders differ' };
+  return {
+    name,
+    status: 'drift',
+    locked,
+    digest,
+    files,
+    drift,
+    reason: isNamed ? '' : unnamedDifference(folders, files),
+  };
+}
+
+/** The lock lists no folders, so a missing empty folder looks like a digest that was changed. */
+function unnamedDifference(folders: readonly string[], files: Readonly<Record<string, LockedFile>>): string {
+  const used = new Set(Object.keys(files).flatMap(listParentFolders));
+  return folders.some((folder) => !used.has(folder))
+    ? 'only empty folders differ'
+    : 'its files match the lock, but not the digest in the lock: an empty folder is missing, or the lock was edited';
 }

@@ -60,6 +60,7 @@ export {
   writeFolderOwner,
   type LockOwner,
 } from './fs/lock-owner.ts';
+export { keepsModes } from './fs/keeps-modes.ts';
 export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
 export { makeFolders, tryMakeFolders } from './fs/make-folders.ts';
 export { FOREIGN_FILE, GROWING_FILE, NAMED_FILE, NEW_FILE, NEW_GROWING_FILE, OWN_FILE } from './fs/open-flags.ts';

@@ -132,6 +132,14 @@ describe('install --agent', () => {
 });
 
 describe('folders of agents that are not as expected', () => {
+  test('an agent that was named but got nothing is not told to be named', async () => {
+    writeFileSync(at('.claude'), 'a file');
+    const end = await cli('install', source(1), '--yes', '-a', 'claude-code');
+    expect(end.status).toBe(1);
+    expect(end.err).toContain('not for claude-code\n');
+    expect(end.err).not.toContain('name it with --agent');
+  });
+
   verifies(
     'INST-2',
     'an entry of others stays, is named with its agent, and everything else is installed',

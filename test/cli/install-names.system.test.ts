@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -133,4 +133,38 @@ describe('agents of an install', () => {
       err: expect.stringContaining('separate values by single commas') as string,
     });
   });
+});
+
+test('a named folder whose skill.md is in lower case is refused with the reason', async () => {
+  const folder = world();
+  writeFiles(folder, { 'source/lower/skill.md': skillText('lower', ABOUT) });
+  const refused = await runCli(folder, ['install', './source', 'lower', '--yes']);
+  expect(refused.err).toContain('"lower", but it is left out: lower/skill.md: it must be called SKILL.md');
+});
+
+test('verify does not blame empty folders for a digest in the lock that was changed', async () => {
+  const folder = world();
+  await runCli(folder, INSTALL);
+  const lock = path.join(folder, '.agents/skills/skills.lock.json');
+  const text = readFileSync(lock, 'utf8');
+  writeFileSync(lock, text.replace(/"sha256-tree:[0-9a-f]{8}/, '"sha256-tree:00000000'));
+  expect((await runCli(folder, ['verify'])).out).toContain('an empty folder is missing, or the lock was edited');
+  writeFileSync(lock, text);
+  mkdirSync(path.join(folder, '.agents/skills/plain/empty'));
+  expect((await runCli(folder, ['verify'])).out).toContain('only empty folders differ');
+});
+
+test('exec says that a script is a link to the outside, and outdated agrees with update about an edited lock', async () => {
+  const folder = world();
+  await runCli(folder, INSTALL);
+  writeFiles(folder, { 'outside.sh': 'echo outside\n' });
+  symlinkSync('../../../outside.sh', path.join(folder, '.agents/skills/plain/out.sh'));
+  expect((await runCli(folder, ['exec', 'plain', 'out.sh', '--trust-project', '--yes'])).err).toContain(
+    '"out.sh" of the skill "plain" is a link that leads out of the skill',
+  );
+  rmSync(path.join(folder, '.agents/skills/plain/out.sh'));
+  const lock = path.join(folder, '.agents/skills/skills.lock.json');
+  writeFileSync(lock, readFileSync(lock, 'utf8').replace(/"sha256-tree:[0-9a-f]{8}/, '"sha256-tree:00000000'));
+  expect(await runCli(folder, ['outdated'])).toMatchObject({ status: 0 });
+  expect((await runCli(folder, ['update', '--merge', '--yes'])).err).toContain('everything is up to date');
 });

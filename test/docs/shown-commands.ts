@@ -38,7 +38,8 @@ const VARIES: readonly (readonly [RegExp, string])[] = [
   [/\b\d{8}T\d{6}(?:-\d+)?\b/g, 'FOLDER'],
   [/\btrash\/\S+/g, 'TRASH'],
   [/\bsw_[0-9a-f]{12}(?:_[\w-]{43})?/g, 'KEY'],
-  [/\b[0-9a-f]{12,64}\b/g, 'DIGEST'],
+  // The digest of a skill follows from its files, which the page shows or makes.
+  [/(?<!sha256-tree:)\b[0-9a-f]{12,64}\b/g, 'DIGEST'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g, 'TIME'],
   [/\b(?:\d+ min )?\d+(?:\.\d+)? (?:ms|s)\b/g, 'DURATION'],
   [/\b\d[\d,]* tokens\b/g, 'TOKENS'],

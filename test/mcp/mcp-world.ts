@@ -43,10 +43,17 @@ export interface Connected {
   readonly stderr: () => string;
 }
 
+export interface ConnectOptions {
+  readonly canAsk?: boolean;
+  readonly says?: unknown;
+  /** The modes of elicitation that the client declares. */
+  readonly modes?: { readonly form?: Record<string, never>; readonly url?: Record<string, never> };
+}
+
 export async function connect(
   { home, project }: ReturnType<typeof world>,
   words: readonly string[] = [],
-  { canAsk = true, says = true }: { readonly canAsk?: boolean; readonly says?: unknown } = {},
+  { canAsk = true, says = true, modes = { form: {} } }: ConnectOptions = {},
 ): Promise<Connected> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -57,10 +64,7 @@ export async function connect(
   });
   let stderr = '';
   transport.stderr?.on('data', (text: Buffer) => (stderr += text.toString()));
-  const client = new Client(
-    { name: 'test', version: '1' },
-    { capabilities: canAsk ? { elicitation: { form: {} } } : {} },
-  );
+  const client = new Client({ name: 'test', version: '1' }, { capabilities: canAsk ? { elicitation: modes } : {} });
   const asked: string[] = [];
   if (canAsk)
     client.setRequestHandler('elicitation/create', ({ params }) => {

@@ -1,4 +1,6 @@
 /** The MCP server, driven by the official client over stdio. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
@@ -6,10 +8,10 @@ import { describe, expect, test } from 'vitest';
 
 import { listRuns } from '../../src/journal/run-folder.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
-import { runCli, temporaryFolder } from '../cli/run-cli.ts';
+import { runCli, SHARED_CACHE, temporaryFolder } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { SKILL, connect, textOf, world } from './mcp-world.ts';
+import { SKILL, connect, textOf, world, type ConnectOptions } from './mcp-world.ts';
 
 describe('skillwright mcp', () => {
   verifies('TOOL-5', 'offers the tools of a vocabulary and the Skills extension with digests', async () => {
@@ -119,6 +121,33 @@ describe('skillwright mcp', () => {
     expect(textOf(await client.callTool(run)), waiting).toContain('hello you');
   });
 
+  test('a client that fails to ask gets the way to the queue, with the code', async () => {
+    const fail = (): never => {
+      throw new Error('no window');
+    };
+    const clients: readonly ConnectOptions[] = [
+      { modes: { url: {} } },
+      { says: fail },
+      { says: () => ({ action: 'perhaps' }) },
+    ];
+    for (const options of clients) {
+      const here = world();
+      const { client } = await connect(here, [], options);
+      const run = { name: 'run_script', arguments: { skill: 'greet', script: 'greet.sh', args: ['you'] } };
+      const waiting = await client.callTool(run);
+      expect(waiting).toMatchObject({ isError: true, _meta: { 'skillwright/code': 'approval/pending' } });
+      const [, id = ''] = /approvals answer ([0-9a-f]+) yes/.exec(textOf(waiting)) ?? [];
+      expect((await runCli(here.project, ['approvals'], { HOME: here.home })).out).toContain(id);
+    }
+  });
+
+  test('a client that declares elicitation without a mode is asked with a form', async () => {
+    const { client, asked } = await connect(world(), [], { modes: {} });
+    const run = { name: 'run_script', arguments: { skill: 'greet', script: 'greet.sh', args: ['you'] } };
+    expect(textOf(await client.callTool(run))).toContain('hello you');
+    expect(asked).toHaveLength(1);
+  });
+
   test('tells clients when a skill appears, and offers it', async () => {
     const here = world();
     const { client } = await connect(here, ['--executor', 'none']);
@@ -195,6 +224,9 @@ describe('skillwright mcp', () => {
     writeFileSync(runs, 'in the way');
     const lost = { isError: true, _meta: { 'skillwright/code': 'record/failed' } };
     expect([await load(), await load(), await load()]).toMatchObject([lost, lost, lost]);
+    const text = textOf(await client.callTool({ name: 'load_skill', arguments: { skill: 'greet' } }));
+    expect(text).toMatch(/cannot be written: .*\.agent\/runs.*once the reason is resolved/);
+    expect(text).not.toMatch(/removed|full/);
     rmSync(runs);
     expect(await load()).not.toMatchObject({ isError: true });
   });
@@ -228,9 +260,30 @@ describe('skillwright mcp', () => {
       { name: 'load_skill', arguments: { skill: ['greet'], __proto__: { x: 1 } } },
       { name: 'load_skill', arguments: { skill: 'x'.repeat(2_000_000) } },
     ];
-    for (const call of strange) expect(await client.callTool(call)).toMatchObject({ isError: true });
+    const failed = { isError: true, _meta: { 'skillwright/code': expect.stringMatching(/^\w+\/[\w-]+$/) as string } };
+    for (const call of strange) expect(await client.callTool(call)).toMatchObject(failed);
     expect(textOf(await client.callTool({ name: 'load_skill', arguments: { skill: 'greet' } }))).toContain('greet');
   });
+});
+
+test('a message of more than 10 MiB ends the connection with an error, although stdin stays open', async () => {
+  const here = world();
+  const child = spawn(
+    process.execPath,
+    [path.join(PROJECT, 'dist/command/skillwright.js'), 'mcp', '--executor', 'none'],
+    {
+      cwd: here.project,
+      env: { PATH: process.env['PATH'], HOME: here.home, ...SHARED_CACHE },
+    },
+  );
+  let stderr = '';
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  child.stdin.on('error', () => undefined).write('a'.repeat(11_000_000));
+  const [status] = (await once(child, 'close')) as [number];
+  expect([status, stderr]).toEqual([
+    1,
+    'warning: the client sent a message of more than 10485760 bytes: the connection is closed\n',
+  ]);
 });
 
 test('--print-config prints what each client reads', async () => {

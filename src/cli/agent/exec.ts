@@ -63,7 +63,7 @@ export const command = defineCommand({
   usage:
     'exec SKILL SCRIPT [--in FILE] [--out DIR] [--project none|read|write] [--mount DIR[:rw]] [--allow HOST] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
   details: [
-    'Runs a script of a skill, which is any file in its folder: a path below scripts/ or in the skill folder, or a name that only one file has. SKILL is the name of the skill or of its folder.',
+    'Runs a script of a skill, which is any file in its folder: a path below scripts/ or in the skill folder, or a name that only one file has (not in node_modules, nor more than 15 folders deep). SKILL is the name of the skill or of its folder.',
     'The script runs in a sandbox with its own workspace: no network, no home folder, and of your files only those given with --in, --project and --mount. Mounted folders keep their path and are read-only, unless you add :rw and approve it; with --project the script starts in the project. Prints the output as it arrives and records the run (see skillwright runs). Asks for your approval where the policy requires it.',
     'Exit code 1: the script failed or was stopped; 3: refused by policy or by the user; 4: no executor on this machine isolates programs (see skillwright doctor).',
   ].join('\n'),

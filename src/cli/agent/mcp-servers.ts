@@ -1,9 +1,11 @@
 /** The configured MCP servers for `run` and `chat`, and their state for `mcp check`, `doctor` and `cost`. */
 import {
+  configProblem,
   countText,
   docsPage,
   estimateTokens,
   nearest,
+  printable,
   quoted,
   type ServerServices,
   type ServerTool,
@@ -22,6 +24,7 @@ import type { Finding } from '../govern/permission-findings.ts';
  * not known yet are fetched, so that the user can be asked about them.
  */
 export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<ToolServers | undefined> {
+  warnAboutConfig(runtime, terminal);
   if (Object.keys(runtime.config.mcp_servers ?? {}).length === 0) return undefined;
   const { openToolServers } = await import('#mcp/tool-servers');
   const progress = openProgress(terminal);
@@ -40,6 +43,14 @@ export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<
     await runtime.refresh();
   }
   return servers;
+}
+
+/** An invalid file is not used at all, and keys that belong to the user are ignored in a project: the model would only seem to lack tools. */
+export function warnAboutConfig({ diagnostics }: Runtime, terminal: Terminal): void {
+  const problem = configProblem(diagnostics);
+  if (problem !== undefined) reportWarning(terminal, `${problem.message} (${problem.hint})`);
+  for (const { code, path, message, hint } of diagnostics)
+    if (code === 'config/not-for-project') reportWarning(terminal, `${printable(path)}: ${message}; ${hint}`);
 }
 
 function openServices({ config, executionPlaces: { user, project } }: Runtime): ServerServices {
@@ -81,6 +92,8 @@ export async function serverFindings(runtime: Runtime, isTried: boolean): Promis
 
 /** Connects the servers and prints what they offer. */
 export async function checkServers(runtime: Runtime, server: string | undefined, terminal: Terminal): Promise<number> {
+  for (const diagnostic of runtime.diagnostics)
+    if (diagnostic.code.startsWith('config/')) terminal.err(diagnosticText(diagnostic, terminal));
   const configured = runtime.config.mcp_servers ?? {};
   const names = Object.keys(configured);
   if (server !== undefined && !names.includes(server)) {
@@ -90,22 +103,21 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
       near.length > 0 ? `did you mean ${near.join(', ')}?` : 'add it to mcp_servers in ~/.agent/config.json',
     );
   }
-  for (const diagnostic of runtime.diagnostics)
-    if (diagnostic.code.startsWith('config/')) terminal.err(diagnosticText(diagnostic, terminal));
+  const problem = configProblem(runtime.diagnostics);
   const { openToolServers } = await import('#mcp/tool-servers');
   const servers = openToolServers(runtime, { only: server });
   try {
     const states = await servers.check(openServices(runtime));
     const off = names.filter((name) => server === undefined && configured[name]?.enabled === false);
     if (!terminal.printJson({ servers: states, disabled: off })) {
-      if (states.length + off.length === 0)
+      if (states.length + off.length === 0 && problem === undefined)
         terminal.out(
           `No MCP server is configured. Add one to mcp_servers in ~/.agent/config.json; see ${docsPage('mcp')}`,
         );
       for (const state of states) terminal.out(stateLines(state));
       for (const name of off) terminal.out(`${name}: disabled`);
     }
-    return states.every(({ isConnected }) => isConnected) ? EXIT.done : EXIT.failed;
+    return problem === undefined && states.every(({ isConnected }) => isConnected) ? EXIT.done : EXIT.failed;
   } finally {
     await servers.close();
   }

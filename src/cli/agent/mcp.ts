@@ -13,7 +13,7 @@ import { VERSION } from '../../version.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
 import { askForTrust, TRUST_FLAGS } from './consent.ts';
 import { modelExecution } from './execution-options.ts';
-import { checkServers } from './mcp-servers.ts';
+import { checkServers, warnAboutConfig } from './mcp-servers.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
 import { wholeNumber } from '../arguments.ts';
 
@@ -77,6 +77,7 @@ export const command = defineCommand({
       throw new UsageError(`unknown word ${quoted(word)}`, 'write mcp, or mcp check [SERVER]');
     const runtime = await openRuntime(invocation);
     if (word === 'check') return checkServers(runtime, name, terminal);
+    warnAboutConfig(runtime, terminal);
     await askForTrust(invocation, runtime);
     const cwd = path.resolve(given.cwd ?? '.');
     const { executor = 'auto', vocabulary = 'skillwright' } = given;
@@ -103,7 +104,7 @@ export const command = defineCommand({
     try {
       server.watch(AbortSignal.any([signal, closed.signal]));
       if (given.http === true) await serveUntilInterrupted(invocation, server, port);
-      else await serveUntilClosed(invocation, server);
+      else if (!(await serveUntilClosed(invocation, server))) return EXIT.failed;
     } finally {
       // Otherwise the watchers keep the process alive after the client has closed the connection.
       closed.abort();
@@ -121,15 +122,33 @@ function parsePort({ port, http }: McpInvocation['flags']): number | undefined {
   return wholeNumber(port, '--port', { least: 1, most: 65_535 });
 }
 
-async function serveUntilClosed({ terminal, signal }: McpInvocation, server: SkillServer): Promise<void> {
-  const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
-  const handle = serveStdio(() => server.connect(), { onerror: (error) => reportWarning(terminal, error.message) });
-  await new Promise<void>((resolve) => {
-    process.stdin.once('end', resolve).once('close', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
+/** False if the connection broke, such as after a message that is too long. */
+async function serveUntilClosed({ terminal, signal }: McpInvocation, server: SkillServer): Promise<boolean> {
+  const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
+  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MAX_MESSAGE });
+  const onerror = ({ message }: Error): void => {
+    const isTooLong = message.includes('maximum size');
+    reportWarning(terminal, isTooLong ? TOO_LONG : message);
+  };
+  const handle = serveStdio(() => server.connect(), { transport, onerror });
+  const isWhole = await new Promise<boolean>((resolve) => {
+    process.stdin.once('end', () => resolve(true)).once('close', () => resolve(true));
+    signal.addEventListener('abort', () => resolve(true), { once: true });
+    const { onclose } = transport;
+    transport.onclose = () => {
+      onclose?.();
+      // The transport also closes when stdin ends.
+      resolve(process.stdin.readableEnded);
+    };
   });
   await handle.close();
+  // Otherwise the open pipe keeps the process alive.
+  if (!isWhole) process.stdin.destroy();
+  return isWhole;
 }
+
+const MAX_MESSAGE = 10 * 1024 * 1024;
+const TOO_LONG = `the client sent a message of more than ${String(MAX_MESSAGE)} bytes: the connection is closed`;
 
 async function serveUntilInterrupted(
   { terminal, signal }: McpInvocation,

@@ -73,10 +73,20 @@ export function agentSummary(
   const ids = [...counts.keys()].toSorted(compareText);
   return [...new Set(counts.values())]
     .toSorted((a, b) => b - a)
-    .map((count) => {
-      const seeing = ids.filter((id) => counts.get(id) === count).join(', ');
-      return count === 0 ? `not for ${seeing}: name it with --agent` : `${countText(count, 'skill')} for ${seeing}`;
+    .flatMap((count) => {
+      const seeing = ids.filter((id) => counts.get(id) === count);
+      if (count > 0) return [`${countText(count, 'skill')} for ${seeing.join(', ')}`];
+      // For an agent that the user named, an error says why.
+      const unnamed = seeing.filter((id) => !named.includes(id) && !named.includes(ALL_AGENTS));
+      return [
+        ...notFor(seeing.filter((id) => !unnamed.includes(id))),
+        ...notFor(unnamed).map((text) => `${text}: name it with --agent`),
+      ];
     });
+}
+
+function notFor(ids: readonly string[]): readonly string[] {
+  return ids.length === 0 ? [] : [`not for ${ids.join(', ')}`];
 }
 
 /** Reports what could not be linked, one line per folder and reason. Returns the exit code. */

@@ -6,10 +6,12 @@ import { printable } from '#core';
 import {
   conflictLines,
   conflictsIn,
+  findUntrusted,
   countUpdate,
   isChanged,
   trustArriving,
   updateLines,
+  untrustedNote,
   updateSkills,
   type ChangedSkill,
   type LockedSkill,
@@ -114,7 +116,7 @@ function chooseMode({ flags: { merge, keep, force, yes } }: UpdateInvocation): U
 
 function questionFor(changed: readonly ChangedSkill[]): string {
   const merged = changed.filter((skill) => skill.merged.length > 0).map(({ name }) => name);
-  const how = merged.length === 0 ? '' : ` and merge your changes of ${merged.join(', ')}`;
+  const how = merged.length === 0 ? '' : ` and merge the local changes of ${merged.join(', ')}`;
   return `update ${changed.map(({ name }) => name).join(', ')}${how}`;
 }
 
@@ -141,7 +143,18 @@ async function report(
     if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
   }
   const runtime = isDone && changed.length > 0 ? await refreshed(invocation) : undefined;
-  if (runtime !== undefined) await trustConfirmed(invocation, runtime, await digestsIn(root, changed));
+  if (runtime !== undefined)
+    await trustConfirmed(
+      invocation,
+      runtime,
+      await digestsIn(
+        root,
+        changed.filter(({ isTrusted }) => isTrusted),
+      ),
+    );
+  const stale = changed.filter(({ isTrusted }) => !isTrusted).map(({ name }) => name);
+  for (const name of runtime === undefined ? [] : await findUntrusted(runtime, stale))
+    terminal.remark(`note: ${untrustedNote(name)}`);
   const answer = {
     ok: refused.length + unplaced.length === 0,
     done: isDone,
@@ -155,7 +168,7 @@ async function report(
   return Math.max(reportUnplaced(invocation, unplaced, root), ...refused.map(({ refusal }) => refusalStatus(refusal)));
 }
 
-/** A merge has bytes that no source has, so the digests are those on disk; the user saw every change. */
+/** A merge has bytes that no source has, so the digests are those on disk; the user trusted the old files and saw every change. */
 async function digestsIn(root: string, skills: readonly ChangedSkill[]): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>();
   for (const { name } of skills) {
@@ -179,9 +192,9 @@ function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsV
   const [from, to] = [readVersion(before), readVersion(lock)];
   return [
     ...updateLines({ name, from, to, files }, { width: terminal.width }),
-    ...listWithLimit('merged with your changes', merged, (text) => style('yellow', text)),
-    ...listWithLimit('kept as you changed it', kept, (text) => style('yellow', text)),
-    ...listWithLimit('your change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
+    ...listWithLimit('merged with the local changes', merged, (text) => style('yellow', text)),
+    ...listWithLimit('kept as changed in this folder', kept, (text) => style('yellow', text)),
+    ...listWithLimit('local change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
     ...skill.notes.map((note) => `${style('yellow', 'note')} ${note}`),
     ...findingLines(skill.scan, terminal, view),
     '',

@@ -4,11 +4,10 @@ import path from 'node:path';
 
 import { isDirectory, isPresent, realPath } from '#platform';
 import type { LockedSkill } from '../lock/lock.ts';
-import { isRefusal } from '../problems.ts';
-import { presentFiles } from '../root/present-files.ts';
 import { listFolderAgents } from './agent-view.ts';
 import type { AgentBase } from './agents.ts';
 import { listLockedFolders } from './lock-places.ts';
+import { isCopyOf } from './copies.ts';
 import { isLinkTo, type PlacementKind } from './place-skills.ts';
 
 /** `missing`: no entry. `changed`: an entry that is not our link or copy. `edited`: a copy with other bytes. */
@@ -34,24 +33,23 @@ export function checkPlaces(skill: LockedSkill, root: string, base: AgentBase): 
       kind,
       path: place,
       agents: listFolderAgents(absolute, base),
-      status: checkStatus(place, kind, skill, real),
+      status: checkStatus(place, { folder, kind }, skill, real),
     };
   });
 }
 
 function checkStatus(
   place: string,
-  kind: PlacementKind,
-  { name, digest }: LockedSkill,
+  { folder, kind }: { readonly folder: string; readonly kind: PlacementKind },
+  skill: LockedSkill,
   root: string,
 ): CheckedPlace['status'] {
   if (!isPresent(place)) return 'missing';
   if (kind === 'link') {
-    const target = path.join(root, name);
+    const target = path.join(root, skill.name);
     if (!isLinkTo(place, { real: realPath(path.dirname(place)), target })) return 'changed';
     return isDirectory(target) ? 'same' : 'broken';
   }
   if (!lstatSync(place).isDirectory()) return 'changed';
-  const tree = presentFiles(place, { withoutLooks: true });
-  return !isRefusal(tree) && tree.digest === digest ? 'same' : 'edited';
+  return isCopyOf(place, skill, folder) ? 'same' : 'edited';
 }

@@ -54,23 +54,18 @@ function mergeChanges(changes: readonly FolderChange[]): readonly FolderChange[]
 
 /** The entry of a skill that replaces `before`: it keeps the places. A restored skill gets them back when they are made. */
 export function keepLockedFolders(lock: LockedSkill, before: LockedSkill | undefined): LockedSkill {
-  const { links: _, copies: __, ...rest } = lock;
-  return {
-    ...rest,
-    links: before?.links === undefined ? undefined : before.links,
-    copies: before?.copies === undefined ? undefined : before.copies,
-  };
+  return { ...lock, links: before?.links, copies: before?.copies, copyDigests: before?.copyDigests };
 }
 
 /** Records which folders have a link or a copy now. */
 export function recordFolders(
   lock: LockFile,
-  outcomes: readonly Pick<FolderOutcome, 'change' | 'kind' | 'added'>[],
+  outcomes: readonly (Pick<FolderOutcome, 'change' | 'kind' | 'added'> & Partial<FolderOutcome>)[],
 ): LockFile {
   if (outcomes.length === 0) return lock;
   const skills = new Map(lock.skills);
-  for (const { change, kind, added } of outcomes) {
-    for (const name of added) record(skills, name, { folder: change.folder, kind });
+  for (const { change, kind, added, digests } of outcomes) {
+    for (const name of added) record(skills, name, { folder: change.folder, kind, digest: digests?.get(name) });
     // What could not be removed is not ours any more.
     for (const name of change.remove) record(skills, name, { folder: change.folder });
   }
@@ -80,12 +75,14 @@ export function recordFolders(
 function record(
   skills: Map<string, LockedSkill>,
   name: string,
-  { folder, kind }: { readonly folder: string; readonly kind?: PlacementKind },
+  { folder, kind, digest }: { readonly folder: string; readonly kind?: PlacementKind; readonly digest?: string },
 ): void {
   const skill = skills.get(name);
   if (skill === undefined) return;
-  const { links = [], copies = [], ...rest } = skill;
+  const { links = [], copies = [], copyDigests = {}, ...rest } = skill;
   const others = (list: readonly string[]): readonly string[] => list.filter((one) => one !== folder);
+  const digests = Object.entries(copyDigests).filter(([one]) => one !== folder);
+  if (digest !== undefined && digest !== skill.digest) digests.push([folder, digest]);
   const next = {
     links: kind === 'link' ? [...others(links), folder].toSorted(compareText) : others(links),
     copies: kind === 'copy' ? [...others(copies), folder].toSorted(compareText) : others(copies),
@@ -94,5 +91,8 @@ function record(
     ...rest,
     ...(next.links.length === 0 ? {} : { links: next.links }),
     ...(next.copies.length === 0 ? {} : { copies: next.copies }),
+    ...(digests.length === 0
+      ? {}
+      : { copyDigests: Object.fromEntries(digests.toSorted(([a], [b]) => compareText(a, b))) }),
   });
 }

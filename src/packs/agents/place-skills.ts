@@ -7,12 +7,11 @@ import { cpSync, fsyncSync, lstatSync, readlinkSync, renameSync, rmSync, symlink
 import path from 'node:path';
 
 import { quoted } from '#core';
-import { copyTree, isInside, isSystemError, makeFolders, type DirectoryHandle } from '#platform';
-import { isRefusal } from '../problems.ts';
+import { isInside, isSystemError, makeFolders, type DirectoryHandle } from '#platform';
 import { removeEmptyFolders } from './remove-empty-folders.ts';
-import { presentFiles } from '../root/present-files.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
+import { digestFolder, isCopyOf, stageCopies, type CopyContext, type StagedCopies, type StagedCopy } from './copies.ts';
 import { hasSameFiles } from './foreign-copy.ts';
 import { inTargetFolder, type TargetFolder } from './place-folder.ts';
 
@@ -45,41 +44,32 @@ export interface FolderOutcome {
   /** `copy` if the file system does not support links. */
   readonly kind: PlacementKind;
   readonly added: readonly string[];
+  /** Digests of the added copies by name. */
+  readonly digests: ReadonlyMap<string, string>;
   readonly removed: readonly string[];
   readonly unplaced: readonly Unplaced[];
   /** Removes what was added and restores removed links. */
   readonly undo: () => void;
 }
 
-export interface FolderContext {
-  /** The root, as a real path. */
-  readonly root: string;
-  /** An empty folder of ours on the file system of the root, for copies. */
-  readonly staging: string;
-  /** Digests of a skill before and after the change. An entry with one of them is a copy that we made. */
-  readonly digests: (name: string) => { readonly before?: string; readonly after?: string };
-  /** Whether the lock records a copy of the skill in a folder, relative to the root. */
-  readonly hasCopy: (folder: string, name: string) => boolean;
-}
-
 export async function applyFolderChanges(
   changes: readonly FolderChange[],
-  context: FolderContext,
+  context: CopyContext,
 ): Promise<readonly FolderOutcome[]> {
   const outcomes: FolderOutcome[] = [];
   for (const change of changes) outcomes.push(await applyFolderChange(change, context));
   return outcomes;
 }
 
-async function applyFolderChange(change: FolderChange, context: FolderContext): Promise<FolderOutcome> {
+async function applyFolderChange(change: FolderChange, context: CopyContext): Promise<FolderOutcome> {
   const outcome = tryFolderChange(
     change,
     context,
-    change.kind === 'copy' ? await stageCopies(change, context) : undefined,
+    change.kind === 'copy' ? await stageCopies(change.add, context) : undefined,
   );
   if (outcome !== 'no-links') return outcome;
   const copying: FolderChange = { ...change, kind: 'copy' };
-  const copied = tryFolderChange(copying, context, await stageCopies(copying, context));
+  const copied = tryFolderChange(copying, context, await stageCopies(copying.add, context));
   // Copies never ask for links. The lock expects the change that was asked for, so that it notices the copies.
   return copied === 'no-links'
     ? failedOutcome(change, context, 'links and copies are impossible')
@@ -88,8 +78,8 @@ async function applyFolderChange(change: FolderChange, context: FolderContext): 
 
 function tryFolderChange(
   change: FolderChange,
-  context: FolderContext,
-  copies: ReadonlyMap<string, string> | undefined,
+  context: CopyContext,
+  copies: StagedCopies | undefined,
 ): FolderOutcome | 'no-links' {
   const place = toTargetFolder(change, context.root);
   if (place === undefined)
@@ -131,8 +121,8 @@ interface PlacingInput {
   readonly directory: DirectoryHandle;
   readonly real: string;
   readonly root: string;
-  readonly context: FolderContext;
-  readonly copies: ReadonlyMap<string, string> | undefined;
+  readonly context: CopyContext;
+  readonly copies: StagedCopies | undefined;
 }
 
 /** The work in one open folder. */
@@ -140,6 +130,7 @@ class Placing {
   readonly #input: PlacingInput;
   readonly #undo: (() => void)[] = [];
   readonly #added: string[] = [];
+  readonly #digests = new Map<string, string>();
   readonly #removed: string[] = [];
   readonly #unplaced: Unplaced[] = [];
 
@@ -159,6 +150,7 @@ class Placing {
       change,
       kind: change.kind,
       added: this.#added,
+      digests: this.#digests,
       removed: this.#removed,
       unplaced: this.#unplaced,
       undo: () => {
@@ -195,7 +187,7 @@ class Placing {
   #takeOver(name: string, target: string): boolean {
     const { change, root } = this.#input;
     const isForeign = change.takeOver === true && hasSameFiles(this.#at(name), path.join(root, name));
-    if (!isForeign && !this.#isOurCopy(name)) return false;
+    if (!isForeign && !(this.#hasCopy(name) && this.#isOurCopy(this.#at(name), name))) return false;
     const fresh = this.#at(`.${name}${FRESH}`);
     if (this.#isOurLink(fresh, name)) unlinkSync(fresh);
     symlinkSync(target, fresh, 'dir');
@@ -204,34 +196,43 @@ class Placing {
     return true;
   }
 
-  #isOurCopy(name: string): boolean {
+  #hasCopy(name: string): boolean {
     const { change, context } = this.#input;
-    if (!context.hasCopy(change.folder, name)) return false;
-    const { before, after } = context.digests(name);
-    const digest = lstatSync(this.#at(name)).isDirectory() ? digestFolder(this.#at(name)) : undefined;
-    return digest !== undefined && (digest === before || digest === after);
+    return context.locks(name).before?.copies?.includes(change.folder) === true;
+  }
+
+  #isOurCopy(place: string, name: string): boolean {
+    const { change, context } = this.#input;
+    const { before, after } = context.locks(name);
+    return [before, after].some((lock) => lock !== undefined && isCopyOf(place, lock, change.folder));
   }
 
   #copy(name: string): void {
     const { copies, context } = this.#input;
-    const { before, after } = context.digests(name);
     const place = this.#at(name);
     const present = lstatSync(place, { throwIfNoEntry: false });
-    const digest = present?.isDirectory() === true ? digestFolder(place) : undefined;
-    if (digest !== undefined && digest === after) return void this.#added.push(name);
     const staged = copies?.get(name);
     if (staged === undefined) return this.#fail(name, 'could not be copied');
     const isLink = this.#isOurLink(place, name);
-    if (present !== undefined && !isLink && (digest === undefined || digest !== before)) return this.#foreign(name);
+    if (present !== undefined && !isLink) {
+      const isSame = present.isDirectory() && digestFolder(place, context.locks(name).after) === staged.digest;
+      if (isSame) return this.#copied(name, staged);
+      if (!this.#isOurCopy(place, name)) return this.#foreign(name);
+    }
     const old = this.#at(`.${name}${ASIDE}`);
     this.#removeLeftover(old, name);
     if (isLink) unlinkSync(place);
     else if (present !== undefined) renameSync(place, old);
-    moveInto(staged, place, this.#at(`.${name}${FRESH}`));
+    moveInto(staged.path, place, this.#at(`.${name}${FRESH}`));
     this.#removeLeftover(old, name);
-    this.#added.push(name);
+    this.#copied(name, staged);
     if (present === undefined)
       this.#undo.push(() => rmSync(path.join(this.#input.real, name), { recursive: true, force: true }));
+  }
+
+  #copied(name: string, { digest }: StagedCopy): void {
+    this.#added.push(name);
+    this.#digests.set(name, digest);
   }
 
   /** Moves the entry aside before the check, so that an entry that replaces it meanwhile is not removed. */
@@ -253,7 +254,7 @@ class Placing {
       return;
     }
     if (lstatSync(this.#at(name), { throwIfNoEntry: false }) === undefined) renameSync(aside, this.#at(name));
-    this.#fail(name, 'was changed after the install and was kept');
+    this.#fail(name, 'was changed after the install and was kept: delete it if you do not need it');
   }
 
   /** Removes an entry that we made and moved aside, in this change or in an interrupted one. */
@@ -280,10 +281,7 @@ class Placing {
   }
 
   #isOurs(place: string, name: string): boolean {
-    if (this.#input.change.kind === 'link') return this.#isOurLink(place, name);
-    const { before, after } = this.#input.context.digests(name);
-    const digest = lstatSync(place).isDirectory() ? digestFolder(place) : undefined;
-    return digest !== undefined && (digest === before || digest === after);
+    return this.#input.change.kind === 'link' ? this.#isOurLink(place, name) : this.#isOurCopy(place, name);
   }
 
   #isOurLink(place: string, name: string): boolean {
@@ -291,7 +289,7 @@ class Placing {
   }
 
   #foreign(name: string): void {
-    this.#fail(name, 'exists and was not created by skillwright: move it away and run the command again');
+    this.#fail(name, this.#hasCopy(name) ? EDITED_COPY : FOREIGN_ENTRY);
   }
 
   #fail(name: string, reason: string): void {
@@ -303,6 +301,8 @@ class Placing {
 
 /** Errors of file systems and systems without symbolic links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+const FOREIGN_ENTRY = 'exists and was not created by skillwright: move it away first';
+const EDITED_COPY = 'was edited after it was copied and was kept: move it away first';
 const ASIDE = '.skillwright-old';
 const FRESH = '.skillwright-new';
 const GONE = '.skillwright-gone';
@@ -311,26 +311,6 @@ const GONE = '.skillwright-gone';
 export function isLinkTo(place: string, { real, target }: { readonly real: string; readonly target: string }): boolean {
   if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
   return path.resolve(real, readlinkSync(place)) === target;
-}
-
-function digestFolder(place: string): string | undefined {
-  const tree = presentFiles(place, { withoutLooks: true });
-  return isRefusal(tree) ? undefined : tree.digest;
-}
-
-/** Copies the skills to the staging folder, so that each one appears complete in the folder of the agent. */
-async function stageCopies(
-  { add }: FolderChange,
-  { root, staging }: FolderContext,
-): Promise<ReadonlyMap<string, string>> {
-  const staged = new Map<string, string>();
-  if (add.length > 0) makeFolders(staging, 0o700);
-  for (const name of add) {
-    const to = path.join(staging, timedName(new Date(), name));
-    const copied = await copyTree(path.join(root, name), { to, permissions: 'writable' });
-    if (copied.type === 'digest') staged.set(name, to);
-  }
-  return staged;
 }
 
 function moveInto(staged: string, place: string, beside: string): void {
@@ -365,17 +345,17 @@ function sync({ descriptor }: DirectoryHandle): void {
 }
 
 function emptyOutcome(change: FolderChange): FolderOutcome {
-  return { change, kind: change.kind, added: [], removed: [], unplaced: [], undo: () => undefined };
+  return { change, kind: change.kind, added: [], digests: new Map(), removed: [], unplaced: [], undo: () => undefined };
 }
 
-function failedOutcome(change: FolderChange, context: FolderContext, reason: string): FolderOutcome {
+function failedOutcome(change: FolderChange, context: CopyContext, reason: string): FolderOutcome {
   const folder = path.resolve(context.root, change.folder);
   return { ...emptyOutcome(change), unplaced: unplacedAll(change, context, `${quoted(folder, 200)} ${reason}`) };
 }
 
 function unplacedAll(
   { folder, add, remove }: FolderChange,
-  { root }: FolderContext,
+  { root }: CopyContext,
   message: string,
 ): readonly Unplaced[] {
   return [...add, ...remove].map((name) => ({ folder: path.resolve(root, folder), name, message }));

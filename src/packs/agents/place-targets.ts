@@ -10,8 +10,8 @@ import { findAgentBase } from './agent-view.ts';
 import { agentFolder } from './agents.ts';
 import { listLockedFolders } from './lock-places.ts';
 import type { LockFile } from '../lock/lock.ts';
-import { presentFiles } from '../root/present-files.ts';
 import { resolveTargetFolder, type TargetFolder } from './place-folder.ts';
+import { isCopyOf } from './copies.ts';
 import { isLinkTo, type FolderChange, type PlacementKind } from './place-skills.ts';
 
 /** A folder that should show the skills of a root. */
@@ -142,8 +142,8 @@ export function planPlace(
   const isRecorded = (name: string, as: PlacementKind): boolean =>
     listLockedFolders(lock.skills.get(name)).some((place) => place.folder === inLock && place.kind === as);
   const isUnchangedCopy = (name: string, place: string): boolean => {
-    const tree = kind === 'link' && isRecorded(name, 'copy') ? presentFiles(place, { withoutLooks: true }) : undefined;
-    return tree?.type === 'present' && tree.digest === lock.skills.get(name)?.digest;
+    const locked = kind === 'link' && isRecorded(name, 'copy') ? lock.skills.get(name) : undefined;
+    return locked !== undefined && isCopyOf(place, locked, inLock);
   };
   const add: string[] = [];
   const same: string[] = [];

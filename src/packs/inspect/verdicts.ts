@@ -110,9 +110,9 @@ function unknownName(
   const present = new Set(skills.flatMap(({ name, folder }) => [name, folder]));
   const unknown = names.find((name) => !present.has(name));
   if (unknown === undefined) return undefined;
-  const reason = leftOut.find(
-    (line) => `/${line}`.includes(`/${unknown}/SKILL.md: `) || line.startsWith(`${unknown}/: `),
-  );
+  // A file in another spelling, such as skill.md, is left out, too.
+  const file = `/${unknown}/SKILL.md: `.toLowerCase();
+  const reason = leftOut.find((line) => `/${line}`.toLowerCase().includes(file) || line.startsWith(`${unknown}/: `));
   if (reason !== undefined)
     return {
       ...packRefusal(

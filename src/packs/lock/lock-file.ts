@@ -162,6 +162,7 @@ const FIELDS: ReadonlyMap<string, Check> = new Map([
   ['files', checkFiles],
   list('links', isFolderPath, 'folder'),
   list('copies', isFolderPath, 'folder'),
+  ['copyDigests', checkCopyDigests],
   list('requires', isValidName, 'skill name'),
   text('signedBy', isPlainText),
   text('installedAt', (value) => TIME.test(value)),
@@ -201,6 +202,13 @@ function checkFields(name: string, value: unknown): asserts value is LockedField
   }
   for (const key of REQUIRED)
     if (value[key] === undefined) throw invalid(`"${key}" in ${describeEntry(name)} is missing`);
+}
+
+function checkCopyDigests(value: unknown, skill: string): void {
+  const isValid = ([folder, digest]: [string, unknown]): boolean =>
+    isFolderPath(folder) && typeof digest === 'string' && TREE_DIGEST.test(digest);
+  if (!isObject(value) || !Object.entries(value).every(isValid))
+    throw invalid(`"copyDigests" in ${describeEntry(skill)} is invalid`);
 }
 
 function checkFiles(value: unknown, skill: string): void {

@@ -32,6 +32,8 @@ export interface LockedSkill {
   readonly links?: readonly string[];
   /** Folders that have a copy of the skill. */
   readonly copies?: readonly string[];
+  /** Digests of copies, by folder, if they differ from `digest`: a merged or edited skill was copied. */
+  readonly copyDigests?: Readonly<Record<string, string>>;
   /** Names of the required skills. */
   readonly requires?: readonly string[];
   /** Id of the key that signed it. */

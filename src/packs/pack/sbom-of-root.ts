@@ -40,7 +40,7 @@ export function sbomOfRoot(
   const skills: SbomSkill[] = [];
   const notes: string[] = [];
   for (const locked of groups.flatMap((group) => group.skills).toSorted((a, b) => compareText(a.name, b.name))) {
-    const tree = presentFiles(path.join(root, locked.name), { buffer, withoutLooks: true });
+    const tree = presentFiles(path.join(root, locked.name), { buffer, withoutLooks: true, locked: locked.files });
     if (isRefusal(tree)) return tree;
     if (tree.digest !== locked.digest)
       notes.push(`${quoted(locked.name)} was edited: the list describes the edited files`);

@@ -148,7 +148,8 @@ function locateSkill(
   if (present === step.identity) return 'target';
   if (identityAt(from) === step.identity) return 'staging';
   const isIt = (place: string): boolean => {
-    const tree = step.lock !== undefined && isThere(place) ? presentFiles(place) : undefined;
+    const tree =
+      step.lock !== undefined && isThere(place) ? presentFiles(place, { locked: step.lock.files }) : undefined;
     return tree?.type === 'present' && tree.digest === step.lock?.digest;
   };
   if (isIt(target)) return 'target';

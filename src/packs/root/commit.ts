@@ -47,6 +47,7 @@ export interface CommitOptions {
 
 /** A staged skill, and the folders that will have its files: the one in the root and copies for agents. */
 export interface ArrivingSkill {
+  readonly name: string;
   readonly from: string;
   readonly folders: readonly string[];
 }
@@ -110,6 +111,7 @@ function arriving(
 ): ArrivingSkill {
   const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
   return {
+    name,
     from,
     folders: [root, ...copies.map(({ folder }) => path.resolve(root, folder))].map((one) => path.join(one, name)),
   };
@@ -140,7 +142,7 @@ function whyChanged({ from, lock, looks }: PutChange, buffer: Buffer): string | 
     const seen = orThrow(fingerprintFolder(from));
     return whyLeftOut(seen) ?? (seen.looks === looks ? undefined : CHANGED);
   }
-  const tree = orThrow(presentFiles(from, { buffer }));
+  const tree = orThrow(presentFiles(from, { buffer, locked: lock.files }));
   const drift = findDrift(lock.files, tree.files);
   const [file = ''] = [...drift.changed, ...drift.missing, ...drift.added];
   if (hasDrift(drift)) return `differs from what was inspected: ${quoted(file)}`;
@@ -255,8 +257,8 @@ async function applyAll(
 }
 
 /** Whether the lock must be written again, because it expects something else. */
-function isPartial({ change, kind, added }: FolderOutcome): boolean {
-  return kind !== change.kind || added.length < change.add.length;
+function isPartial({ change, kind, added, digests }: FolderOutcome): boolean {
+  return kind !== change.kind || added.length < change.add.length || digests.size > 0;
 }
 
 /** Makes the changes in the folders of agents, except for skills that did not arrive. */
@@ -266,22 +268,18 @@ export function placeSkills(
   outcomes: readonly StepOutcome[],
 ): Promise<readonly FolderOutcome[]> {
   const failed = new Set(outcomes.filter(({ isDone }) => !isDone).map(({ step }) => step.name));
-  const digests = new Map(
-    outcomes.flatMap(({ step }) =>
-      step.type === 'put' && step.lock !== undefined ? [[step.name, step.lock.digest]] : [],
-    ),
+  const locks = new Map(
+    outcomes.flatMap(({ step }) => (step.type === 'put' && step.lock !== undefined ? [[step.name, step.lock]] : [])),
   );
   return applyFolderChanges(
     places.map((place) => ({ ...place, add: place.add.filter((name) => !failed.has(name)) })),
     {
       root: handle.path,
       staging: displayPath(handle, `${staging}/copies`),
-      digests(name) {
-        const before = lock.skills.get(name)?.digest;
-        const after = digests.get(name) ?? before;
-        return { before, after };
+      locks(name) {
+        const before = lock.skills.get(name);
+        return { before, after: locks.get(name) ?? before };
       },
-      hasCopy: (folder, name) => lock.skills.get(name)?.copies?.includes(folder) === true,
     },
   );
 }

@@ -14,6 +14,7 @@ import {
   FOREIGN_FILE,
   isProgram,
   isSystemError,
+  keepsModes,
   REPOSITORY_DATA,
   SMALL_FILE,
   TreeFingerprint,
@@ -52,6 +53,8 @@ export interface PresentOptions {
   readonly withoutLooks?: boolean;
   /** A buffer to share between calls. */
   readonly buffer?: Buffer;
+  /** The files of the lock. Their executable bits count where the file system keeps none. */
+  readonly locked?: Readonly<Record<string, LockedFile>>;
 }
 
 const MAX_ENTRIES = 100_000;
@@ -67,12 +70,13 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
   const hasher = new FileHasher(options.buffer ?? presentBuffer());
   const read = readFiles(folder, hasher, options);
   hasher.finish();
-  return isRefusal(read) ? read : presentTree(read);
+  return isRefusal(read) ? read : presentTree(read, options.locked);
 }
 
 /** A tree that was read. The contents of its files are known after `finish` of the hasher. */
 export interface ReadTree extends Pick<PresentTree, 'folders' | 'bytes' | 'looks' | 'leftOut'> {
   readonly type: 'read';
+  readonly folder: string;
   readonly entries: readonly ReadEntry[];
 }
 
@@ -104,16 +108,35 @@ export function readFiles(folder: string, hasher: FileHasher, options: PresentOp
       bytes += entry.bytes;
     };
     walkFolder(folder, leftOut, visit, options);
-    return { type: 'read', entries, folders, bytes, looks: fingerprint?.digest() ?? '', leftOut };
+    return { type: 'read', folder, entries, folders, bytes, looks: fingerprint?.digest() ?? '', leftOut };
   });
 }
 
 /** The second half of `presentFiles`. */
-export function presentTree({ entries, folders, bytes, looks, leftOut }: ReadTree): PresentTree {
+export function presentTree(
+  { folder, entries: read, folders, bytes, looks, leftOut }: ReadTree,
+  locked?: PresentOptions['locked'],
+): PresentTree {
+  const entries = locked === undefined ? read : withLockedModes(folder, read, locked);
   const digest = digestOfEntries(entries);
   const files: [string, LockedFile][] = [];
   for (const entry of entries) if (entry.kind !== 'folder') files.push([entry.path, lockedFile(entry)]);
   return { type: 'present', digest, files: Object.fromEntries(files), folders, bytes, looks, leftOut };
+}
+
+/** Unlocked files count as not executable there. */
+function withLockedModes(
+  folder: string,
+  entries: readonly ReadEntry[],
+  locked: NonNullable<PresentOptions['locked']>,
+): readonly ReadEntry[] {
+  const kindFor = ({ path }: ReadEntry): 'program' | 'file' =>
+    Object.hasOwn(locked, path) && locked[path]?.executable === true ? 'program' : 'file';
+  const isOther = (entry: ReadEntry): boolean =>
+    (entry.kind === 'program' || entry.kind === 'file') && entry.kind !== kindFor(entry);
+  // The probe writes a file, so it is the last resort.
+  if (!entries.some(isOther) || keepsModes(folder)) return entries;
+  return entries.map((entry) => (isOther(entry) ? { ...entry, kind: kindFor(entry) } : entry));
 }
 
 function lockedFile({ kind, content, bytes }: ReadEntry): LockedFile {

@@ -100,7 +100,7 @@ function editNote(handle: RootHandle, step: Step, { skills }: LockFile): string 
   const before = skills.get(step.name);
   if (below === undefined || before === undefined || identityAt(statePath(handle, below)) === undefined)
     return undefined;
-  const tree = presentFiles(statePath(handle, below), { withoutLooks: true });
+  const tree = presentFiles(statePath(handle, below), { withoutLooks: true, locked: before.files });
   if (!isRefusal(tree) && tree.digest === before.digest) return undefined;
   return `the files of ${quoted(step.name)} were edited before that; they are in ${quoted(displayPath(handle, below), 200)}`;
 }

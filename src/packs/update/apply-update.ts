@@ -14,6 +14,7 @@ import { parentFolder, listParentFolders, quoted } from '#core';
 import {
   hashOpened,
   isProgram,
+  keepsModes,
   openNewFile,
   orRefusal,
   pause,
@@ -153,7 +154,8 @@ async function copySide(building: Building, side: Side): Promise<void> {
     }
     const row = rows.get(entry.path);
     const expected = row?.[side];
-    if (row === undefined || expected === undefined || isProgram(entry.stats) !== (expected.executable === true))
+    const isSameMode = isProgram(entry.stats) === (expected?.executable === true);
+    if (row === undefined || expected === undefined || (!isSameMode && keepsModes(request[side])))
       throw changedDuringUpdate(side, entry.path);
     copyFile(building, { entry, row, expected, side });
     seen.add(entry.path);

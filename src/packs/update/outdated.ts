@@ -8,7 +8,7 @@ import { compareWithSource, type Outdated, type SourceNow } from './outdated-ent
 import { isRefusal, packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { readLock } from '../lock/lock-file.ts';
+import { findDrift, hasDrift, readLock } from '../lock/lock-file.ts';
 import { isSystemError, removeTree } from '#platform';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import {
@@ -128,14 +128,16 @@ function failedState({ code, message: reason }: PackRefusal): SourceNow {
 function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
   const skill = findInSource(locked, skills);
   if (skill === undefined) return { type: 'gone', reason: absentFromSource(locked, skills) };
-  const tree = skill.digest === undefined ? presentFiles(skill.path) : { digest: skill.digest };
+  const { digest, files } = skill;
+  const tree = digest === undefined || files === undefined ? presentFiles(skill.path) : { digest, files };
   if (isRefusal(tree)) return { type: 'unknown', reason: tree.message };
   const version = readSkillHead(skill.path, skill.name)?.meta['version'];
   return {
     type: 'found',
     revision: resolved.revision,
     archive: resolved.archive,
-    digest: tree.digest,
+    // As in an update, the files decide: the digest also covers empty folders.
+    digest: hasDrift(findDrift(locked.files, tree.files)) ? tree.digest : locked.digest,
     version,
   };
 }

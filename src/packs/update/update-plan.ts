@@ -181,7 +181,8 @@ function withNameCollisions(files: readonly PlannedFile[]): readonly PlannedFile
   const theirFiles = new Set(theirs);
   const theirFolders = new Set(theirs.flatMap(listParentFolders));
   return files.map((file) => {
-    if (file.take !== 'local') return file;
+    // Of a conflict, too: --keep would keep the local file.
+    if (file.take !== 'local' && !(file.take === 'conflict' && file.local !== undefined)) return file;
     const name = collisionKey(file.path);
     const isTaken =
       theirFiles.has(name) ||

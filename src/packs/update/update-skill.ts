@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { LockedFile, LockedSkill } from '../lock/lock.ts';
 import type { UpdatedFile } from './capability-diff.ts';
 import { toRelativePath } from '#core';
-import { isPresent, openConfined, sha256 } from '#platform';
+import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
 import { isRefusal, type PackRefusal } from '../problems.ts';
 import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
 import { buildUpdate } from './apply-update.ts';
@@ -12,6 +12,7 @@ import type { OpenRoot } from '../root/open-root.ts';
 import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
 import { presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from '../inspect/inspect-skill.ts';
+import type { IsTrusted } from '../trust-confirmed.ts';
 import { updatedFiles } from './updated-files.ts';
 
 /** The result for one skill. A `refused` skill stays unchanged. */
@@ -36,6 +37,11 @@ export interface ChangedSkill {
   readonly kept: readonly string[];
   /** Paths of local edits that `force` discards. */
   readonly lost: readonly string[];
+  /**
+   * Whether the user trusted what the new version replaces. An update carries trust over and never creates it: the edits in a cloned
+   * project are in the folder before and after the update, so no diff shows them.
+   */
+  readonly isTrusted: boolean;
   readonly result: UpdateResult;
 }
 
@@ -48,12 +54,19 @@ export interface UpdateResult {
   readonly localLooks?: string;
 }
 
+/** What to tell the user about an update that stays untrusted. */
+export function untrustedNote(name: string): string {
+  return `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`;
+}
+
 export interface UpdateSkillOptions {
   readonly root: OpenRoot;
   readonly mode: UpdateMode;
   readonly inspect: InspectOptions;
   /** Stages the installed version again for a merge. Returns its folder, or undefined if it is no longer available. */
   readonly stageBase: (locked: LockedSkill) => Promise<string | undefined>;
+  /** Whether the user trusts a version of the skill that this folder has or had. */
+  readonly isTrusted: IsTrusted;
   readonly signal?: AbortSignal;
 }
 
@@ -66,7 +79,7 @@ export async function updateSkill(
   const { root, mode } = options;
   const { name } = before;
   const dir = path.join(root.path, name);
-  const local = localTree(dir, mode);
+  const local = localTree(dir, before, mode);
   if (isRefusal(local)) return { status: 'refused', name, before, refusal: local };
   const isThere = local.looks !== undefined;
   // A missing folder has no edits to lose, so it is installed again.
@@ -80,6 +93,7 @@ export async function updateSkill(
     return { status: 'current', name, before, reason: 'the source has the same files' };
   const built = await stageResult(before, { plan, skill, dir }, options);
   if (isRefusal(built)) return { status: 'refused', name, before, refusal: built };
+  const present = await readTreeDigest(dir);
   return {
     status: 'update',
     name,
@@ -90,6 +104,10 @@ export async function updateSkill(
     merged: built.merged,
     kept: built.kept,
     lost: plan.lost,
+    isTrusted:
+      options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined) ||
+      // Nothing of the local files is left: the new version follows the one that was installed.
+      (built.from === skill.path && options.isTrusted(dir, before.digest)),
     result: {
       from: built.from,
       looks: built.looks,
@@ -101,10 +119,11 @@ export async function updateSkill(
 /** Reads the installed files. `force` replaces an unreadable folder, which is kept as a backup. */
 function localTree(
   dir: string,
+  { files }: LockedSkill,
   mode: UpdateMode,
 ): { readonly files: FileTable; readonly looks?: string } | PackRefusal {
   if (!isPresent(dir)) return { files: {} };
-  const tree = presentFiles(dir);
+  const tree = presentFiles(dir, { locked: files });
   if (!isRefusal(tree)) return { files: tree.files, looks: tree.looks };
   return mode === 'force' ? { files: {} } : tree;
 }
@@ -156,7 +175,7 @@ async function stageResult(
   if (isRefusal(inspected)) return inspected;
   const [refusal] = inspected.refusals;
   if (refusal !== undefined) return refusal;
-  return { from: to, looks: inspected.looks, files: inspected.files, merged: built.merged, kept: built.kept };
+  return { from: to, looks: inspected.looks, files: built.files, merged: built.merged, kept: built.kept };
 }
 
 /**

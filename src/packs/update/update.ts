@@ -38,6 +38,7 @@ import type { BeforeCommit } from '../root/commit.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { sourceVerdicts } from '../inspect/verdicts.ts';
 import { updateSkill, type ChangedSkill, type SkillUpdate } from './update-skill.ts';
+import { openTrustCheck } from '../trust-confirmed.ts';
 import { updatedFiles } from './updated-files.ts';
 
 export interface UpdateOptions {
@@ -52,7 +53,7 @@ export interface UpdateOptions {
   readonly dryRun?: boolean;
   /** Receives the planned changes; nothing is changed if it resolves to false. */
   readonly confirm: (skills: readonly ChangedSkill[]) => Promise<boolean>;
-  /** Called with the staged skills after the confirmation, right before they are installed. */
+  /** Called with the staged skills to trust after the confirmation, right before they are installed. */
   readonly beforeCommit?: BeforeCommit;
   readonly onProgress?: (progress: InstallProgress) => void;
   readonly onNote?: (note: string) => void;
@@ -185,6 +186,7 @@ async function compareGroup(
   });
   if (isRefusal(verdicts)) return verdicts;
   const all = [...verdicts.ready, ...verdicts.needed];
+  const isTrusted = openTrustCheck(settings.surroundings.home);
   const updates: SkillUpdate[] = moved.flatMap((before): readonly SkillUpdate[] => {
     const { name } = before;
     const refused = verdicts.refused.find((skill) => skill.name === name);
@@ -196,7 +198,11 @@ async function compareGroup(
     const lock = lockedSkill(skill, resolved, at);
     updates.push(
       before === undefined
-        ? newSkill(skill, lock)
+        ? newSkill(
+            skill,
+            lock,
+            moved.every(({ name, digest }) => isTrusted(path.join(root.path, name), digest)),
+          )
         : await updateSkill(
             before,
             { skill, lock: before.digest === lock.digest ? { ...lock, installedAt: before.installedAt } : lock },
@@ -205,6 +211,7 @@ async function compareGroup(
               mode,
               inspect,
               stageBase: openBaseStager(source, root, options),
+              isTrusted,
               signal,
             },
           ),
@@ -220,10 +227,10 @@ function preferInstalledFolders(staged: StagedSource, moved: readonly LockedSkil
   return { ...staged, skills: staged.skills.filter((skill) => installed.has(skill) || !names.has(skill.name)) };
 }
 
-function newSkill(skill: InspectedSkill, lock: LockedSkill): SkillUpdate {
+function newSkill(skill: InspectedSkill, lock: LockedSkill, isTrusted: boolean): SkillUpdate {
   const files = updatedFiles({ dir: skill.path, files: {} }, { dir: skill.path, files: skill.files });
   const result = { from: skill.path, looks: skill.looks };
-  return { status: 'new', name: skill.name, skill, lock, files, merged: [], kept: [], lost: [], result };
+  return { status: 'new', name: skill.name, skill, lock, files, merged: [], kept: [], lost: [], isTrusted, result };
 }
 
 /** Git and npm sources provide old revisions again, for installs whose original is not kept in the root. */
@@ -278,7 +285,10 @@ async function applyPlan(
     {
       signal,
       at,
-      beforeCommit,
+      beforeCommit: (arriving) =>
+        beforeCommit?.(
+          arriving.filter(({ name }) => changed.some((skill) => skill.name === name && skill.isTrusted)),
+        ) ?? Promise.resolve(),
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );

@@ -5,8 +5,10 @@ import {
   isNotAllowed,
   isRefusal,
   packSettings,
+  findUntrusted,
   trustArriving,
   trustConfirmed,
+  untrustedNote,
   uninstallSkills,
   updateSkills,
   type ChangedSkill,
@@ -72,8 +74,7 @@ async function change(
     throw new HttpError(409, 'the plan changed: the source or the installed skills are different now', 'plan again');
   };
   const changed = await CHANGES[wanted.action]({ settings, wanted, isDry, isSame, signal });
-  if (!isDry) await trustNew(context, changed);
-  return changed;
+  return isDry ? changed : { ...changed, notes: [...changed.notes, ...(await trustNew(context, changed))] };
 }
 
 interface ChangeOptions {
@@ -146,7 +147,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       },
       names: done.isDone ? changed.map(({ name }) => name) : [],
       notes: done.notes,
-      digests: new Map(changed.map(({ name, skill }) => [name, skill.digest])),
+      digests: new Map(changed.flatMap(({ name, skill, isTrusted }) => (isTrusted ? [[name, skill.digest]] : []))),
     };
   },
   async uninstall({ settings, wanted: { skills }, isDry, isSame, signal }) {
@@ -212,14 +213,16 @@ function plannedSkill(
   };
 }
 
-/** The user confirmed exactly these bytes, so they are trusted, as after the command. */
+/** The user confirmed exactly these bytes, so they are trusted, as after the command. Returns what stays untrusted, as notes. */
 async function trustNew(
   { options: { runtime }, surroundings }: ServerContext,
   { names, digests }: PlannedChange,
-): Promise<void> {
+): Promise<readonly string[]> {
   await runtime.refresh();
   const confirmed = new Map(names.map((name) => [name, digests.get(name)]));
   await trustConfirmed(runtime, surroundings.home, confirmed);
+  const unseen = names.filter((name) => confirmed.get(name) === undefined);
+  return (await findUntrusted(runtime, unseen)).map(untrustedNote);
 }
 
 function refused(refusal: PackRefusal): HttpError {

@@ -140,7 +140,7 @@ describe('entries of others', () => {
       {
         folder: at('.claude/skills'),
         name: 'alpha',
-        message: `"${project}/.claude/skills/alpha" exists and was not created by skillwright: move it away and run the command again`,
+        message: `"${project}/.claude/skills/alpha" exists and was not created by skillwright: move it away first`,
       },
     ]);
     expect(treeOf(at('.claude/skills'))).toEqual({ ...before, beta: '-> ../../.agents/skills/beta' });
@@ -241,7 +241,9 @@ describe('copies for agents', () => {
     await commit([copy('alpha')]);
     writeFileSync(at('.claude/skills/alpha/SKILL.md'), 'mine');
     const updated = await commit([], (open) => [staged(open, 'alpha', { version: '2', existing: 'replace' })]);
-    expect(updated.unplaced).toHaveLength(1);
+    expect(updated.unplaced).toMatchObject([
+      { message: `"${at('.claude/skills/alpha')}" was edited after it was copied and was kept: move it away first` },
+    ]);
     const { unplaced } = await commit([], () => [{ type: 'remove', name: 'alpha', to: 'trash' }]);
     expect(unplaced).toMatchObject([
       { message: expect.stringContaining('was changed after the install and was kept') },

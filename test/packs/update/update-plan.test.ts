@@ -81,6 +81,14 @@ describe('planUpdate', () => {
     });
   });
 
+  test('an edited file that becomes a folder is a collision in every mode, with a hint that works', () => {
+    for (const mode of ['merge', 'keep'] as const)
+      expect(plan(mode, { 'a.txt': 'a' }, { 'a.txt': 'b' }, { 'a.txt/x': 'c' }).refusal).toMatchObject({
+        message: '"a.txt" collides with a file or folder of the new version',
+        hint: expect.stringContaining('rename or remove your file') as string,
+      });
+  });
+
   test('keep keeps every edited file and updates all others', () => {
     const kept = plan('keep', BASE, LOCAL, INCOMING);
     expect(
