@@ -76,10 +76,10 @@ export function invalidInput(
   return new SkillError({ code: 'input/invalid', message, hint, data: { expected } });
 }
 
-/** Leaves nested calls with a problem. The function that started the work turns it into a value with `orProblem`. */
-export function raise(problem: Problem): never {
+/** The error that leaves nested calls with a problem. The function that started the work turns it into a value with `orProblem`. */
+export function problemError(problem: Problem): SkillError {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its code is one of those that `orProblem` names, and nobody else sees it.
-  throw new SkillError({ ...(problem as Problem<'input/invalid'>), data: { expected: '' }, raised: problem });
+  return new SkillError({ ...(problem as Problem<'input/invalid'>), data: { expected: '' }, raised: problem });
 }
 
 /** Runs `act` and returns the problem that it raises, if `isMine` says so. Rethrows everything else. */

@@ -22,7 +22,7 @@ import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/
 import { isSystemError, makeFolders, realPath, removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
 import { makeTriggerReport } from './trigger/trigger-score.ts';
-import { closeRootHandle, isRefusal, listBackups, openRootHandle, PackRefused, runProgram, stageSource } from '#packs';
+import { closeRootHandle, findRefusal, isRefusal, listBackups, openRootHandle, runProgram, stageSource } from '#packs';
 import type { ActionPattern, EvalCase } from './cases/case.ts';
 import type { SkillSet } from './run/skill-set.ts';
 import type { ArmSkills, Job } from './run/suite-jobs.ts';
@@ -279,7 +279,7 @@ function keptVersion(skill: string): BaselineVersion | undefined {
     }
   } catch (error) {
     // Nothing was installed in this root.
-    if (isSystemError(error) || error instanceof PackRefused) return undefined;
+    if (isSystemError(error) || findRefusal(error) !== undefined) return undefined;
     throw error;
   }
 }

@@ -45,7 +45,7 @@ export { packName, packSkills, skillsToPack, type SkillToPack } from './pack/pac
 export { readManifestOfPack, readPackManifest } from './pack/read-pack-manifest.ts';
 export { sbomOfRoot } from './pack/sbom-of-root.ts';
 export { formatSbom } from './pack/sbom.ts';
-export { PACK_PROBLEMS, PackRefused, isNotAllowed, isRefusal, packRefusal, type PackRefusal } from './problems.ts';
+export { PACK_PROBLEMS, findRefusal, isNotAllowed, isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 export { needsRecovery, recoverRoot } from './root/open-root.ts';
 export { closeRootHandle, openRootHandle } from './root/root-paths.ts';
 export { listBackups, type SkillBackup } from './root/skill-backups.ts';

@@ -2,7 +2,7 @@
  * Every reason to refuse a pack, a source or a change of a root, with a hint. Codes are public and never change their meaning. A refusal
  * means that nothing was written.
  */
-import { quoted } from '#core';
+import { isSkillError, orProblem, problemError, quoted, toProblem, type Problem, type SkillError } from '#core';
 import { isSystemError, type TreeProblem, type TreeRefusal } from '#platform';
 
 /** Every code of a refused install, pack or update with its advice. */
@@ -95,12 +95,9 @@ export const PACK_PROBLEMS = {
 export type PackProblem = keyof typeof PACK_PROBLEMS;
 
 /** Why something was refused. `message` starts in lower case and is safe to print; `path` is the affected file, if there is one. */
-export interface PackRefusal {
+export interface PackRefusal extends Problem<PackProblem> {
   readonly type: 'refused';
-  readonly code: PackProblem;
   readonly path?: string;
-  readonly message: string;
-  readonly hint: string;
   /** The flag or setting that accepts it; absent if nothing does. */
   readonly allow?: string;
 }
@@ -136,34 +133,24 @@ export function isRefusal(value: object): value is PackRefusal {
   return 'type' in value && value.type === 'refused' && 'code' in value;
 }
 
-/** Carries a refusal out of nested calls. The function that started the work catches it; users never see it. */
-export class PackRefused extends Error {
-  override readonly name = 'PackRefused';
-  readonly refusal: PackRefusal;
-
-  constructor(refusal: PackRefusal) {
-    super(refusal.message);
-    this.refusal = refusal;
-  }
-}
-
-export function refused(code: PackProblem, message: string, path?: string): PackRefused {
-  return new PackRefused(packRefusal(code, message, path));
+/** Carries a refusal out of nested calls. The function that started the work catches it with `orRefusal`; users never see it. */
+export function refused(code: PackProblem, message: string, path?: string): SkillError {
+  return problemError(packRefusal(code, message, path));
 }
 
 /** Runs `act` and returns the refusal that it throws. Rethrows everything else. */
 export function orRefusal<T>(act: () => T): T | PackRefusal {
-  try {
-    return act();
-  } catch (error) {
-    return asRefusal(error);
-  }
+  return orProblem(act, isRefusal);
 }
 
 /** The refusal that a caught error carries. Rethrows every other error. */
 export function asRefusal(error: unknown): PackRefusal {
-  if (error instanceof PackRefused) return error.refusal;
-  throw error;
+  return toProblem(error, isRefusal);
+}
+
+/** The refusal that a caught error carries, if it carries one. */
+export function findRefusal(error: unknown): PackRefusal | undefined {
+  return isSkillError(error) && error.raised !== undefined && isRefusal(error.raised) ? error.raised : undefined;
 }
 
 const NOT_ALLOWED: ReadonlySet<PackProblem> = new Set([
@@ -203,7 +190,8 @@ export async function orSystemRefusal<T>(
   try {
     return await act();
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
+    const refusal = findRefusal(error);
+    if (refusal !== undefined) return refusal;
     return systemRefusal(error, what, otherwise);
   }
 }

@@ -1,11 +1,11 @@
 /** A file that appears whole or not at all, and replaces an existing file only with `force`. */
 import { statSync } from 'node:fs';
 
-import { PackRefused, refused, writeRefusal } from './problems.ts';
-import { quoted } from '#core';
+import { findRefusal, refused, writeRefusal } from './problems.ts';
+import { problemError, quoted, type SkillError } from '#core';
 import { isPresent, isSystemError, PendingFile } from '#platform';
 
-/** Every function throws `PackRefused` for system errors. */
+/** Every function throws a refusal for system errors. */
 export interface WholeFile {
   write(bytes: Uint8Array): void;
   /** Moves the file to its place. Without `force`, a file that was created there meanwhile stays. */
@@ -26,7 +26,7 @@ export function openWholeFile(file: string, { force, mode = 0o666 }: WholeFileOp
     try {
       return act();
     } catch (error) {
-      throw error instanceof PackRefused ? error : new PackRefused(writeRefusal(error, file));
+      throw findRefusal(error) !== undefined ? error : problemError(writeRefusal(error, file));
     }
   };
   if (force) attempt(() => refuseDevice(file));
@@ -78,6 +78,6 @@ function refuseDevice(file: string): void {
   throw refused('pack/unwritable', message, file);
 }
 
-function alreadyExists(file: string): PackRefused {
+function alreadyExists(file: string): SkillError {
   return refused('pack/exists', `${quoted(file, 200)} already exists`, file);
 }

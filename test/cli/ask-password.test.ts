@@ -69,10 +69,10 @@ describe('a password', () => {
     expect(passwordOfFile('pass', folder)).toBe('pa ss');
     chmodSync(path.join(folder, 'pass'), 0o644);
     expect(() => passwordOfFile('pass', folder)).toThrow(
-      expect.objectContaining({ refusal: expect.objectContaining({ code: 'source/failed' }) }),
+      expect.objectContaining({ raised: expect.objectContaining({ code: 'source/failed' }) }),
     );
     expect(() => passwordOfFile('none', folder)).toThrow(
-      expect.objectContaining({ refusal: expect.objectContaining({ code: 'source/failed' }) }),
+      expect.objectContaining({ raised: expect.objectContaining({ code: 'source/failed' }) }),
     );
   });
 });

@@ -1,8 +1,9 @@
+import { problemError } from '../../src/core/errors.ts';
 import { existsSync, writeFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
-import { PackRefused, isRefusal, packRefusal, orSystemRefusal } from '../../src/packs/problems.ts';
+import { isRefusal, orSystemRefusal, packRefusal } from '../../src/packs/problems.ts';
 import { skipUnless } from '../needs.ts';
 
 async function codeOf(act: () => void): Promise<string> {
@@ -38,7 +39,7 @@ test('what the system says of the staging folder is a refusal; bugs fly', async 
     'source/failed',
   ]);
   const refused = codeOf(() => {
-    throw new PackRefused(packRefusal('archive/link', 'x'));
+    throw problemError(packRefusal('archive/link', 'x'));
   });
   expect(await refused).toBe('archive/link');
   const bug = codeOf(() => {

@@ -1,15 +1,7 @@
 import path from 'node:path';
 
-import { invalidInput, printable, quoted } from '#core';
-import {
-  openPinnedKeys,
-  packRefusal,
-  PackRefused,
-  parsePublicKey,
-  publicKeyLine,
-  writeNewKey,
-  type PinnedKey,
-} from '#packs';
+import { invalidInput, printable, problemError, quoted, type SkillError } from '#core';
+import { openPinnedKeys, packRefusal, parsePublicKey, publicKeyLine, writeNewKey, type PinnedKey } from '#packs';
 import { isPresent, isSystemError, makeFolders, readTextFile } from '#platform';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
@@ -117,9 +109,9 @@ async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promi
   return password;
 }
 
-function keyNotCreated(reason: string): PackRefused {
+function keyNotCreated(reason: string): SkillError {
   const refusal = packRefusal('install/refused', reason);
-  return new PackRefused({ ...refusal, hint: 'no key was created: run the command again' });
+  return problemError({ ...refusal, hint: 'no key was created: run the command again' });
 }
 
 function makeFolder(folder: string): void {
@@ -128,7 +120,7 @@ function makeFolder(folder: string): void {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const message = `cannot create ${quoted(folder, 200)} (${error.code})`;
-    throw new PackRefused(packRefusal('pack/unwritable', message, folder));
+    throw problemError(packRefusal('pack/unwritable', message, folder));
   }
 }
 

@@ -2,10 +2,10 @@
 import path from 'node:path';
 
 import {
+  findRefusal,
   isNotAllowed,
   isRefusal,
   needsRecovery,
-  PackRefused,
   packSettings,
   recoverRoot,
   trustConfirmed as trustBytes,
@@ -13,7 +13,7 @@ import {
   type PackRefusal,
   type PackSettings,
 } from '#packs';
-import { configProblem, INSTALL_SCOPES, isSkillError, printable, type InstallScope } from '#core';
+import { configProblem, INSTALL_SCOPES, isSkillError, printable, problemError, type InstallScope } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -72,7 +72,8 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
       try {
         return await command.run(invocation);
       } catch (error) {
-        if (error instanceof PackRefused) return refuse(invocation, error.refusal);
+        const refusal = findRefusal(error);
+        if (refusal !== undefined) return refuse(invocation, refusal);
         throw error;
       }
     },
@@ -81,7 +82,7 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
 
 /** The result of an operation; a refusal ends the command. */
 export function accepted<T extends object>(result: T | PackRefusal): T {
-  if (isRefusal(result)) throw new PackRefused(result);
+  if (isRefusal(result)) throw problemError(result);
   return result;
 }
 

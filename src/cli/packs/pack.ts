@@ -4,14 +4,13 @@ import { resolveSkill } from '#skills';
 import {
   packName,
   packRefusal,
-  PackRefused,
   packSkills,
   skillsFolder,
   skillsToPack,
   type BuiltPack,
   type SkillToPack,
 } from '#packs';
-import { printable, quoted } from '#core';
+import { printable, problemError, quoted } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
 import { projectTop } from '#runtime';
 import { option, toggle, type Invocation } from '../command.ts';
@@ -77,7 +76,7 @@ async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<re
     const folder = path.resolve(cwd, word);
     const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await findSkillFolder(invocation, word);
     if (place === undefined)
-      throw new PackRefused(packRefusal('pack/unknown-skill', `${quoted(word)} is neither a folder nor a known skill`));
+      throw problemError(packRefusal('pack/unknown-skill', `${quoted(word)} is neither a folder nor a known skill`));
     skills.push(...accepted(skillsToPack(place)));
   }
   return skills;

@@ -3,13 +3,12 @@ import path from 'node:path';
 import {
   formatPackComment,
   packRefusal,
-  PackRefused,
   readManifestOfPack,
   readPackManifest,
   SIGNATURE_SUFFIX,
   signPack,
 } from '#packs';
-import { printable, quoted } from '#core';
+import { printable, problemError, quoted } from '#core';
 import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -45,7 +44,7 @@ export const command = definePackCommand({
     const file = path.resolve(cwd, positionals[0] ?? '');
     const reading = accepted(file.endsWith('.json') ? readPackManifest(file) : await readManifestOfPack(file));
     if (reading.type !== 'manifest')
-      throw new PackRefused(
+      throw problemError(
         packRefusal(
           'pack/manifest',
           `${quoted(file, 200)} has no skillwright manifest; create the pack with skillwright pack`,

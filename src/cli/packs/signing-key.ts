@@ -1,8 +1,8 @@
 /** Opens the secret key that a command signs with. */
 import path from 'node:path';
 
-import { quoted } from '#core';
-import { openKeyFile, packRefusal, PackRefused, type SigningKey } from '#packs';
+import { problemError, quoted, type SkillError } from '#core';
+import { openKeyFile, packRefusal, type SigningKey } from '#packs';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { option, type Invocation } from '../command.ts';
@@ -18,8 +18,8 @@ interface KeyInvocation extends Invocation<typeof KEY_FLAGS> {
 
 /** Opens a key by its absolute path. A password is asked for only where the key has one. */
 export async function openKey(file: string, { flags, cwd, signal }: KeyInvocation): Promise<SigningKey> {
-  const refused = (reason: string): PackRefused =>
-    new PackRefused(packRefusal('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file));
+  const refused = (reason: string): SkillError =>
+    problemError(packRefusal('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file));
   const { 'password-file': passwordFile } = flags;
   const stored = passwordFile === undefined ? undefined : passwordOfFile(passwordFile, cwd);
   const opened = await openKeyFile(file, stored);

@@ -4,7 +4,6 @@ import path from 'node:path';
 import {
   isRefusal,
   olderFolder,
-  PackRefused,
   verifyPack,
   verifyRoot,
   type CheckedPlace,
@@ -13,7 +12,7 @@ import {
   type VerifiedSkill,
 } from '#packs';
 import { scanSarif } from '#scan';
-import { printable } from '#core';
+import { printable, problemError } from '#core';
 import { isPresent } from '#platform';
 import { VERSION } from '../../version.ts';
 import { option, toggle, type Invocation } from '../command.ts';
@@ -104,7 +103,7 @@ async function installed(invocation: VerifyInvocation, { root, surroundings }: P
   // One of two folders may have no skills yet.
   const refusals = found.filter(isRefusal);
   const refusal = refusals.find(({ code }) => code !== 'lock/missing' || refusals.length === found.length);
-  if (refusal !== undefined) throw new PackRefused(refusal);
+  if (refusal !== undefined) throw problemError(refusal);
   const roots = found.filter((one) => !isRefusal(one));
   const skills = roots.flatMap((one) => one.skills);
   const isIntact = roots.every((one) => one.isIntact);

@@ -1,8 +1,8 @@
 /** Reads passwords from a private file or the terminal; never from the command line, which other users can read. */
 import path from 'node:path';
 
-import { packRefusal, PackRefused } from '#packs';
-import { quoted } from '#core';
+import { packRefusal } from '#packs';
+import { problemError, quoted } from '#core';
 import { readPrivateFile } from '#platform';
 import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
 
@@ -15,7 +15,7 @@ export function passwordOfFile(file: string, cwd: string): string {
   const read = readPrivateFile(place, { maxBytes: MAX_BYTES, isSecret: true });
   if (read.type === 'read') return read.bytes.toString('utf8').replace(/\r?\n$/, '');
   const reason = read.type === 'absent' ? 'file not found' : read.reason;
-  throw new PackRefused(
+  throw problemError(
     packRefusal('source/failed', `cannot use the password file ${quoted(place, 200)}: ${reason}`, place),
   );
 }

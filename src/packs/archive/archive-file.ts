@@ -7,14 +7,14 @@ import { isSystemError, NAMED_FILE } from '#platform';
 /** An open archive. All reads use one descriptor, so they refer to the same file. */
 export interface ArchiveFile {
   readonly size: number;
-  /** Reads exactly `length` bytes. Throws `PackRefused` if the file was truncated. */
+  /** Reads exactly `length` bytes. Throws a refusal if the file was truncated. */
   bytes(at: number, length: number): Buffer;
   /** Fills the buffer from offset `at` and returns the number of bytes read. */
   fill(buffer: Buffer, at: number): number;
   close(): void;
 }
 
-/** Throws `PackRefused` if the path does not exist or is not a regular file. */
+/** Throws a refusal if the path does not exist or is not a regular file. */
 export function openArchiveFile(file: string): ArchiveFile {
   const descriptor = openOrRefuse(file);
   const stats = fstatSync(descriptor);

@@ -1,6 +1,6 @@
 /** Opens untrusted archives. The same rules apply to every format, and the whole archive is validated before a byte is written. */
-import { ARCHIVE_LIMITS, quoted, type ArchiveLimits } from '#core';
-import { PackRefused, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { ARCHIVE_LIMITS, problemError, quoted, type ArchiveLimits } from '#core';
+import { findRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isSystemError } from '#platform';
 import { openArchiveFile, type ArchiveFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
@@ -31,7 +31,8 @@ export async function openArchive(
     return await openByFormat(held, file, { limits, perSkill, signal });
   } catch (error) {
     held?.close();
-    if (error instanceof PackRefused) return error.refusal;
+    const refusal = findRefusal(error);
+    if (refusal !== undefined) return refusal;
     if (isSystemError(error))
       return packRefusal('source/failed', `${quoted(file)} cannot be read: ${error.code}`, file);
     throw error;
@@ -47,7 +48,7 @@ async function openByFormat(held: ArchiveFile, file: string, options: OpenOption
   if (start.readUInt16BE(0) === GZIP) return openTar(held, options);
   const zip = await openZip(held, options);
   if (zip !== undefined) return zip;
-  throw new PackRefused(
+  throw problemError(
     start.subarray(0, 2).toString('latin1') === 'PK' || held.size === 0
       ? packRefusal('archive/unreadable', `the end of ${quoted(file)} is missing`, file)
       : packRefusal('archive/format', `${quoted(file)} is neither a zip nor a tar.gz`, file),

@@ -1,14 +1,14 @@
 import { nameRefusal, tooManyNames } from '../sources/portable-name.ts';
-import { quoted, type ArchiveLimits } from '#core';
-import { PackRefused, refused, type PackProblem } from '../problems.ts';
+import { problemError, quoted, type ArchiveLimits, type SkillError } from '#core';
+import { refused, type PackProblem } from '../problems.ts';
 
 /** A refusal for one entry, by its name in the archive. */
-export function entryRefused(code: PackProblem, name: string, what: string): PackRefused {
-  return new PackRefused(nameRefusal(code, name, what));
+export function entryRefused(code: PackProblem, name: string, what: string): SkillError {
+  return problemError(nameRefusal(code, name, what));
 }
 
-export function tooMany(limits: ArchiveLimits): PackRefused {
-  return new PackRefused(tooManyNames(limits));
+export function tooMany(limits: ArchiveLimits): SkillError {
+  return problemError(tooManyNames(limits));
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

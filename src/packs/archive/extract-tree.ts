@@ -2,7 +2,7 @@
 import { fchmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { PackRefused, packRefusal, systemProblem, refused, type PackRefusal } from '../problems.ts';
+import { findRefusal, packRefusal, refused, systemProblem, type PackRefusal } from '../problems.ts';
 import type { EntryProblem } from '../sources/source.ts';
 import { quoted } from '#core';
 import { DirectoryHandle, isSystemError, openNewFile, removeTree, type FileWriter } from '#platform';
@@ -21,7 +21,7 @@ interface NamedHandle {
   readonly name: string;
 }
 
-/** Throws `PackRefused` if the folder is not empty, is a link, or cannot be created. */
+/** Throws a refusal if the folder is not empty, is a link, or cannot be created. */
 export function openTreeWriter(to: string): TreeWriter {
   const isNew = isMade(to);
   const top = openEmptyFolder(to);
@@ -95,7 +95,8 @@ function openEmptyFolder(to: string): DirectoryHandle {
 
 /** Maps a system error to a refusal. Rethrows other errors. */
 export function writingRefusal(error: unknown, to: string): PackRefusal {
-  if (error instanceof PackRefused) return error.refusal;
+  const refusal = findRefusal(error);
+  if (refusal !== undefined) return refusal;
   if (!isSystemError(error)) throw error;
   const problem = systemProblem(error.code) ?? 'install/root';
   return packRefusal(problem, `${quoted(to, 400)} cannot be written: ${error.code}`, to);

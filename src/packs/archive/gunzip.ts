@@ -23,7 +23,7 @@ const PIECE = 64 * 1024;
 const OVERHEAD_BYTES = 4096;
 
 /**
- * Decompresses while reading and stops if the output grows far beyond the input. Throws `PackRefused`. Concatenated gzip members are one
+ * Decompresses while reading and stops if the output grows far beyond the input. Throws a refusal. Concatenated gzip members are one
  * stream, as usual.
  */
 export function openGunzip(file: ArchiveFile, limits: ArchiveLimits, signal: AbortSignal | undefined): ByteSource {

@@ -1,5 +1,5 @@
-import type { ArchiveLimits } from '#core';
-import { refused, type PackRefused } from '../problems.ts';
+import type { ArchiveLimits, SkillError } from '#core';
+import { refused } from '../problems.ts';
 import {
   extractTree,
   type ArchiveEntry,
@@ -14,7 +14,7 @@ import { openEntryValidator, type EntryValidator } from './validate-entries.ts';
 import type { OpenOptions } from './open-zip.ts';
 import { readTar, type TarEntry } from './read-tar.ts';
 
-/** Reads the archive twice: once to validate, once to extract. Throws `PackRefused`. */
+/** Reads the archive twice: once to validate, once to extract. Throws a refusal. */
 export async function openTar(
   file: ArchiveFile,
   { limits, signal, perSkill = false }: OpenOptions,
@@ -110,6 +110,6 @@ function isSame(one: ArchiveEntry, other: ArchiveEntry | undefined): boolean {
 }
 
 /** Another process wrote to the open file. */
-function changed(): PackRefused {
+function changed(): SkillError {
   return refused('source/changed', 'the archive changed while it was unpacked');
 }

@@ -39,7 +39,7 @@ const NOWHERE: FileWriter = { write: () => undefined, close: () => undefined };
 /** Files to extract before yielding to the event loop. */
 const SLICE = 64;
 
-/** Returns undefined if the file is not a zip. Throws `PackRefused`. */
+/** Returns undefined if the file is not a zip. Throws a refusal. */
 export async function openZip(
   file: ArchiveFile,
   { limits, signal, perSkill = false }: OpenOptions,
@@ -110,7 +110,7 @@ const AT_ONCE = 1024 * 1024;
 const PIECE = 256 * 1024;
 
 /**
- * Inflates one entry to at most its declared size and compares the checksum. Throws `PackRefused`; the file may be partly written by then.
+ * Inflates one entry to at most its declared size and compares the checksum. Throws a refusal; the file may be partly written by then.
  */
 export async function unpackEntry(
   file: ArchiveFile,

@@ -1,5 +1,5 @@
-import { quoted, type ArchiveLimits } from '#core';
-import { refused, type PackRefused } from '../problems.ts';
+import { quoted, type ArchiveLimits, type SkillError } from '#core';
+import { refused } from '../problems.ts';
 import type { ByteSource } from './gunzip.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, tooMany } from './entry-name.ts';
@@ -18,7 +18,7 @@ interface Extensions extends PaxChanges {
   readonly longName?: string;
 }
 
-/** Reads all entries. Only zeros may follow the end. Throws `PackRefused`. */
+/** Reads all entries. Only zeros may follow the end. Throws a refusal. */
 export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<TarEntry, void, undefined> {
   let extensions: Extensions = {};
   for (let blocks = 0; ; blocks += 1) {
@@ -134,7 +134,7 @@ async function takeEnd(source: ByteSource): Promise<void> {
     if (!isZero(rest)) throw refused('archive/extra-data', 'there is data after the end of the archive');
 }
 
-function endsEarly(): PackRefused {
+function endsEarly(): SkillError {
   return refused('archive/unreadable', 'the archive ends too early');
 }
 
@@ -149,7 +149,7 @@ export interface TarHeader {
   readonly bytes: number;
 }
 
-/** Throws `PackRefused`. */
+/** Throws a refusal. */
 export function readTarHeader(block: Buffer): TarHeader {
   if (number(block, 148, 8) !== checksum(block))
     throw refused('archive/unreadable', 'the checksum of a header does not match');
@@ -212,7 +212,7 @@ const SPACE = 0x20;
 const LINE_END = 0x0a;
 const SIZE = /^[0-9]{1,15}$/;
 
-/** Reads `<length> <key>=<value>\n` records. Throws `PackRefused`. */
+/** Reads `<length> <key>=<value>\n` records. Throws a refusal. */
 export function readPax(data: Buffer): PaxChanges {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < data.length;) {

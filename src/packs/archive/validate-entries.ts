@@ -1,9 +1,9 @@
-import { listParentFolders, type ArchiveLimits } from '#core';
+import { listParentFolders, problemError, type ArchiveLimits } from '#core';
 import { leftOutLine, findOmission, type LeftOut } from '../sources/left-out.ts';
 import { findSkillFolders, insideSkill, findSkillFolder } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';
 import { openPathValidator, type UsableName } from '../sources/portable-name.ts';
-import { PackRefused, asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
+import { asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { ArchiveEntry } from './extract-tree.ts';
 import { entryRefused } from './entry-name.ts';
 
@@ -25,7 +25,7 @@ export interface ValidatedEntry {
   readonly entry?: ArchiveEntry;
 }
 
-/** Validates entries one after another, each alone and against the earlier ones. Throws `PackRefused`. */
+/** Validates entries one after another, each alone and against the earlier ones. Throws a refusal. */
 export interface EntryValidator {
   check(raw: RawEntry): ValidatedEntry;
   /** Call it after the last entry: which entries to extract depends on the skills that the archive contains. */
@@ -90,7 +90,7 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
     } catch (error) {
       const refusal = asRefusal(error);
       // The first problem explains the most: a file below a link conflicts with the link.
-      if (!LOCAL_PROBLEMS.has(refusal.code)) throw new PackRefused(problems[0]?.refusal ?? refusal);
+      if (!LOCAL_PROBLEMS.has(refusal.code)) throw problemError(problems[0]?.refusal ?? refusal);
       problems.push({ path: name.replace(/\/$/, ''), refusal });
       return undefined;
     }
@@ -149,7 +149,7 @@ function skillLocator(
 }
 
 function accepted(usable: UsableName | PackRefusal): string {
-  if (isRefusal(usable)) throw new PackRefused(usable);
+  if (isRefusal(usable)) throw problemError(usable);
   return usable.path;
 }
 

@@ -1,11 +1,11 @@
 import type { Entry, ExtraField } from 'yauzl';
 
-import { PackRefused, refused, type PackProblem } from '../problems.ts';
+import { findRefusal, refused, type PackProblem } from '../problems.ts';
 import { pause } from '#platform';
 import { windowedReads, type ArchiveFile } from './archive-file.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, entryRefused, tooMany } from './entry-name.ts';
-import type { ArchiveLimits } from '#core';
+import type { ArchiveLimits, SkillError } from '#core';
 
 /** An entry of the central directory. */
 export interface ZipEntry extends RawEntry {
@@ -28,7 +28,7 @@ const WINDOW_BYTES = 64 * 1024;
 /** Entries to read before yielding to the event loop. */
 const SLICE = 512;
 
-/** Reads all entries in directory order. The directory must have exactly the declared length. Throws `PackRefused`. */
+/** Reads all entries in directory order. The directory must have exactly the declared length. Throws a refusal. */
 export async function readZipDirectory(
   file: ArchiveFile,
   end: ZipEnd,
@@ -78,7 +78,7 @@ async function yauzlEntries(file: ArchiveFile): Promise<AsyncIterableIterator<En
 function toZipEntry(entry: Entry, end: ZipEnd): ZipEntry {
   const { fileNameRaw: rawName, generalPurposeBitFlag: flags, compressionMethod: method } = entry;
   const name = decodeName(rawName);
-  const refuse = (code: PackProblem, what: string): PackRefused => entryRefused(code, name, what);
+  const refuse = (code: PackProblem, what: string): SkillError => entryRefused(code, name, what);
   if ((flags & FLAGS.encrypted) !== 0) throw refuse('archive/encrypted', 'is encrypted');
   if ((method !== 0 && method !== 8) || (flags & FLAGS.patch) !== 0)
     throw refuse('archive/method', `uses compression method ${String(method)}`);
@@ -88,7 +88,7 @@ function toZipEntry(entry: Entry, end: ZipEnd): ZipEntry {
   return { name, rawName, flags, method, crc: entry.crc32, packed, bytes, at, ...kindAndMode(entry) };
 }
 
-function refuseSizes(entry: Entry, end: ZipEnd, refuse: (code: PackProblem, what: string) => PackRefused): void {
+function refuseSizes(entry: Entry, end: ZipEnd, refuse: (code: PackProblem, what: string) => SkillError): void {
   const { compressedSize: packed, uncompressedSize: bytes, relativeOffsetOfLocalHeader: at, extraFields } = entry;
   const wideFields = extraFields.filter(({ id }) => id === ZIP64).length;
   const isInside = at + packed <= end.start;
@@ -131,7 +131,7 @@ export function hasOtherUnicodePath(extraFields: readonly ExtraField[], rawName:
 
 /** Maps errors of yauzl, which differ only in their message. */
 function asRefused(error: unknown, signal: AbortSignal | undefined): unknown {
-  if (error instanceof PackRefused || !(error instanceof Error) || signal?.aborted === true) return error;
+  if (findRefusal(error) !== undefined || !(error instanceof Error) || signal?.aborted === true) return error;
   if ('code' in error) return error;
   if (/encryption/.test(error.message)) return refused('archive/encrypted', 'the archive is encrypted');
   if (/zip64/.test(error.message)) return refused('archive/zip64', 'its 64-bit sizes are incomplete');
@@ -156,7 +156,7 @@ const END64_BYTES = 56;
 
 /**
  * Finds the end record. Readers search for it differently, so there must be exactly one candidate. Returns undefined if the file is not a
- * zip; throws `PackRefused` if the record is not trustworthy.
+ * zip; throws a refusal if the record is not trustworthy.
  */
 export function findZipEnd(file: ArchiveFile, limits: ArchiveLimits): ZipEnd | undefined {
   const length = Math.min(file.size, END_BYTES + MAX_COMMENT);

@@ -19,7 +19,7 @@ const TELLING_FLAGS = FLAGS.encrypted | FLAGS.descriptor | FLAGS.patch | FLAGS.u
 const WINDOW_BYTES = 4096;
 const SLICE = 512;
 
-/** Sorts entries by offset. Throws `PackRefused` if two overlap according to the central directory. */
+/** Sorts entries by offset. Throws a refusal if two overlap according to the central directory. */
 export function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   const sorted = entries.toSorted((one, other) => one.at - other.at);
   for (const [place, entry] of sorted.entries()) {

@@ -1,9 +1,18 @@
 /** Reads `skills.lock.json` and gives its text; `root/commit.ts` writes it. */
 import path from 'node:path';
 
-import { compareText, hiddenCharacters, isObject, isValidName, parseJson, quoted, readJsonText } from '#core';
+import {
+  compareText,
+  hiddenCharacters,
+  isObject,
+  isValidName,
+  parseJson,
+  quoted,
+  readJsonText,
+  type SkillError,
+} from '#core';
 import { LOCK_FILE_NAME, LOCK_SCHEMA, type Drift, type LockFile, type LockedFile, type LockedSkill } from './lock.ts';
-import { PackRefused, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { readTextFile } from '#platform';
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
@@ -22,8 +31,7 @@ export function readLockFile(text: string): LockFile | PackRefusal {
     if (countKeys(value) !== countColons(text)) refuseRepeated(text);
     return lock;
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
-    throw error;
+    return asRefusal(error);
   }
 }
 
@@ -76,12 +84,11 @@ export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined 
     VALID.add(skill);
     return undefined;
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
-    throw error;
+    return asRefusal(error);
   }
 }
 
-/** Parses the entry in a journal or in the record of a backup. Throws `PackRefused`. */
+/** Parses the entry in a journal or in the record of a backup. Throws a refusal. */
 export function toLockedSkill(name: string, value: unknown): LockedSkill {
   return toSkill(name, value);
 }
@@ -273,7 +280,7 @@ function isFilePath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
-function unknownField(key: string, what: string): PackRefused {
+function unknownField(key: string, what: string): SkillError {
   return invalid(`${what} has ${quoted(key)}, which is not a known field`);
 }
 
@@ -304,7 +311,7 @@ function refuseRepeated(text: string): void {
   throw invalid(`${quoted(String(path.at(-1)))} is a duplicate key in ${LOCK_FILE_NAME}, line ${String(line)}`);
 }
 
-function invalid(message: string): PackRefused {
+function invalid(message: string): SkillError {
   return refused('lock/invalid', message);
 }
 

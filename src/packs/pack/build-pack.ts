@@ -13,9 +13,10 @@ import {
   toRelativePath,
   type ArchiveLimits,
   type Diagnostic,
+  type SkillError,
 } from '#core';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
-import { PackRefused, refused, type PackRefusal } from '../problems.ts';
+import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { parseSkillMd } from '#skills';
 import { openConfined, openSha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
@@ -67,8 +68,7 @@ export async function buildPack(options: BuildPackOptions): Promise<BuiltPack | 
   try {
     return await build(options);
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
-    throw error;
+    return asRefusal(error);
   }
 }
 
@@ -213,7 +213,7 @@ export interface PackedFile {
 /** Files to read before yielding to the event loop. */
 const SLICE = 16;
 
-/** Yields the files sorted by the bytes of their names. Throws `PackRefused` if a file changed since it was validated. */
+/** Yields the files sorted by the bytes of their names. Throws a refusal if a file changed since it was validated. */
 export async function* packedFiles(
   skills: readonly PackableSkill[],
   signal: AbortSignal | undefined,
@@ -269,6 +269,6 @@ function readFile(folder: ConfinedDirectory | undefined, at: string, { bytes, ex
   return read.bytes;
 }
 
-function changed(at: string): PackRefused {
+function changed(at: string): SkillError {
   return refused('source/changed', `${quoted(at, 120)} changed while it was packed`, at);
 }

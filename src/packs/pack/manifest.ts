@@ -5,16 +5,17 @@ import {
   ARCHIVE_LIMITS,
   collisionKey,
   compareText,
-  listParentFolders,
   isObject,
   isValidName,
+  listParentFolders,
   parseJson,
   quoted,
+  type SkillError,
 } from '#core';
 import { findOmission } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
-import { PackRefused, refused, type PackRefusal } from '../problems.ts';
+import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 export const MANIFEST_SCHEMA = 1;
@@ -69,8 +70,7 @@ export function readManifest(text: string): ManifestReading {
     if (isForeign(value)) return { type: 'foreign' };
     return { type: 'manifest', manifest: parseManifest(value, text) };
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
-    throw error;
+    return asRefusal(error);
   }
 }
 
@@ -193,6 +193,6 @@ function fields<K extends string>(value: unknown, known: readonly K[], which: st
   return found;
 }
 
-function wrong(what: string): PackRefused {
+function wrong(what: string): SkillError {
   return refused('pack/manifest', `manifest.json is invalid: ${what}`, MANIFEST_NAME);
 }

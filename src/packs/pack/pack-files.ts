@@ -1,10 +1,11 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
 import {
-  parentFolder,
-  listParentFolders,
   ignoredBy,
+  listParentFolders,
+  parentFolder,
   parseIgnore,
   printable,
+  problemError,
   quoted,
   type ArchiveLimits,
   type IgnoreRule,
@@ -15,7 +16,7 @@ import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
 import { whyLeftOut } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
-import { PackRefused, isRefusal, treeRefusal, refused } from '../problems.ts';
+import { isRefusal, refused, treeRefusal } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 import {
   digestOfEntries,
@@ -55,12 +56,12 @@ const MAX_IGNORE_BYTES = 64 * 1024;
 /** Files to read before yielding to the event loop. */
 const SLICE = 64;
 
-/** Throws `PackRefused`. Refuses links, because their targets would be missing or different after an install. */
+/** Throws a refusal. Refuses links, because their targets would be missing or different after an install. */
 export async function readPackFiles(dir: string, name: string, options: PackFilesOptions): Promise<PackFiles> {
   try {
     return await gather(dir, name, options);
   } catch (error) {
-    if (error instanceof TreeRefused) throw new PackRefused(treeRefusal(error.refusal, dir));
+    if (error instanceof TreeRefused) throw problemError(treeRefusal(error.refusal, dir));
     throw error;
   }
 }
@@ -80,7 +81,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
     const at = `${name}/${entry.path}`;
     if (entry.type === 'link') throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
     const usable = names.check(at, 'file');
-    if (isRefusal(usable)) throw new PackRefused(usable);
+    if (isRefusal(usable)) throw problemError(usable);
     const inside = usable.path.slice(name.length + 1);
     if (inside !== entry.path) spellings.set(inside, entry.path);
     if (entry.stats.size > limits.maxFileBytes)

@@ -4,7 +4,7 @@ import { openPromise, type Entry, type ZipFile } from 'yauzl';
 
 import { ARCHIVE_LIMITS, quoted } from '#core';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest, type ManifestReading } from './manifest.ts';
-import { PackRefused, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
+import { findRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isSystemError, readTextFile } from '#platform';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };
@@ -32,7 +32,8 @@ export async function readManifestOfPack(file: string): Promise<PackManifestRead
       zip.close();
     }
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
+    const refusal = findRefusal(error);
+    if (refusal !== undefined) return refusal;
     if (isSystemError(error)) return readRefusal(error, file);
     // yauzl throws plain errors for invalid files.
     if (error instanceof Error)

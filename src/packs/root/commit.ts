@@ -9,7 +9,7 @@ import { recordFolders, planFolderChanges } from '../agents/lock-places.ts';
 import { applyFolderChanges, type FolderChange, type FolderOutcome, type Unplaced } from '../agents/place-skills.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { findDrift, hasDrift, lockFileText } from '../lock/lock-file.ts';
-import { PackRefused, isRefusal, systemRefusal, refused, type PackRefusal } from '../problems.ts';
+import { findRefusal, isRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { quoted } from '#core';
 import { isSystemError, pause, TreeFingerprint, writeFileAtomically } from '#platform';
 import { applySteps, lockAfter, undoSteps, type OnStep, type StepOutcome } from './apply.ts';
@@ -99,7 +99,8 @@ export async function commitChanges(
     writeJournal(handle, { steps, places }, work.staging);
     return await applyAll(work, { steps, places, lock, nextLock }, options);
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
+    const refusal = findRefusal(error);
+    if (refusal !== undefined) return refusal;
     return systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`);
   }
 }
@@ -123,7 +124,7 @@ const asPlaced = (change: FolderChange) => ({ change, kind: change.kind, added: 
 /** Folders to check before yielding to the event loop. */
 const CHECKED_AT_ONCE = 32;
 
-/** Throws `PackRefused` if a staged folder differs from what was inspected. */
+/** Throws a refusal if a staged folder differs from what was inspected. */
 async function checkStaged(staged: readonly PutChange[], { signal, onProgress }: CommitOptions): Promise<void> {
   const buffer = presentBuffer();
   for (const [done, change] of staged.entries()) {

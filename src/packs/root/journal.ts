@@ -4,11 +4,11 @@
  */
 import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 
-import { isObject, isValidName, quoted } from '#core';
+import { isObject, isValidName, quoted, type SkillError } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isFolderPath, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
 import type { FolderChange } from '../agents/place-skills.ts';
-import { PackRefused, refused } from '../problems.ts';
+import { findRefusal, refused } from '../problems.ts';
 import { readPrivateFile, writeFileAtomically } from '#platform';
 import { syncPath } from './sync.ts';
 import {
@@ -80,7 +80,7 @@ export function removeJournal(handle: RootHandle): void {
   syncPath(statePath(handle));
 }
 
-/** Throws `PackRefused` for a journal of a newer version. */
+/** Throws a refusal for a journal of a newer version. */
 export function readJournal(handle: RootHandle): JournalReading {
   const file = statePath(handle, JOURNAL_NAME);
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return { type: 'absent' };
@@ -91,8 +91,9 @@ export function readJournal(handle: RootHandle): JournalReading {
     return { type: 'steps', ...toTransaction(JSON.parse(read.bytes.toString('utf8'))) };
   } catch (error) {
     if (error instanceof SyntaxError) return { type: 'unreadable', reason: 'it is no JSON' };
-    if (!(error instanceof PackRefused) || error.refusal.code === 'lock/newer') throw error;
-    return { type: 'unreadable', reason: error.refusal.message };
+    const refusal = findRefusal(error);
+    if (refusal === undefined || refusal.code === 'lock/newer') throw error;
+    return { type: 'unreadable', reason: refusal.message };
   }
 }
 
@@ -162,7 +163,7 @@ function parseStatePath(value: unknown): string {
   return parts.join('/');
 }
 
-/** Throws `PackRefused` if a parent folder of the path is a link. */
+/** Throws a refusal if a parent folder of the path is a link. */
 export function refuseLinkedWay(handle: RootHandle, below: string): void {
   const parts = below.split('/');
   for (let length = 1; length < parts.length; length += 1) {
@@ -176,6 +177,6 @@ export function refuseLinkedWay(handle: RootHandle, below: string): void {
   }
 }
 
-function unfit(message: string): PackRefused {
+function unfit(message: string): SkillError {
   return refused('install/root', message);
 }

@@ -4,8 +4,8 @@ import path from 'node:path';
 
 import type { Unplaced } from '../agents/place-skills.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal, type PackRefusal } from '../problems.ts';
-import { diagnose, quoted, SkillError, type Diagnostic } from '#core';
+import { asRefusal, isRefusal, orSystemRefusal, packRefusal, systemRefusal, type PackRefusal } from '../problems.ts';
+import { diagnose, problemError, quoted, SkillError, type Diagnostic } from '#core';
 import type { OnStep } from './apply.ts';
 import {
   BACKUP_PARTS,
@@ -62,7 +62,7 @@ export interface WithRootOptions {
 
 /**
  * Opens a root exclusively, completes or clears interrupted changes, and calls `act`. Refuses if the root cannot be used, stays busy, or
- * has an invalid lock. A `PackRefused` thrown by `act` becomes the result; other errors are rethrown.
+ * has an invalid lock. A refusal thrown by `act` becomes the result; other errors are rethrown.
  */
 export async function withRoot<T>(
   root: string,
@@ -74,8 +74,7 @@ export async function withRoot<T>(
   try {
     return await act(opened.handle());
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
-    throw error;
+    return asRefusal(error);
   } finally {
     await opened.close();
   }
@@ -102,7 +101,7 @@ async function open(root: string, options: WithRootOptions): Promise<RootSession
     rootLock = await lockRoot(handle, options);
     await recoverOpenRoot(handle, options);
     const lock = readLockAt(lockPath(handle));
-    if (isRefusal(lock)) throw new PackRefused(lock);
+    if (isRefusal(lock)) throw problemError(lock);
     return new RootSession(handle, rootLock, lock);
   } catch (error) {
     rootLock?.release();
@@ -137,7 +136,7 @@ export interface OpenRoot {
   readonly path: string;
   /** The current lock. A commit replaces it. */
   readonly lock: LockFile;
-  /** Creates a private folder on the file system of the root. It is deleted when the root is closed. Throws `PackRefused`. */
+  /** Creates a private folder on the file system of the root. It is deleted when the root is closed. Throws a refusal. */
   staging(): string;
   /**
    * Declares that staging is complete with about `count` files and starts to sync them to disk in the background. Pass the result to
@@ -247,9 +246,7 @@ export class RootSession {
     try {
       makeFolders(statePath(this.#handle, below), 0o700);
     } catch (error) {
-      throw new PackRefused(
-        systemRefusal(error, `cannot create a staging folder in ${quoted(this.#handle.path, 200)}`),
-      );
+      throw problemError(systemRefusal(error, `cannot create a staging folder in ${quoted(this.#handle.path, 200)}`));
     }
     return displayPath(this.#handle, below);
   }

@@ -2,10 +2,10 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { collisionKey, isValidName, quoted } from '#core';
+import { collisionKey, isValidName, problemError, quoted } from '#core';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
-import { PackRefused, orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { makeFolders } from '#platform';
 import type { Step } from './journal.ts';
 import { prepareBackup, type BackupKind } from './skill-backups.ts';
@@ -59,9 +59,9 @@ export type PlannedChange =
     }
   | RemoveChange;
 
-/** Throws `PackRefused` if a change is not possible. Writes nothing. */
+/** Throws a refusal if a change is not possible. Writes nothing. */
 export function refuseChanges(handle: RootHandle, lock: LockFile, changes: readonly PlannedChange[]): void {
-  for (const refusal of changeRefusals(handle, lock, changes).values()) throw new PackRefused(refusal);
+  for (const refusal of changeRefusals(handle, lock, changes).values()) throw problemError(refusal);
 }
 
 /** The changes that are not possible, by name. Of several names that are the same folder on some systems, the first is possible. */
@@ -162,7 +162,7 @@ function refusePut(
   if (change.lock !== undefined && change.lock.name !== name)
     throw refused('pack/name', `the entry for ${quoted(name)} has the name ${quoted(change.lock.name)}`);
   const problem = change.lock === undefined ? undefined : lockedSkillProblem(change.lock);
-  if (problem !== undefined) throw new PackRefused(problem);
+  if (problem !== undefined) throw problemError(problem);
   if (change.isFingerprinted !== true) refuseMissing(handle, change);
   if (mayReplace(existing) || !isListed) return;
   const stats = lstatSync(skillPath(handle, name), { throwIfNoEntry: false });
@@ -185,7 +185,7 @@ function refuseRemove(handle: RootHandle, lock: LockFile, { name, force = false 
   const place = path.join(handle.path, name);
   if (identityAt(skillPath(handle, name)) === undefined)
     throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
-  if (!force) throw new PackRefused(handPlacedRefusal(name, place));
+  if (!force) throw problemError(handPlacedRefusal(name, place));
 }
 
 function handPlacedRefusal(name: string, place: string): PackRefusal {

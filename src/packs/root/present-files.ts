@@ -5,8 +5,8 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
 import type { LockedFile } from '../lock/lock.ts';
-import { PackRefused, isRefusal, packRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
-import { quoted } from '#core';
+import { findRefusal, isRefusal, packRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
+import { quoted, type SkillError } from '#core';
 import {
   digestOfEntries,
   DirectoryHandle,
@@ -239,18 +239,19 @@ function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
   try {
     return act();
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
+    const refusal = findRefusal(error);
+    if (refusal !== undefined) return refusal;
     if (error instanceof TreeRefused)
       return packRefusal('source/changed', `${quoted(folder)}: ${error.refusal.message}`, error.refusal.path);
     return systemRefusal(error, `${quoted(folder)} cannot be read`);
   }
 }
 
-function unfit(folder: string, at: string, what: string): PackRefused {
+function unfit(folder: string, at: string, what: string): SkillError {
   const place = at === '' ? folder : `${folder}/${at}`;
   return refused('install/root', `${quoted(place)} ${what}`, place);
 }
 
-function changed(folder: string, path: string): PackRefused {
+function changed(folder: string, path: string): SkillError {
   return refused('source/changed', `${quoted(path)} of ${quoted(folder)} changed`, path);
 }

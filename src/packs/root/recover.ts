@@ -4,8 +4,8 @@ import { readdirSync, renameSync } from 'node:fs';
 import { recordFolders } from '../agents/lock-places.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { lockFileText, readLockAt } from '../lock/lock-file.ts';
-import { PackRefused, isRefusal, refused } from '../problems.ts';
-import { quoted } from '#core';
+import { isRefusal, refused } from '../problems.ts';
+import { problemError, quoted } from '#core';
 import { removeTree, writeFileAtomically } from '#platform';
 import { lockAfter, reapplySteps, type OnStep } from './apply.ts';
 import { placeSkills } from './commit.ts';
@@ -34,7 +34,7 @@ export interface Recovered {
   readonly message: string;
 }
 
-/** Recovers a root while holding its lock. Throws `PackRefused` and system errors; it can then be tried again. */
+/** Recovers a root while holding its lock. Throws a refusal and system errors; it can then be tried again. */
 export async function recoverOpenRoot(
   handle: RootHandle,
   {
@@ -68,7 +68,7 @@ async function finish(handle: RootHandle, { steps, places }: Transaction, onStep
     throw refused('install/busy', `folders of ${quoted(handle.path, 200)} are still being moved`);
   // Reads the lock first, so that folders move only if the lock can follow.
   const lock = readLockAt(lockPath(handle));
-  if (isRefusal(lock)) throw new PackRefused(lock);
+  if (isRefusal(lock)) throw problemError(lock);
   const outcomes = await reapplySteps(handle, steps, onStep);
   const placed = await placeSkills(
     { handle, lock, staging: `staging/${timedName(new Date(), 'work')}` },

@@ -1,6 +1,6 @@
 /** Only one process at a time changes a root. */
-import { refused, type PackRefused } from '../problems.ts';
-import { quoted } from '#core';
+import { refused } from '../problems.ts';
+import { quoted, type SkillError } from '#core';
 import { acquireLock, lockHolder } from '#platform';
 import { statePath, type RootHandle } from './root-paths.ts';
 
@@ -11,7 +11,7 @@ export interface RootLockOptions {
 }
 
 export interface RootLock {
-  /** Throws `PackRefused` if another process removed the lock, by hand or because this process was suspended for too long. */
+  /** Throws a refusal if another process removed the lock, by hand or because this process was suspended for too long. */
   refuseLost(): void;
   release(): void;
 }
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 30_000;
 const HEARTBEAT_MS = 5_000;
 const STALE_MS = 60_000;
 
-/** Waits until this process may change the root. Throws `PackRefused` on timeout, and system errors. */
+/** Waits until this process may change the root. Throws a refusal on timeout, and system errors. */
 export async function lockRoot(
   handle: RootHandle,
   { signal, timeoutMs = TIMEOUT_MS }: RootLockOptions = {},
@@ -43,7 +43,7 @@ export async function lockRoot(
   };
 }
 
-function busy(handle: RootHandle, file: string): PackRefused {
+function busy(handle: RootHandle, file: string): SkillError {
   const pid = lockHolder(file);
   const who = pid === undefined ? 'another process' : `process ${String(pid)}`;
   return refused('install/busy', `${who} is changing ${quoted(handle.path, 200)}`, handle.path);

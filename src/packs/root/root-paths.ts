@@ -7,8 +7,8 @@ import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../lock/lock.ts';
-import { refused, type PackRefused } from '../problems.ts';
-import { quoted } from '#core';
+import { refused } from '../problems.ts';
+import { quoted, type SkillError } from '#core';
 import { DirectoryHandle, isSystemError, makeFolders, tryRealPath } from '#platform';
 
 export const STATE_FOLDER = '.skillwright';
@@ -31,7 +31,7 @@ export interface RootHandle {
   readonly identity: string;
 }
 
-/** Opens a root and optionally creates it. Throws `PackRefused` and system errors. */
+/** Opens a root and optionally creates it. Throws a refusal and system errors. */
 export function openRootHandle(given: string, { create }: { readonly create: boolean }): RootHandle {
   if (create) makeFolders(given);
   const real = tryRealPath(given);
@@ -52,7 +52,7 @@ export function closeRootHandle({ directory }: RootHandle): void {
   directory.close();
 }
 
-/** Throws `PackRefused` if the path now refers to another folder. */
+/** Throws a refusal if the path now refers to another folder. */
 export function refuseReplaced({ given, path: real, identity }: RootHandle): void {
   const stats = tryRealPath(given) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
   if (stats === undefined || toIdentity(stats) !== identity)
@@ -93,7 +93,7 @@ export function displayPath({ path: root }: RootHandle, below: string): string {
   return path.join(root, STATE_FOLDER, below);
 }
 
-/** Creates the state folder and its subfolders and checks that they belong to us. Throws `PackRefused` and system errors. */
+/** Creates the state folder and its subfolders and checks that they belong to us. Throws a refusal and system errors. */
 export function prepareState(handle: RootHandle): void {
   makeOwn(handle, '');
   const ignore = statePath(handle, '.gitignore');
@@ -115,7 +115,7 @@ function makeOwn(handle: RootHandle, part: StatePart | ''): void {
   requireOwnFolder(handle, part);
 }
 
-/** Throws `PackRefused` if a folder of the state is a link, a file, or owned by another user. */
+/** Throws a refusal if a folder of the state is a link, a file, or owned by another user. */
 export function requireOwnFolder(handle: RootHandle, below: string): void {
   const stats = lstatSync(statePath(handle, below));
   const shown = displayPath(handle, below);
@@ -139,6 +139,6 @@ export function timedName(at: Date, what: string): string {
   return `${time}-${String(at.getMilliseconds()).padStart(3, '0')}-${what}-${randomBytes(4).toString('hex')}`;
 }
 
-export function unusable(message: string, at: string): PackRefused {
+export function unusable(message: string, at: string): SkillError {
   return refused('install/root', message, at);
 }

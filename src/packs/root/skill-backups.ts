@@ -7,7 +7,7 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { compareText, isObject, isValidName, parseJson } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import { lockTime, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
-import { PackRefused } from '../problems.ts';
+import { findRefusal } from '../problems.ts';
 import { readPrivateFile, removeTree, writeFileAtomically } from '#platform';
 import { BACKUP_PARTS, displayPath, statePath, timedName, type RootHandle } from './root-paths.ts';
 
@@ -104,7 +104,7 @@ function parseLockEntry(name: string, value: unknown): LockedSkill | undefined {
   try {
     return toLockedSkill(name, value);
   } catch (error) {
-    if (error instanceof PackRefused) return undefined;
+    if (findRefusal(error) !== undefined) return undefined;
     throw error;
   }
 }

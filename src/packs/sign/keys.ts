@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { quoted, SkillError } from '#core';
 import { isKeyId, parsePublicKey, publicKeyLine, type MinisignPublicKey } from './minisign.ts';
-import { PackRefused, type PackRefusal } from '../problems.ts';
+import { asRefusal, type PackRefusal } from '../problems.ts';
 import { openSealedFile, readPrivateFile, type SealedFile } from '#platform';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';
 import { makeKey, openSecretKey, type NewKeyOptions, type SigningKey } from './secret-key.ts';
@@ -86,8 +86,7 @@ export async function writeNewKey(
     writeWholeText(publicFile, publicText, { force: false });
     return { type: 'made', id, publicFile, secretFile, publicText };
   } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
-    throw error;
+    return asRefusal(error);
   }
 }
 

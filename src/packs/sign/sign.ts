@@ -2,10 +2,10 @@
 import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
-import { ARCHIVE_LIMITS, compareText, quoted } from '#core';
+import { ARCHIVE_LIMITS, compareText, problemError, quoted } from '#core';
 import { parseSignature, formatSignature, type MinisignPublicKey, type MinisignSignature } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
-import { PackRefused, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
+import { findRefusal, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
 import {
   formatPackComment,
   isSignableVersion,
@@ -143,7 +143,7 @@ export interface PayloadSums {
 
 const PIECE = 4 * 1024 * 1024;
 
-/** Computes both hashes in one pass. Throws `PackRefused`. */
+/** Computes both hashes in one pass. Throws a refusal. */
 export function hashPayload(payload: Payload): PayloadSums {
   if (payload instanceof Uint8Array)
     return { blake2b512: hashAtOnce('blake2b512', payload, 'buffer'), sha256: hashAtOnce('sha256', payload, 'hex') };
@@ -189,7 +189,7 @@ function readPayload(payload: Payload): Uint8Array {
   try {
     return readFileSync(payload.file);
   } catch (error) {
-    throw new PackRefused(readRefusal(error, payload.file));
+    throw problemError(readRefusal(error, payload.file));
   }
 }
 
@@ -208,6 +208,6 @@ function eachPiece(file: string, take: (bytes: Buffer) => void): void {
       closeSync(descriptor);
     }
   } catch (error) {
-    throw error instanceof PackRefused ? error : new PackRefused(readRefusal(error, file));
+    throw findRefusal(error) !== undefined ? error : problemError(readRefusal(error, file));
   }
 }

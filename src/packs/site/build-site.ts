@@ -21,7 +21,7 @@ import { parseSkillMd } from '#skills';
 import { packName, packSkills, type SkillToPack } from '../pack/pack.ts';
 import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { acceptReviewed, allowOption, applyScanPolicy, scanSkill } from '#scan';
 import { readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
@@ -80,7 +80,8 @@ export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | 
     if (built.type === 'built-site') await move(work, out);
     return built.type === 'built-site' ? built : built.refusals;
   } catch (error) {
-    if (error instanceof PackRefused) return [error.refusal];
+    const refusal = findRefusal(error);
+    if (refusal !== undefined) return [refusal];
     if (!isSystemError(error)) throw error;
     return [packRefusal('pack/unwritable', `cannot write ${quoted(out, 200)} (${error.code})`, out)];
   } finally {

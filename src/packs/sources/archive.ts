@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME, findSkillFolder } from './skill-folders.ts';
 import { leftOutLine } from './left-out.ts';
-import { parentFolder, quoted } from '#core';
+import { parentFolder, problemError, quoted } from '#core';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
 import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
@@ -166,7 +166,7 @@ function topFolder(tree: string): string {
   return isDirectory(inside) ? inside : tree;
 }
 
-/** Copies a file and returns `sha256:<hex>` of the copy. Throws `PackRefused`. */
+/** Copies a file and returns `sha256:<hex>` of the copy. Throws a refusal. */
 async function copyHashed(from: string, to: string, { limits, signal }: StageContext): Promise<string> {
   const { maxArchiveBytes } = limits;
   const input = openSource(from);
@@ -211,7 +211,7 @@ function openSource(from: string): number {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
-    throw new PackRefused(
+    throw problemError(
       isGone
         ? packRefusal('source/missing', `there is no ${quoted(from, 200)}`, from)
         : packRefusal('source/refused', `${quoted(from, 200)} cannot be read (${error.code})`, from),

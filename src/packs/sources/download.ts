@@ -17,9 +17,9 @@ import {
   timerMs,
   type HttpTarget,
 } from '#platform';
-import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-address.ts';
-import { printable, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
+import { printable, problemError, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
 
 const MAX_REDIRECTS = 5;
@@ -81,7 +81,8 @@ async function download(
     return refused;
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof PackRefused) return error.refusal;
+    const refusal = findRefusal(error);
+    if (refusal !== undefined) return refusal;
     const why = ended.signal.aborted ? `timed out after ${String(timeoutMs)} ms` : networkReason(error);
     return packRefusal('source/failed', `${shown}: ${why}`);
   } finally {
@@ -134,7 +135,7 @@ async function receive(response: IncomingMessage, { asking, shown, take, stop }:
   let silence: NodeJS.Timeout | undefined;
   const expectMore = (): void => {
     clearTimeout(silence);
-    silence = setTimeout(() => response.destroy(new PackRefused(silent(shown))), SILENCE_MS);
+    silence = setTimeout(() => response.destroy(problemError(silent(shown))), SILENCE_MS);
   };
   try {
     if (announced > maxBytes) throw tooLarge;

@@ -2,9 +2,9 @@
 import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { hasOnlyCopies, quoted } from '#core';
+import { hasOnlyCopies, problemError, quoted } from '#core';
 import { leftOutLine, whyLeftOut, whyNotSearched, type LeftOut } from './left-out.ts';
-import { PackRefused, asRefusal, packRefusal, treeRefusal, refused, type PackRefusal } from '../problems.ts';
+import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME, nestedSkill, whyUnreachable } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
@@ -172,7 +172,7 @@ function listFolder(root: string, at: string) {
     const place = path.join(root, at);
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
     if (at !== '' && !isGone) return `it cannot be read (${error.code})`;
-    throw new PackRefused(
+    throw problemError(
       isGone
         ? packRefusal(at === '' ? 'source/missing' : 'source/changed', `there is no ${quoted(place, 200)}`, place)
         : packRefusal('source/refused', `${quoted(place, 200)} cannot be read (${error.code})`, place),
@@ -242,7 +242,7 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
     }
     return undefined;
   });
-  if (refused !== undefined) throw new PackRefused(treeRefusal(refused, folder));
+  if (refused !== undefined) throw problemError(treeRefusal(refused, folder));
   names.refuseStrangers();
   copying.room -= skill.keptBytes;
   return await skill.finish();

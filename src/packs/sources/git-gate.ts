@@ -1,9 +1,9 @@
 /** Keeps git away from private addresses, as downloads are: over HTTP by a proxy of our own, which also sees redirects; else by a lookup. */
 import { lookup } from 'node:dns/promises';
 
-import { printable, readAddress, readAuthority, type HostAndPort } from '#core';
+import { printable, readAddress, readAuthority, type HostAndPort, type SkillError } from '#core';
 import { isSystemError, openAllowProxy, proxyFor, type ResolveHost } from '#platform';
-import { refused, type PackRefused } from '../problems.ts';
+import { refused } from '../problems.ts';
 import { isLoopback } from './source-address.ts';
 import type { StageContext } from './source.ts';
 
@@ -12,7 +12,7 @@ export interface GitGate {
   readonly settings: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Why a connection was refused, if one was. */
-  problem(): PackRefused | undefined;
+  problem(): SkillError | undefined;
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface GitGateOptions extends Pick<StageContext, 'network' | 'env' | '
   readonly configuredProxy: string;
 }
 
-/** Throws `PackRefused` for a repository at a private address, unless the user allows those or names this machine. */
+/** Throws a refusal for a repository at a private address, unless the user allows those or names this machine. */
 export async function openGitGate(url: string, options: GitGateOptions): Promise<GitGate> {
   const { network, env, signal, rewritten, configuredProxy } = options;
   const target = parseGitTarget(url);
@@ -42,7 +42,7 @@ export async function openGitGate(url: string, options: GitGateOptions): Promise
     if (!isHere && (host.isAddress || !isProxied)) await refusePrivate(target, network.resolve ?? lookUp, signal);
     return OPEN;
   }
-  let problem: PackRefused | undefined;
+  let problem: SkillError | undefined;
   const proxy = await openAllowProxy({
     hosts: [`${isHere ? 'private://' : ''}${host.name.includes(':') ? `[${host.name}]` : host.name}:*`],
     loopback: true,
@@ -90,7 +90,7 @@ async function lookUp(name: string): Promise<readonly string[]> {
   }
 }
 
-function notPublic(name: string): PackRefused {
+function notPublic(name: string): SkillError {
   return refused(
     'source/refused',
     `${printable(name)} is not a public address; set install.allow_private_addresses in your own configuration to use it`,

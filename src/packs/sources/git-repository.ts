@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { PackRefused, packRefusal, refused } from '../problems.ts';
-import { printable, quoted, sliceStart } from '#core';
+import { findRefusal, packRefusal, refused } from '../problems.ts';
+import { printable, quoted, sliceStart, type SkillError } from '#core';
 import { isSystemError } from '#platform';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
@@ -83,7 +83,7 @@ export async function runGit(
   });
 }
 
-/** Runs git for a command that connects to the repository. Throws `PackRefused` if its address is not allowed. */
+/** Runs git for a command that connects to the repository. Throws a refusal if its address is not allowed. */
 async function runRemoteGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<ProgramResult> {
   const setting = async (...words: readonly string[]): Promise<string> =>
     (await runGit(own, words)).output.toString('utf8').trim();
@@ -102,14 +102,14 @@ async function runRemoteGit(own: ScratchRepository, args: readonly string[], run
   }
 }
 
-/** Runs git and throws `PackRefused` if it fails. */
+/** Runs git and throws a refusal if it fails. */
 export async function mustGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
   const result = await runGit(own, args, run);
   if (result.exitCode !== 0) throw gitFailed(result);
   return result.output;
 }
 
-export function gitFailed({ errors }: Pick<ProgramResult, 'errors'>): PackRefused {
+export function gitFailed({ errors }: Pick<ProgramResult, 'errors'>): SkillError {
   return refused('source/failed', `git: ${shownErrors(errors)}`);
 }
 
@@ -152,7 +152,7 @@ const NO_SUCH_REF =
   /couldn't find remote ref|not our ref|unadvertised object|no such ref|Server does not allow request/i;
 const NO_REPOSITORY = /repository .* not found|does not appear to be a git repository|Repository not found|404/i;
 
-/** Fetches a commit (default: the default branch) and returns its full id. Throws `PackRefused`. */
+/** Fetches a commit (default: the default branch) and returns its full id. Throws a refusal. */
 export async function fetchCommit(own: ScratchRepository, wanted: string | undefined): Promise<string> {
   const failure = await tryFetch(own, [`${wanted ?? 'HEAD'}:${OURS}`]);
   if (failure === undefined) return await resolveCommit(own, OURS, wanted);
@@ -195,11 +195,11 @@ async function resolveCommit(own: ScratchRepository, name: string, wanted: strin
   throw gitFailed(result);
 }
 
-function noRevision(wanted: string): PackRefused {
+function noRevision(wanted: string): SkillError {
   return refused('source/revision', `the repository has no branch, tag or commit ${quoted(wanted)}`);
 }
 
-function ofFailure(errors: string): PackRefused {
+function ofFailure(errors: string): SkillError {
   const code = NO_REPOSITORY.test(errors) ? 'source/missing' : 'source/failed';
   return refused(code, `git: ${shownErrors(errors)}`);
 }
@@ -218,7 +218,7 @@ const MAX_LISTING = 64 * 1024 * 1024;
 const ENTRY = /^(\d{6}) (blob|commit|tree) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s;
 const NOTHING_THERE = /Not a valid object name|not a tree object|does not exist/i;
 
-/** Lists the files below `folder` in a commit, including links and submodules. Throws `PackRefused`. */
+/** Lists the files below `folder` in a commit, including links and submodules. Throws a refusal. */
 export async function listTree(
   own: ScratchRepository,
   commit: string,
@@ -243,7 +243,7 @@ function readEntry(line: string): TreeFile {
   return { path, kind, isExecutable: mode === '100755', object, bytes: size === '-' ? 0 : Number(size) };
 }
 
-function tooMany(): PackRefused {
+function tooMany(): SkillError {
   return refused('archive/too-many', `the repository has more than ${String(MAX_FILES)} files; specify a folder`);
 }
 
@@ -278,7 +278,7 @@ async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMa
       if (commit !== undefined && name !== undefined) commits.set(name, commit);
     }
   } catch (error) {
-    if (!(error instanceof PackRefused)) throw error;
+    if (findRefusal(error) === undefined) throw error;
   }
   return commits;
 }

@@ -2,8 +2,8 @@
 import path from 'node:path';
 
 import { leftOutLine, findOmission } from './left-out.ts';
-import { quoted, type ArchiveLimits } from '#core';
-import { asRefusal, packRefusal, refused, type PackRefusal, type PackRefused } from '../problems.ts';
+import { quoted, type ArchiveLimits, type SkillError } from '#core';
+import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isRef } from './source-address.ts';
 import { SKILL_FILE_NAME, findSkillFolders, insideSkill, findSkillFolder } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
@@ -70,7 +70,7 @@ interface Choice {
 
 /**
  * Selects, validates and counts all files before the first object is read. A file that is refused is passed to `refuseSkill`. Throws
- * `PackRefused` if the repository is too large.
+ * a refusal if the repository is too large.
  */
 function choose(
   { files, folders, leftOut }: Choice,
@@ -238,6 +238,6 @@ export class BlobReader<T extends Blob> {
   }
 }
 
-function damaged(): PackRefused {
+function damaged(): SkillError {
   return refused('source/failed', 'git returned unexpected objects');
 }

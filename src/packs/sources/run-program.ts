@@ -28,7 +28,7 @@ export interface ProgramResult {
 const MAX_OUTPUT = 64 * 1024 * 1024;
 const MAX_ERRORS = 64 * 1024;
 
-/** Runs a program. Throws `PackRefused` if it cannot be started or times out, and the abort reason. */
+/** Runs a program. Throws a refusal if it cannot be started or times out, and the abort reason. */
 export async function runProgram(program: Program): Promise<ProgramResult> {
   const { argv, cwd, env, timeoutMs, signal, onOutput, isTooMuch } = program;
   const output: Buffer[] = [];

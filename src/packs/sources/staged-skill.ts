@@ -3,10 +3,10 @@ import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
-import { compareText, parentFolder, quoted, type ArchiveLimits } from '#core';
+import { compareText, parentFolder, problemError, quoted, type ArchiveLimits } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import { openPathValidator, type PathValidator } from './portable-name.ts';
-import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import type { SkillContents, SourceSkill } from './source.ts';
 import type { ScanFile } from '#scan';
@@ -37,7 +37,7 @@ export type Fill = (write: (bytes: Uint8Array) => void) => { readonly sha256: st
 
 /**
  * Writes one skill into the staging folder and computes its lock data. Names are validated, files are created exclusively and with plain
- * permissions. Throws `PackRefused` and system errors.
+ * permissions. Throws a refusal and system errors.
  */
 export class StagedSkill {
   readonly #options: StagedSkillOptions;
@@ -164,7 +164,7 @@ export class StagedSkill {
   /** The normalized name. */
   #usable(at: string, type: 'file' | 'folder'): string {
     const usable = this.#names.check(at, type);
-    if (isRefusal(usable)) throw new PackRefused(usable);
+    if (isRefusal(usable)) throw problemError(usable);
     if (usable.path !== at) this.#looks = undefined;
     return usable.path;
   }
@@ -197,5 +197,5 @@ function makeFolder(place: string): void {
 }
 
 export function refuse(refusal: PackRefusal | undefined): void {
-  if (refusal !== undefined) throw new PackRefused(refusal);
+  if (refusal !== undefined) throw problemError(refusal);
 }

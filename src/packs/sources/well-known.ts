@@ -3,19 +3,11 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, findOmission } from './left-out.ts';
-import {
-  PackRefused,
-  asRefusal,
-  isRefusal,
-  packRefusal,
-  refused,
-  type PackProblem,
-  type PackRefusal,
-} from '../problems.ts';
+import { asRefusal, isRefusal, packRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { ARCHIVE_LIMITS, isObject, isValidName, parseJson, quoted } from '#core';
+import { ARCHIVE_LIMITS, isObject, isValidName, parseJson, problemError, quoted } from '#core';
 import { archiveEnding, skillAt } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
@@ -135,7 +127,7 @@ async function downloadContent(url: string, sha256: string | undefined, site: Si
   if (site.budget.files < 0) refuse(packRefusal('archive/too-many', 'the skills of the site have too many files'));
   const maxBytes = Math.min(MAX_SKILL_FILE_BYTES, site.budget.bytes);
   const found = await downloadBytes(address, { ...site.context, maxBytes });
-  if (isRefusal(found)) throw new PackRefused(found);
+  if (isRefusal(found)) throw problemError(found);
   site.budget.bytes -= found.bytes;
   if (sha256 !== undefined) mustBe(address, found.sha256, sha256);
   return found.content;
@@ -148,13 +140,13 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
   const downloaded = await downloadTo(address, file, { ...context, maxBytes });
-  if (isRefusal(downloaded)) throw new PackRefused(downloaded);
+  if (isRefusal(downloaded)) throw problemError(downloaded);
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
   const extracted = await context.extract(file, folder, { limits, signal });
-  if (isRefusal(extracted)) throw new PackRefused(extracted);
+  if (isRefusal(extracted)) throw problemError(extracted);
   budget.bytes -= extracted.bytes;
-  if (extracted.problems[0] !== undefined) throw new PackRefused(extracted.problems[0].refusal);
+  if (extracted.problems[0] !== undefined) throw problemError(extracted.problems[0].refusal);
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
   // The proposal requires the skill at the top of its archive; packs have a folder of its name there.
   const [found, second] = findSkills(folder).folders;
@@ -177,7 +169,7 @@ async function signatureFor(
     ...site.context,
     maxBytes: MAX_SIGNATURE_BYTES,
   });
-  if (isRefusal(found)) throw new PackRefused(found);
+  if (isRefusal(found)) throw problemError(found);
   return { signature: { of: 'archive', text: found.content.toString('utf8'), payload } };
 }
 

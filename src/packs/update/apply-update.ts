@@ -8,9 +8,9 @@ import path from 'node:path';
 import type { LockedFile } from '../lock/lock.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
-import { PackRefused, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
-import { parentFolder, listParentFolders, quoted } from '#core';
+import { listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
 import {
   hashOpened,
   isProgram,
@@ -146,7 +146,7 @@ async function copySide(building: Building, side: Side): Promise<void> {
   for (const entry of walkTree(request[side])) {
     count += 1;
     if (count % SLICE === 0) await pause(request.signal);
-    if (entry.type === 'link') throw new PackRefused(linkRefusal(side, entry.path));
+    if (entry.type === 'link') throw problemError(linkRefusal(side, entry.path));
     if (entry.type === 'folder') {
       // Folders with files are created with their first file.
       if (side === 'incoming' && !building.usedFolders.has(entry.path)) makeFolder(building, entry.path);
@@ -169,9 +169,9 @@ function linkRefusal(side: Side, at: string): PackRefusal {
   return linkedRefusal(at);
 }
 
-function changedDuringUpdate(side: Side, at: string): PackRefused {
+function changedDuringUpdate(side: Side, at: string): SkillError {
   const where = side === 'local' ? 'the installed skill' : 'the new version';
-  return new PackRefused(packRefusal('source/changed', `${quoted(at)} of ${where} changed during the update`, at));
+  return problemError(packRefusal('source/changed', `${quoted(at)} of ${where} changed during the update`, at));
 }
 
 function makeFolder(building: Building, at: string): void {
@@ -214,7 +214,7 @@ function copyFile(building: Building, { entry, row, expected, side }: SideFile):
 function openFile(building: Building, { path: at, isExecutable }: PlannedFile): FileWriter {
   makeFolder(building, parentFolder(at));
   if (building.folders.has(at))
-    throw new PackRefused(packRefusal('install/conflict', `${quoted(at)} is a folder in the new version`, at));
+    throw problemError(packRefusal('install/conflict', `${quoted(at)} is a folder in the new version`, at));
   return openNewFile(path.join(building.request.to, at), isExecutable ? 0o755 : 0o644);
 }
 
