@@ -208,9 +208,10 @@ describe('the API of a fleet', needs('postgresql'), () => {
     ]);
   });
 
-  test('a schedule has five fields', async () => {
-    const schedule = (cron: string): Promise<readonly [number, unknown]> =>
-      post('/schedules', { name: 'often', cron, request: 'x' });
+  test('a schedule has five fields and a request', async () => {
+    const schedule = (cron: string, request = 'x'): Promise<readonly [number, unknown]> =>
+      post('/schedules', { name: 'often', cron, request });
+    expect((await schedule('0 7 * * 1-5', ' '))[0]).toBe(400);
     for (const cron of ['* * * * * *', '* * * *', '@hourly', ''])
       expect(await schedule(cron)).toEqual([
         400,

@@ -99,19 +99,26 @@ describe('a record of more than 10,000 lines', needs('postgresql'), () => {
     const model = played([]);
     const worker = await startHere(model);
     try {
-      expect(await client.wait(run)).toMatchObject({ outcome: 'done', answer: ANSWER, attempt: 2 });
+      expect(await client.wait(run)).toMatchObject({ outcome: 'done', answer: ANSWER });
     } finally {
       await worker.drain(0);
     }
     expect(model.requests).toEqual([]);
+    // A busy machine may lose the worker while it reads the record; then it has a further attempt.
     const { records } = await client.integrity(run);
+    const attempts = records.length;
+    expect(attempts).toBeGreaterThan(1);
     expect(records.map(({ status, problems }) => [status, problems])).toEqual([
-      ['torn', []],
+      ...Array.from({ length: attempts - 1 }, () => ['torn', []]),
       ['intact', []],
     ]);
     const ids: string[] = [];
     for await (const { id } of client.events(run, { signal: AbortSignal.timeout(100_000) })) ids.push(id);
-    const more = stored(run, 2);
-    expect([ids.length, ids[lines - 1], ids.at(-1)]).toEqual([lines + more, `1-${String(lines)}`, `2-${String(more)}`]);
+    const counts = Array.from({ length: attempts }, (_, at) => stored(run, at + 1));
+    expect([ids.length, ids[lines - 1], ids.at(-1)]).toEqual([
+      counts.reduce((sum, count) => sum + count, 0),
+      `1-${String(lines)}`,
+      `${String(attempts)}-${String(counts.at(-1))}`,
+    ]);
   }, 240_000);
 });

@@ -71,7 +71,8 @@ function attempt(name: EscapeAttempt, targets: AttemptTargets): string {
       });
     case 'abstract unix socket':
       return connect(undefined, {
-        // Some versions of Node pad the name with NULs.
+        // Some versions of Node pad the name with NULs, and the one in the sandbox need not be ours.
+        perl: `for my $n (0, 108) { my $p = "\\0" . ${text(targets.abstractName)}; $p .= "\\0" x ($n - length $p); socket(S, 1, 1, 0); connect(S, pack("S a*", 1, $p)); }`,
         python: `import socket\nfor n in (0, 108):\n  try: socket.socket(1).connect(("\\0" + ${text(targets.abstractName)}).ljust(n, "\\0"))\n  except OSError: pass`,
         node: `require("net").connect("\\0" + ${text(targets.abstractName)}).on("error", () => 0).end("x")`,
       });
@@ -98,18 +99,20 @@ function attempt(name: EscapeAttempt, targets: AttemptTargets): string {
 }
 
 interface Helpers {
+  readonly perl?: string;
   readonly python: string;
   readonly node: string;
 }
 
 /** Connects with every tool that is installed. Without any, the attempt is not marked as tried. */
-function connect(device: string | undefined, { python, node }: Helpers): string {
+function connect(device: string | undefined, { perl, python, node }: Helpers): string {
   const ways = [
     ...(device === undefined ? [] : [`bash -c ${shellWord(`echo x > /dev/${device}`)}`]),
+    ...(perl === undefined ? [] : [`perl -e ${shellWord(perl)}`]),
     `python3 -c ${shellWord(python)}`,
     `node -e ${shellWord(node)}`,
   ];
-  const tools = [...(device === undefined ? [] : ['bash']), 'python3', 'node'];
+  const tools = [...(device === undefined ? [] : ['bash']), ...(perl === undefined ? [] : ['perl']), 'python3', 'node'];
   return [
     `has=; for tool in ${tools.join(' ')}; do command -v $tool > /dev/null && has=1; done`,
     '[ -n "$has" ] || exit 0',
