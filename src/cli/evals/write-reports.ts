@@ -88,7 +88,7 @@ async function renderReport(
   if (format === 'markdown' && before !== undefined)
     return { type: 'text', text: markdownComparison(compareReports(before, report)) };
   const known = Object.entries(REPORT_FORMATS).find(([name]) => name === format);
-  if (known !== undefined) return known[1].write(report, cwd);
+  if (known !== undefined) return known[1].write(report);
   const [{ htmlCompare, htmlReport }, { resultView: view }] = await Promise.all([
     import('#evals/report-page'),
     import('#evals/run-view'),
