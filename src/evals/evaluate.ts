@@ -79,14 +79,13 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   });
 }
 
+export type AttemptOptions = Pick<
+  EvaluateOptions,
+  'executor' | 'places' | 'model' | 'judge' | 'timeoutMs' | 'directory' | 'sourceOf' | 'signal'
+>;
+
 /** Runs and grades one attempt as a suite does. Its record and its files are put below `directory`. */
-export async function evaluateAttempt(
-  job: Job,
-  options: Pick<
-    EvaluateOptions,
-    'executor' | 'places' | 'model' | 'judge' | 'timeoutMs' | 'directory' | 'sourceOf' | 'signal'
-  >,
-): Promise<CaseResult> {
+export async function evaluateAttempt(job: Job, options: AttemptOptions): Promise<CaseResult> {
   const { executor, reason } = await executorFor({ ...options, cases: [job.evalCase] });
   const { executor: _executor, places: _places, ...suite } = options;
   return runAttempt(job, {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { storedEvaluations } from '../../src/cli/evals/stored-evaluations.ts';
-import { saveReport } from '../../src/cli/evals/report-folder.ts';
+import { storedEvaluations } from '../../src/evals/project/stored-evaluations.ts';
+import { saveReport } from '../../src/evals/project/report-folder.ts';
 import type { CheckResult } from '../../src/evals/report/result.ts';
 import type { Model, ModelRequest } from '../../src/core/model.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';

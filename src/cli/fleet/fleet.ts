@@ -84,12 +84,7 @@ async function prune(
   olderThan: number,
   { database }: FleetOptions,
 ): Promise<number> {
-  const [{ openQueue }, { pruneFleet }, { pruneContents }, { openDatabase }] = await Promise.all([
-    import('#fleet'),
-    import('#fleet'),
-    import('#fleet'),
-    import('#fleet'),
-  ]);
+  const { openQueue, pruneFleet, pruneContents, openDatabase } = await import('#fleet');
   const isDryRun = given['dry-run'] === true;
   const { project } = given;
   const queue = await openQueue(database, pool);

@@ -206,6 +206,17 @@ export function invalidLines(report: EvalReport): readonly string[] {
   return lines.length === 0 && trigger?.isValid === false ? ['the trigger evaluation has no trials'] : lines;
 }
 
+/** What the overview of a report says about it as a whole. `invalid` and `rated` are those of `invalidLines` and `isRated`. */
+export function summarizeReport(report: EvalReport) {
+  return {
+    own: ownArm(report),
+    cost: sumCosts(report.results),
+    invalid: invalidLines(report),
+    isIncomplete: incompleteText(report) !== undefined,
+    rated: report.arms.filter((arm) => isRated(arm, report)),
+  };
+}
+
 export function isInvalid(report: EvalReport): boolean {
   return invalidLines(report).length > 0;
 }
