@@ -47,7 +47,6 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
 /** Runs cases and grades their records. */
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
-  const { executor: _executor, ...suite } = options;
   const { directory, judge, onNote } = options;
   const invalid = await failedControls(options);
   if (invalid !== undefined) return { ...invalid, startedAt: startedAt.toISOString() };
@@ -57,10 +56,10 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const arms = await buildArms(options);
   const { stopWhenDecided: stop } = options;
   const { results, sets, rounds, isPartial } = await runSuite({
-    ...suite,
+    ...options,
     isDecided: stop === undefined ? undefined : (done) => isDecided(done, stop),
     arms,
-    outputs: path.join(directory, 'outputs'),
+    grading: { judge, outputs: path.join(directory, 'outputs') },
     executor,
     settings: { judge: judge?.id ?? '' },
     reasonToSkip: (one) =>
@@ -87,10 +86,9 @@ export type AttemptOptions = Pick<
 /** Runs and grades one attempt as a suite does. Its record and its files are put below `directory`. */
 export async function evaluateAttempt(job: Job, options: AttemptOptions): Promise<CaseResult> {
   const { executor, reason } = await executorFor({ ...options, cases: [job.evalCase] });
-  const { executor: _executor, places: _places, ...suite } = options;
   return runAttempt(job, {
-    ...suite,
-    outputs: path.join(options.directory, 'outputs'),
+    ...options,
+    grading: { judge: options.judge, outputs: path.join(options.directory, 'outputs') },
     executor,
     reasonToSkip: (one) => (executor === undefined && needsPrograms(one) ? reason : undefined),
   });

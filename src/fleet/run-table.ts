@@ -9,7 +9,7 @@ import { invalidInput, quoted, SkillError, type Budget } from '#core';
 import { inTransaction } from './database.ts';
 import type { StoredAttempt } from './attempt-format.ts';
 import type { RunQueue } from './run-queue.ts';
-import type { RunPage } from '#server';
+import type { RunRecords } from '#server';
 import { storableJson } from './storable-text.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */
@@ -244,7 +244,7 @@ export async function newestRuns(
 export async function listRows(
   pool: Pool,
   project: string,
-  { offset, limit, query, state }: RunPage,
+  { offset, limit, query, state }: Parameters<RunRecords['list']>[0],
 ): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
   const wanted = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
     where ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)

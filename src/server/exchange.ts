@@ -2,10 +2,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isSkillError } from '#core';
 import { LOOPBACK_HEADERS, respond } from '#platform';
-import { HttpError, toHttpStatus } from './http-error.ts';
-import { API_PATH } from './open-api.ts';
+import { httpError, toErrorAnswer } from './http-error.ts';
+import { API_PATH, openApi } from './open-api.ts';
 import { readFileBody, readJsonBody } from './request-body.ts';
 import { checkText } from './request-text.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
@@ -14,26 +13,25 @@ export interface ApiExchange {
   readonly routes: readonly Route[];
   readonly limits: { readonly bodyBytes: number; readonly uploadBytes: number; readonly stalledMs: number };
   readonly closing: AbortSignal;
-  /** The OpenAPI description. */
-  readonly description: () => object;
   /** Told why the server closed a connection. */
   readonly onNote?: (note: string) => void;
 }
 
-/** Answers a request below `API_PATH`. Throws `HttpError`. */
+/** Answers a request to the API. Throws `httpError`. */
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  { routes, limits, closing, description, onNote }: ApiExchange,
+  { routes, limits, closing, onNote }: ApiExchange,
 ): Promise<void> {
+  if (!url.pathname.startsWith(`${API_PATH}/`)) throw httpError(404, `not found; the API is below ${API_PATH}`);
   const path = url.pathname.slice(API_PATH.length);
-  if (request.method === 'GET' && path === '/openapi.json') return respond(response, 200, description());
+  if (request.method === 'GET' && path === '/openapi.json') return respond(response, 200, openApi(routes));
   const found = findRoute(routes, request.method ?? '', path);
   if ('allowed' in found) {
-    if (found.allowed.length === 0) throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
+    if (found.allowed.length === 0) throw httpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
     response.setHeader('allow', found.allowed.join(', '));
-    throw new HttpError(405, `method ${request.method ?? ''} is not allowed here`);
+    throw httpError(405, `method ${request.method ?? ''} is not allowed here`);
   }
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -71,15 +69,10 @@ async function readBody(
 
 /** Sends an error that has a status of its own. Returns false for any other, which is a bug. */
 export function sendError(response: ServerResponse, error: unknown): boolean {
+  const answer = toErrorAnswer(error);
   if (response.headersSent) response.destroy();
-  else if (error instanceof HttpError)
-    respond(response, error.status, {
-      error: error.message,
-      hint: error.hint,
-    });
-  else if (isSkillError(error))
-    respond(response, toHttpStatus(error.code), { error: error.message, code: error.code, hint: error.hint });
-  else return false;
+  else if (answer === undefined) return false;
+  else respond(response, answer.status, answer.body);
   return true;
 }
 

@@ -63,7 +63,7 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
   const followed = follow()
     .catch((error: unknown) => {
       // Kept until the reader takes it: as a rejection that nothing awaits yet, it would end the process.
-      if (isSkillError(error)) push(frame('problem', { message: error.message }));
+      if (isSkillError(error) && error.raised === undefined) push(frame('problem', { message: error.message }));
       else failure = { error };
     })
     .finally(() => {

@@ -8,7 +8,7 @@ import { followRun, isRunId, listRuns, runIds, verifyChainOf, verifyRun, type Co
 import { readSealKey } from '#platform';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { RecordLine } from './event-row.ts';
-import { HttpError } from './http-error.ts';
+import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 import { openRunReader, type OwnRuns } from './run-views.ts';
 
@@ -94,6 +94,6 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
 }
 
 export function runFolder(directory: string, id: string): string {
-  if (!isRunId(id) || !runIds(directory).includes(id)) throw new HttpError(404, 'no such run');
+  if (!isRunId(id) || !runIds(directory).includes(id)) throw httpError(404, 'no such run');
   return path.join(directory, id);
 }

@@ -1,4 +1,4 @@
-import { HttpError } from './http-error.ts';
+import { httpError } from './http-error.ts';
 
 /**
  * Throws a 400 for U+0000 or half a surrogate pair in a key or a value. Neither belongs to a request: file systems and databases refuse
@@ -22,5 +22,5 @@ function checkString(place: string, text: string): void {
   const [found] = /\0|\p{Cs}/u.exec(text) ?? [];
   if (found === undefined) return;
   const name = found === '\0' ? 'the character U+0000' : 'half a surrogate pair';
-  throw new HttpError(400, `invalid ${place.slice(0, 200)}: it contains ${name}`, 'remove it from the request');
+  throw httpError(400, `invalid ${place.slice(0, 200)}: it contains ${name}`, 'remove it from the request');
 }

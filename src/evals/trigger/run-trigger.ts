@@ -188,7 +188,7 @@ function runAmong(options: TriggerOptions, { cases, skills, name }: RunSet): Pro
   const isCached = cache !== undefined && !(options.subject !== undefined && name === 'controls');
   return runSuite({
     ...suite,
-    ...(isCached ? { cache } : {}),
+    cache: isCached ? cache : undefined,
     cases:
       cassettes === undefined ? cases : recorded(cases, path.join(cassettes, name === '' ? 'cases' : name), options),
     arms: [{ arm: 'with', foldersFor: () => skills }],

@@ -18,7 +18,7 @@ import {
 import { sha256 } from '#platform';
 import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
-import { HttpError } from '../http-error.ts';
+import { httpError } from '../http-error.ts';
 import { jsonRoute, type Immutable, type Route } from '../router.ts';
 
 type ParsedRequest = ReturnType<typeof PackRequest.parse>;
@@ -63,13 +63,13 @@ async function change(
   { signal, digest }: { readonly signal: AbortSignal; readonly digest?: string },
 ): Promise<Change> {
   const problem = configProblem(context.options.runtime.diagnostics);
-  if (problem !== undefined) throw new HttpError(409, problem.message, problem.hint);
+  if (problem !== undefined) throw httpError(409, problem.message, problem.hint);
   const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: wanted.scope });
   if (isRefusal(settings)) throw refused(settings);
   const isDry = digest === undefined;
   const isSame = (plan: Planned): boolean => {
     if (withDigest(plan).digest === digest) return true;
-    throw new HttpError(409, 'the plan changed: the source or the installed skills are different now', 'plan again');
+    throw httpError(409, 'the plan changed: the source or the installed skills are different now', 'plan again');
   };
   const changed = await CHANGES[wanted.action]({ settings, wanted, isDry, isSame, signal });
   if (!isDry) await trustNew(context, changed);
@@ -91,7 +91,7 @@ interface PlannedChange extends Change {
 
 const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions) => Promise<PlannedChange>>> = {
   async install({ settings, wanted: { source, skills }, isDry, isSame, signal }) {
-    if (source === undefined || source.trim() === '') throw new HttpError(400, 'an install needs a source');
+    if (source === undefined || source.trim() === '') throw httpError(400, 'an install needs a source');
     let refusedPlan: InstallPlan | undefined;
     const done = await installSkills({
       settings,
@@ -150,7 +150,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
     };
   },
   async uninstall({ settings, wanted: { skills }, isDry, isSame, signal }) {
-    if (skills.length === 0) throw new HttpError(400, 'an uninstall needs the names of skills');
+    if (skills.length === 0) throw httpError(400, 'an uninstall needs the names of skills');
     const plan: Planned = {
       root: settings.root,
       skills: skills.map((name) => ({ name, change: 'remove', description: '', files: 0, findings: [], notes: [] })),
@@ -222,7 +222,7 @@ async function trustNew(
   await trustConfirmed(runtime, surroundings.home, confirmed);
 }
 
-function refused(refusal: PackRefusal): HttpError {
+function refused(refusal: PackRefusal): Error {
   const { code, message, hint } = refusal;
-  return new HttpError(isNotAllowed(refusal) ? 403 : 400, `${message} (${code})`, hint);
+  return httpError(isNotAllowed(refusal) ? 403 : 400, `${message} (${code})`, hint);
 }
