@@ -78,13 +78,7 @@ describe('eval', () => {
 
   verifies('EVAL-4', 'writes every kind of report', async () => {
     const root = project();
-    const formats = [
-      'json=a/r.json',
-      'markdown=r.md',
-      'junit=r.xml',
-      'html=r.html',
-      'skill-creator=sc',
-    ];
+    const formats = ['json=a/r.json', 'markdown=r.md', 'junit=r.xml', 'html=r.html', 'skill-creator=sc'];
     const { status } = await run(root, 'skills/tables', ...formats.flatMap((format) => ['--report', format]));
     expect(status).toBe(0);
     const starts = ['a/r.json', 'r.md', 'r.xml', 'r.html'].map((file) =>

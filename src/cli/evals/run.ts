@@ -193,6 +193,10 @@ function problemsError(first: CaseProblem, others: number, problems: readonly Ca
     code: 'input/invalid',
     message: printable(`${first.file}:${String(first.line)}:${String(first.column)}: ${first.message}${more}`),
     hint: printable(first.hint) || 'fix the case files',
-    data: { problems: problems.map(({ code: _, ...rest }) => rest) },
+    data: { problems: problems.map(withoutCode) },
   };
+}
+
+function withoutCode({ file, line, column, message, hint, severity }: CaseProblem): object {
+  return { file, line, column, message, hint, severity };
 }

@@ -13,8 +13,8 @@ export async function openWorkers({ flags, signal }: EvalInvocation) {
   const fleet = await openFleetFor(options);
   try {
     const { database } = options;
-    const { elsewhere, close } = await openEvaluationWorkers(fleet, { database, judge: flags.judge, signal });
-    return { elsewhere, close: () => close().finally(() => fleet.close()) };
+    const workers = await openEvaluationWorkers(fleet, { database, judge: flags.judge, signal });
+    return { elsewhere: workers.elsewhere, close: () => workers.close().finally(() => fleet.close()) };
   } catch (error) {
     await fleet.close();
     throw error;
