@@ -175,7 +175,7 @@ async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Pro
   const old = new Map<string, string>();
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
-    const version = await findBaselineVersion(folder, { wanted: baseline, to, home, env, signal });
+    const version = await findBaselineVersion(folder, { baseline, to, home, env, signal });
     onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);
   }
@@ -215,17 +215,17 @@ function calledIn(turn: unknown): readonly string[] {
 async function failedControls(options: SuiteBasis): Promise<EvalReport | undefined> {
   const { subject, directory } = options;
   if (subject === undefined || subject.missing !== '') return undefined;
-  const made = path.join(directory, 'control-skills');
-  await removeTree(made);
+  const skillsFolder = path.join(directory, 'control-skills');
+  await removeTree(skillsFolder);
   const startedAt = new Date();
   const { cache: _cache, ...basis } = options;
   const { results, isPartial } = await runSuite({
     ...basis,
     cases: controlCases().slice(0, 1),
-    arms: [{ arm: 'with', foldersFor: () => writeControlSkills(made) }],
+    arms: [{ arm: 'with', foldersFor: () => writeControlSkills(skillsFolder) }],
     directory: path.join(directory, 'controls'),
     settings: { controls: 1 },
-  }).finally(() => removeTree(made));
+  }).finally(() => removeTree(skillsFolder));
   const controls = [
     canaryControl('always-fire', ALWAYS_FIRE.name, results),
     canaryControl('never-fire', NEVER_FIRE.name, results),
@@ -244,7 +244,7 @@ async function failedControls(options: SuiteBasis): Promise<EvalReport | undefin
 
 interface BaselineVersionOptions {
   /** `old` is the previous installed version, or HEAD without one; any other value is a git revision. */
-  readonly wanted: string;
+  readonly baseline: string;
   /** An unused folder. */
   readonly to: string;
   readonly home: string | undefined;
@@ -261,7 +261,7 @@ interface BaselineVersion {
 
 /** The previous installed version of a skill, or a git revision of it. Throws `input/invalid` if there is none. */
 async function findBaselineVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const kept = options.wanted === 'old' ? keptVersion(skill) : undefined;
+  const kept = options.baseline === 'old' ? keptVersion(skill) : undefined;
   return kept ?? gitVersion(skill, options);
 }
 
@@ -282,9 +282,9 @@ function keptVersion(skill: string): BaselineVersion | undefined {
 }
 
 async function gitVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const { wanted, to, home, env, signal } = options;
+  const { baseline, to, home, env, signal } = options;
   const real = realPath(skill);
-  const ref = wanted === 'old' ? 'HEAD' : wanted;
+  const ref = baseline === 'old' ? 'HEAD' : baseline;
   const top = await gitOutput(['rev-parse', '--show-toplevel'], real, options);
   const revision = await gitOutput(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
   if (top === undefined || revision === undefined)
@@ -321,11 +321,11 @@ async function gitOutput(
   cwd: string,
   { env, signal }: BaselineVersionOptions,
 ): Promise<string | undefined> {
-  const given = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
+  const variables = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
   const { exitCode, output } = await runProgram({
     argv: ['git', '-c', 'core.fsmonitor=false', ...args],
     cwd,
-    env: { ...Object.fromEntries(given.map(([name, value]) => [name, value ?? ''])), LC_ALL: 'C' },
+    env: { ...Object.fromEntries(variables.map(([name, value]) => [name, value ?? ''])), LC_ALL: 'C' },
     timeoutMs: GIT_MS,
     signal,
   });

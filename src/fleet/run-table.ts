@@ -246,14 +246,14 @@ export async function listRows(
   project: string,
   { offset, limit, query, state }: Parameters<RunRecords['list']>[0],
 ): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
-  const wanted = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
+  const recentRuns = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
     where ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)
     and ($3::text is null or case when state = 'ended' then outcome else state end = $3)`;
-  const text = `select ${COLUMNS} from ${wanted} order by submitted_at desc, id desc offset $4 limit $5`;
+  const text = `select ${COLUMNS} from ${recentRuns} order by submitted_at desc, id desc offset $4 limit $5`;
   const values = [project, query, state ?? null];
   const [page, count] = await Promise.all([
     pool.query<FleetRun>(text, [...values, offset, limit]),
-    pool.query<{ total: number }>(`select count(*)::int as total from ${wanted}`, values),
+    pool.query<{ total: number }>(`select count(*)::int as total from ${recentRuns}`, values),
   ]);
   return { rows: page.rows, total: count.rows[0]?.total ?? 0 };
 }

@@ -6,7 +6,6 @@ import { LOOPBACK_HEADERS, respond } from '#platform';
 import { httpError, toErrorAnswer } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { readFileBody, readJsonBody } from './request-body.ts';
-import { checkText } from './request-text.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
 
 export interface ApiExchange {
@@ -65,6 +64,31 @@ async function readBody(
   const body = await readJsonBody(request, limits.bodyBytes);
   checkText('body', body);
   return body;
+}
+
+/**
+ * Throws a 400 for U+0000 or half a surrogate pair in a key or a value. Neither belongs to a request: file systems and databases refuse
+ * the first, and the second is not valid Unicode.
+ */
+function checkText(part: string, value: unknown): void {
+  // Not recursive: a small body can be nested a hundred thousand levels deep.
+  const left: (readonly [place: string, value: unknown])[] = [[part, value]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [place, one] = next;
+    if (typeof one === 'string') checkString(place, one);
+    else if (typeof one === 'object' && one !== null)
+      for (const [key, item] of Object.entries(one)) {
+        checkString(`${place}: a key`, key);
+        left.push([place === part ? `${part} ${key}` : `${place}.${key}`, item]);
+      }
+  }
+}
+
+function checkString(place: string, text: string): void {
+  const [found] = /\0|\p{Cs}/u.exec(text) ?? [];
+  if (found === undefined) return;
+  const name = found === '\0' ? 'the character U+0000' : 'half a surrogate pair';
+  throw httpError(400, `invalid ${place.slice(0, 200)}: it contains ${name}`, 'remove it from the request');
 }
 
 /** Sends an error that has a status of its own. Returns false for any other, which is a bug. */

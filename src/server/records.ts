@@ -56,17 +56,17 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
   const place = (id: string): string => runFolder(directory, id);
   return {
     async list({ offset, limit, query, state }) {
-      const wanted = query.toLowerCase();
+      const needle = query.toLowerCase();
       const all = listRuns(directory);
       // Without a filter only the runs that are shown are read.
-      if (wanted === '' && state === undefined)
+      if (needle === '' && state === undefined)
         return { directory, total: all.length, runs: all.slice(offset, offset + limit).map(reader.row) };
       const rows = all
         .map(reader.row)
         .filter(
           (row) =>
             (state === undefined || row.state === state) &&
-            [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(wanted)),
+            [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(needle)),
         );
       return { directory, total: rows.length, runs: rows.slice(offset, offset + limit) };
     },

@@ -15,11 +15,11 @@ import {
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { parseThresholds, readReportFlags, resolveCwd, type EvalInvocation, type ReportFlag } from './flags.ts';
-import { openWorkers } from './workers.ts';
 import { printReport, writeFiles, writeReports } from './write-reports.ts';
 
 const CONCURRENCY = 4;
@@ -199,4 +199,23 @@ function problemsError(first: CaseProblem, others: number, problems: readonly Ca
 
 function withoutCode({ file, line, column, message, hint, severity }: CaseProblem): object {
   return { file, line, column, message, hint, severity };
+}
+
+/** Opens the workers of `eval --workers`. Returns nothing without the flag, and throws if no worker could take an attempt. */
+async function openWorkers({ flags, signal }: EvalInvocation) {
+  if (flags.workers !== true) return undefined;
+  for (const other of ['update-cassettes', 'subject', 'executor'] as const)
+    if (flags[other] !== undefined && flags[other] !== false)
+      throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
+  const { openEvaluationWorkers } = await import('#fleet');
+  const options = fleetOptions(flags);
+  const fleet = await openFleetFor(options);
+  try {
+    const { database } = options;
+    const workers = await openEvaluationWorkers(fleet, { database, judge: flags.judge, signal });
+    return { elsewhere: workers.elsewhere, close: () => workers.close().finally(() => fleet.close()) };
+  } catch (error) {
+    await fleet.close();
+    throw error;
+  }
 }
