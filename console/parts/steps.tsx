@@ -86,7 +86,7 @@ function Step({ id, step, fork }: StepProps): JSX.Element {
   );
 }
 
-export function EventView({ id, seq }: { readonly id: string; readonly seq: number }): JSX.Element {
+function EventView({ id, seq }: { readonly id: string; readonly seq: number }): JSX.Element {
   const { data, error } = useGet<{ readonly event: unknown; readonly isCut: boolean }>(
     `/runs/${id}/events/${String(seq)}`,
   );

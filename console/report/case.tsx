@@ -11,7 +11,7 @@ import { Table, Titled, armName, part, useReportLink } from './marks.tsx';
 import { CONTEXT_SECTIONS } from '#evals/report';
 import type { CaseResult, CheckResult, ContextSection, PageData, RunStep, RunView, TurnView } from './data.ts';
 
-export interface Neighbours {
+interface Neighbours {
   readonly before: number | undefined;
   readonly after: number | undefined;
 }

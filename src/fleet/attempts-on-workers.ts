@@ -24,7 +24,7 @@ export interface AttemptsOptions {
   readonly maxSilentMs?: number;
 }
 
-export interface RemoteResult {
+interface RemoteResult {
   readonly result: Readonly<Record<string, unknown>>;
   /** The name of its record below `runs`; undefined if nothing was recorded. */
   readonly record: string | undefined;

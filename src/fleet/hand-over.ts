@@ -16,7 +16,7 @@ const MAX_CRASHES = 3;
 const BATCH = 100;
 
 /** What disagreed. The name is the label of `skillwright_repairs_total`. */
-export type Disagreement =
+type Disagreement =
   | 'worker-lost'
   | 'entry-unclaimed'
   | 'entry-missing'

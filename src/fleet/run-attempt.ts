@@ -12,7 +12,7 @@ import type { RunAttempt } from './stored-attempt.ts';
 
 type SuiteModel = NonNullable<PackedAttemptOptions['model']>;
 
-export interface AttemptRunner {
+interface AttemptRunner {
   readonly runtime: Pick<Runtime, 'executionPlaces'>;
   readonly executor: PackedAttemptOptions['executor'];
   readonly openModel: () => Promise<Model>;
@@ -52,7 +52,7 @@ async function modelFor(
   });
 }
 
-export interface EvaluationWorkers {
+interface EvaluationWorkers {
   readonly elsewhere: (model: SuiteModel | undefined) => Elsewhere;
   close(): Promise<void>;
 }

@@ -29,7 +29,7 @@ export interface RunSubmission {
 }
 
 /** What a submission may choose; everything else is the worker's. */
-export interface FleetRunOptions {
+interface FleetRunOptions {
   readonly budget?: Partial<Budget>;
   readonly required?: readonly string[];
   readonly vocabulary?: string;

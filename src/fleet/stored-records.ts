@@ -29,7 +29,7 @@ type RunDetail = Awaited<ReturnType<RunRecords['detail']>>;
 const POLL_MS = 200;
 const MAX_FOLDERS = 200;
 
-export interface RecordFolder extends RestoredRecord {
+interface RecordFolder extends RestoredRecord {
   readonly attempt: number;
 }
 

@@ -17,7 +17,7 @@ import type { Approvals, PendingApproval } from './api/govern.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 
-export interface PersonsAnswer {
+interface PersonsAnswer {
   readonly verdict: 'yes' | 'no';
   readonly scope: ApprovalScope;
   /** Why not; the model reads it. */

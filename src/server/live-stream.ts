@@ -20,7 +20,7 @@ export function readLineId(id: string): { readonly attempt?: number; readonly af
   return { after: Number(seq), attempt: attempt === undefined ? undefined : Number(attempt) };
 }
 
-export function frame(event: string, value: unknown, id?: string): string {
+function frame(event: string, value: unknown, id?: string): string {
   const first = id === undefined ? '' : `id: ${id}\n`;
   return `${first}event: ${event}\ndata: ${visibleJson(JSON.stringify(value))}\n\n`;
 }

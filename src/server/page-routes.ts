@@ -10,7 +10,7 @@ import { policyRoutes } from './routes/govern.ts';
 import { runRoutes } from './routes/runs.ts';
 import { skillRoutes } from './routes/skills.ts';
 
-export interface PageSource extends SkillContext {
+interface PageSource extends SkillContext {
   readonly status: () => Promise<Immutable<ServerStatus>>;
   /** Read at this interval for each open page, which learns about every difference. */
   readonly state: () => Promise<Readonly<Record<string, string | number>>>;

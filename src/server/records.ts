@@ -12,7 +12,7 @@ import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 import { openRunReader, type OwnRuns } from './run-views.ts';
 
-export interface RunPage {
+interface RunPage {
   readonly offset: number;
   readonly limit: number;
   /** Only runs whose request, skill or id contains this; empty for all. */
@@ -20,7 +20,7 @@ export interface RunPage {
   readonly state?: string | undefined;
 }
 
-export interface FollowRecord {
+interface FollowRecord {
   /** The number of the last event that the reader has. */
   readonly after: number;
   /** The attempt of that event, in a fleet. Of a later attempt the reader has nothing. */

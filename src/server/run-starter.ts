@@ -25,7 +25,7 @@ export type LiveMessage =
   | { readonly type: 'withdraw' }
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string };
 
-export interface StartedRun {
+interface StartedRun {
   readonly run: string;
   /** Emits `message` with a `LiveMessage`. */
   readonly live: EventEmitter;
@@ -46,8 +46,8 @@ export interface RunStarter {
   readonly close: () => Promise<void>;
 }
 
-export type LiveOptions = Pick<ExecutionOptions, 'onOutput'>;
-export type RunParts = Pick<AgentOptions, 'run' | 'signal' | 'beforeEnd'>;
+type LiveOptions = Pick<ExecutionOptions, 'onOutput'>;
+type RunParts = Pick<AgentOptions, 'run' | 'signal' | 'beforeEnd'>;
 
 /** Output of a program is passed on at most this often. */
 const OUTPUT_MS = 50;

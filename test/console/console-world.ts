@@ -21,8 +21,8 @@ import { TRIGGER, check, report, result } from '../evals/sample-report.ts';
 import { PROJECT } from '../files-below.ts';
 import { writeSkill } from '../skills/registry/support.ts';
 
-export const PAGE_FOLDER = path.join(PROJECT, 'dist/console');
-export const HOSTILE_TEXT =
+const PAGE_FOLDER = path.join(PROJECT, 'dist/console');
+const HOSTILE_TEXT =
   '</script><script>document.title="XSS"</script><img src=x onerror="document.title=\'XSS\'"> [link](javascript:document.title="XSS") \u001B[31mred \u202Egnp.exe';
 
 export const ROWS = 10_000;

@@ -5,7 +5,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 
-/** In the audit, as `fleet prune` is. */
+/** The name under which the audit lists what this command does. */
 const ACTOR = 'fleet keys';
 
 /** One query reads the names of all contents. */

@@ -8,7 +8,7 @@ import { RE2JS } from 're2js';
 import { quoted } from '#core';
 import { syntaxProblem } from '../cases/pattern-check.ts';
 
-export interface LinearRegex {
+interface LinearRegex {
   test(text: string): boolean;
 }
 

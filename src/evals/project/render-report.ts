@@ -13,7 +13,7 @@ export const REPORT_FILES: Readonly<Record<keyof typeof REPORT_FORMATS | 'html',
   html: 'report.html',
 };
 
-export interface RenderOptions {
+interface RenderOptions {
   /** The project, whose stored reports the page shows as a trend. */
   readonly cwd: string;
   /** An earlier report; HTML and Markdown then show what changed. */

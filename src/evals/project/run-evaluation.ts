@@ -57,13 +57,13 @@ export interface EvaluationRequest extends SuiteRequest {
   readonly thresholds: Thresholds;
 }
 
-export interface Evaluation {
+interface Evaluation {
   /** One per subject with a model. */
   readonly plans: readonly { readonly isLive: boolean; readonly plan: EvalPlan }[];
   run(watch: EvaluationWatch): Promise<EvaluationResult>;
 }
 
-export interface EvaluationWatch {
+interface EvaluationWatch {
   /** Runs attempts on other machines. */
   readonly elsewhere?: (model: SuiteModel | undefined) => Elsewhere;
   readonly onProgress: (text: string) => void;

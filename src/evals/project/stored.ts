@@ -20,7 +20,7 @@ import { storedRuns } from '../run/stored-runs.ts';
 import { raiseUsage } from './raise-usage.ts';
 import { openReport, storedReports } from './report-folder.ts';
 
-export interface ComparedRuns {
+interface ComparedRuns {
   readonly before: EvalReport;
   readonly after: EvalReport;
   readonly comparison: ReportComparison;
@@ -65,7 +65,7 @@ export function showTrend(
   return { rows, lines };
 }
 
-export interface GradeRequest {
+interface GradeRequest {
   readonly cwd: string;
   /** Folders of runs or of evaluations. */
   readonly runs: readonly string[];

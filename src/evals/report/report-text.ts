@@ -31,7 +31,7 @@ export function rateText({ count, of, low, high }: Rate): string {
 }
 
 /** Formats a difference of percentages as `+25 points`. */
-export function pointsText(part: number): string {
+function pointsText(part: number): string {
   return `${signedNumber(part)} points`;
 }
 
@@ -61,7 +61,7 @@ export function amountText(count: number, one: string): string {
   return countText(count, one, `${one}s`, numberText);
 }
 
-export function dollarText(usd: number): string {
+function dollarText(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }
 
@@ -95,7 +95,7 @@ export function totalsText(totals: StatusCounts): string {
     .join(', ');
 }
 
-export function sumCounts(counts: StatusCounts): number {
+function sumCounts(counts: StatusCounts): number {
   return CASE_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 

@@ -16,7 +16,7 @@ import type { Job } from './suite-jobs.ts';
 
 type Attempt = Pick<Job, 'evalCase' | 'arm' | 'attempt'>;
 
-export interface PortableFile {
+interface PortableFile {
   /** As it is named in the case: `DIGEST/NAME`. */
   readonly name: string;
   readonly digest: string;

@@ -34,7 +34,7 @@ interface WorkspaceFacts {
 
 const NO_WORKSPACE: WorkspaceFacts = { readOutput: () => undefined };
 
-/** One attempt at a case, whoever runs it. */
+/** One attempt at a case, on this machine or another, by the own loop or another agent. */
 export interface AttemptBasis {
   readonly evalCase: EvalCase;
   readonly arm: Arm;

@@ -76,7 +76,7 @@ export interface SuiteOptions extends SuiteBasis {
 }
 
 /** An attempt that another machine can run: the case, and the copies of the skills that it gets. */
-export interface PortableAttempt extends Omit<AttemptBasis, 'signal' | 'grading'> {
+interface PortableAttempt extends Omit<AttemptBasis, 'signal' | 'grading'> {
   readonly set: SkillSet;
   /** The folder of the suite where the output files are put. */
   readonly outputs: string | undefined;

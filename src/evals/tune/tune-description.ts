@@ -19,7 +19,7 @@ const PROPOSALS = 5;
 /** Enough that a description must say what sets the skill apart. */
 const DISTRACTORS = 10;
 
-export interface TuneRequest extends Omit<SuiteRequest, 'inputs' | 'paths'> {
+interface TuneRequest extends Omit<SuiteRequest, 'inputs' | 'paths'> {
   /** The folder of the skill. */
   readonly skill: string;
   /** A file with descriptions. */
@@ -31,7 +31,7 @@ export interface TuneRequest extends Omit<SuiteRequest, 'inputs' | 'paths'> {
   readonly onProgress: (text: string) => void;
 }
 
-export interface Tuned {
+interface Tuned {
   readonly report: TuneReport;
   /** Remarks that are not part of the report. */
   readonly notes: readonly string[];

@@ -47,7 +47,7 @@ export interface WrongQuery {
   readonly shouldLoad: boolean;
 }
 
-export interface Candidate {
+interface Candidate {
   readonly description: string;
   readonly train: Rate;
 }
