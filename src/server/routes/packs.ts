@@ -65,7 +65,7 @@ async function change(
   const problem = configProblem(context.options.runtime.diagnostics);
   if (problem !== undefined) throw httpError(409, problem.message, problem.hint);
   const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: wanted.scope });
-  if (isRefusal(settings)) throw refused(settings);
+  if (isRefusal(settings)) throw refusalError(settings);
   const isDry = digest === undefined;
   const isSame = (plan: Planned): boolean => {
     if (withDigest(plan).digest === digest) return true;
@@ -105,7 +105,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       onRefused: (plan) => (refusedPlan = plan),
     });
     if (isRefusal(done)) {
-      if (refusedPlan === undefined) throw refused(done);
+      if (refusedPlan === undefined) throw refusalError(done);
       return { plan: installPlan(refusedPlan), names: [], notes: [], digests: new Map() };
     }
     const changed = done.plan.skills.filter(({ change: kind }) => kind !== 'same');
@@ -129,7 +129,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
         return Promise.resolve(isSame(updatePlan(settings.root, changed)));
       },
     });
-    if (isRefusal(done)) throw refused(done);
+    if (isRefusal(done)) throw refusalError(done);
     const changed =
       seen.length > 0
         ? seen
@@ -164,7 +164,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       signal,
       confirm: () => Promise.resolve(isSame(plan)),
     });
-    if (isRefusal(done)) throw refused(done);
+    if (isRefusal(done)) throw refusalError(done);
     return { plan, names: done.isDone ? done.names : [], notes: done.notes, digests: new Map() };
   },
 };
@@ -222,7 +222,7 @@ async function trustNew(
   await trustConfirmed(runtime, surroundings.home, confirmed);
 }
 
-function refused(refusal: PackRefusal): Error {
+function refusalError(refusal: PackRefusal): Error {
   const { code, message, hint } = refusal;
   return httpError(isNotAllowed(refusal) ? 403 : 400, `${message} (${code})`, hint);
 }
