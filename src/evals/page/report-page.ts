@@ -14,11 +14,6 @@ export function htmlReport(report: EvalReport, options: PageOptions = {}): strin
   return htmlPage(pageData(report, options));
 }
 
-/** The page of the later report, with the changes since the earlier one. */
-export function htmlCompare(before: EvalReport, after: EvalReport, options: Omit<PageOptions, 'before'> = {}): string {
-  return htmlReport(after, { ...options, before });
-}
-
 function htmlPage(data: PageData): string {
   const [script, style] = [readPageFile('script.js'), readPageFile('style.css')];
   const policy = [
