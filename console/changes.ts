@@ -4,7 +4,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import { address } from './client.ts';
 
-export interface Changes {
+interface Changes {
   readonly approvals: number;
   readonly questions: string;
   readonly answered: number;

@@ -1,14 +1,11 @@
 /** Calls of the API. Answers come from the server of this page, so they are not validated again. */
+import { isSkillError, raise } from '#core';
 
-export class ApiError extends Error {
+/** Why a call failed; `status` is 0 if there was no answer. */
+export interface ApiError {
   readonly status: number;
-  readonly hint: string | undefined;
-
-  constructor(status: number, message: string, hint: string | undefined) {
-    super(message);
-    this.status = status;
-    this.hint = hint;
-  }
+  readonly message: string;
+  readonly hint?: string;
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -36,8 +33,8 @@ export function remove<T>(path: string): Promise<T> {
   return call<T>(address(path), { method: 'DELETE' });
 }
 
-export function upload<T>(file: File): Promise<T> {
-  return call<T>(address('/uploads', { name: file.name }), {
+export function upload(file: File): Promise<{ readonly id: string }> {
+  return call(address('/uploads', { name: file.name }), {
     method: 'POST',
     headers: { 'content-type': 'application/octet-stream' },
     body: file,
@@ -50,28 +47,31 @@ async function call<T>(target: string, init: RequestInit): Promise<T> {
     response = await fetch(target, init);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'the server does not answer', 'start it again: skillwright ui');
+    raise({ code: 'http/0', message: 'the server does not answer', hint: 'start it again: skillwright ui' });
   }
   const text = await response.text();
   if (response.ok) {
     const value: T = JSON.parse(text);
     return value;
   }
-  throw toApiError(response.status, text);
+  const { error, hint } = parseError(text);
+  const status = String(response.status);
+  raise({ code: `http/${status}`, message: error ?? `status ${status}`, hint: hint ?? '' });
 }
 
-function toApiError(status: number, text: string): ApiError {
+function parseError(text: string): { readonly error?: string; readonly hint?: string } {
   try {
-    const { error, hint }: { readonly error?: string; readonly hint?: string } = JSON.parse(text);
-    return new ApiError(status, error ?? `status ${String(status)}`, hint);
+    return JSON.parse(text);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return new ApiError(status, `status ${String(status)}`, undefined);
+    if (error instanceof SyntaxError) return {};
+    throw error;
   }
 }
 
-/** Any failure in the form that pages show. */
+/** What a page shows of anything that was thrown. */
 export function apiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  return new ApiError(0, error instanceof Error ? error.message : String(error), undefined);
+  if (!isSkillError(error) || error.raised === undefined)
+    return { status: 0, message: error instanceof Error ? error.message : String(error) };
+  const { code, message, hint } = error.raised;
+  return { status: Number(code.slice('http/'.length)), message, hint: hint === '' ? undefined : hint };
 }

@@ -1,5 +1,5 @@
 /** The state of a run that is followed: its steps, plan and answer, with what is not recorded. Keeps the newest steps only, so that memory stays flat. */
-import type { EventRow, PlanView } from '#server/api';
+import type { EventRow } from '#server/api';
 
 export interface RunStep {
   readonly key: number;
@@ -14,7 +14,7 @@ export interface LiveRun {
   readonly attempt: number | undefined;
   readonly steps: readonly RunStep[];
   readonly stepsLeftOut: number;
-  readonly plan: PlanView | undefined;
+  readonly plan: EventRow['plan'];
   readonly answer: string;
   /** The part of the answer that grows. */
   readonly delta: string;

@@ -1,7 +1,7 @@
 /** The page of an exported report: the report of the console without a server. */
 import { render, type JSX } from 'preact';
 
-import type { PageData } from '#evals/report';
+import type { PageData } from './report/data.ts';
 import { useStored } from './hooks.ts';
 import { firstLanguage } from './language.ts';
 import { Settings } from './parts/settings.tsx';

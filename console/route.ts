@@ -7,7 +7,7 @@ export interface PageRoute {
   readonly query: URLSearchParams;
 }
 
-export function parseRoute(hash: string): PageRoute {
+function parseRoute(hash: string): PageRoute {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const segments = path.split('/').filter((segment) => segment !== '');
   return { segments: segments.map(decoded), query: new URLSearchParams(query) };

@@ -1,5 +1,5 @@
 // Builds dist: modules and declarations by tsc (the package has only the declarations; tests import the modules), the bundled library, the
-// bundled command and the console. Does nothing if dist and schemas are what the same sources gave the last time.
+// bundled command, the console and the report page. Does nothing if dist and schemas are what the same sources gave the last time.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,12 @@ const last = lastBuild();
 if (last.sources === sources && last.results === digest(RESULTS)) console.log('dist is up to date');
 else {
   rmSync('dist', { recursive: true, force: true });
-  await Promise.all([compile(), run('scripts/build-library.js'), run('scripts/build-console.js')]);
+  await Promise.all([
+    compile(),
+    run('scripts/build-library.js'),
+    run('scripts/build-console.js'),
+    run('scripts/build-page.js'),
+  ]);
   mkdirSync(path.dirname(LAST_BUILD), { recursive: true });
   writeFileSync(LAST_BUILD, JSON.stringify({ sources, results: digest(RESULTS) }));
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { CasePlace, EvalCase, Expectations } from './evals/cases/case.ts';
+export type { CaseLocation as CasePlace, EvalCase, Expectations } from './evals/cases/case.ts';
 export { compareReports, isRegression } from './evals/report/compare-reports.ts';
 export type { ReportComparison } from './evals/report/compare-reports.ts';
 export { exitOf, verdictOf } from './evals/report/report.ts';

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ServerStatus, Started, StartRequest, Uploaded } from '#server/api';
+import type { ServerStatus, StartRequest } from '#server/api';
 import { apiError, post, remove, upload, type ApiError } from '../client.ts';
 import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { t } from '../language.ts';
@@ -27,7 +27,7 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
   const [error, setError] = useState<ApiError>();
   const start = async (): Promise<void> => {
     setError(undefined);
-    const uploaded = await Promise.all(files.map((file) => upload<Uploaded>(file)));
+    const uploaded = await Promise.all(files.map((file) => upload(file)));
     const body: StartRequest = {
       request,
       ...(skill.trim() === '' ? {} : { skills: [skill.trim()] }),
@@ -35,7 +35,7 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
       ...(uploaded.length === 0 ? {} : { uploads: uploaded.map(({ id }) => id) }),
       budget: typedLimits(budget),
     };
-    const started = await post<Started>('/runs', body).catch(async (cause: unknown) => {
+    const started = await post<{ readonly run: string }>('/runs', body).catch(async (cause: unknown) => {
       // The next try uploads the files again.
       await Promise.allSettled(uploaded.map(({ id }) => remove(`/uploads/${id}`)));
       throw cause;

@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { RunDetail, ServerStatus, Started } from '#server/api';
-import { ApiError, post } from '../client.ts';
+import type { RunDetail, ServerStatus } from '#server/api';
+import { apiError, post } from '../client.ts';
 import { t } from '../language.ts';
 import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { ActionButton } from '../parts/parts.tsx';
@@ -20,7 +20,7 @@ export function keptTurns({ turns }: RunDetail): readonly number[] {
 }
 
 async function continueRun(path: string, body: object): Promise<void> {
-  const { run } = await post<Started>(path, body);
+  const { run } = await post<{ readonly run: string }>(path, body);
   go(link('runs', run));
 }
 
@@ -107,7 +107,8 @@ export function ResumeButton({ run, body, fail }: ResumeProps): JSX.Element {
   const [isAgain, setAgain] = useState(false);
   const start = (): Promise<void> => continueRun(`/runs/${run}/resume`, { ...body(), ...(isAgain && { again: true }) });
   const refuse = (cause: unknown): void => {
-    if (cause instanceof ApiError && cause.status === 409 && cause.message.includes('already resumed')) setAgain(true);
+    const { status, message } = apiError(cause);
+    if (status === 409 && message.includes('already resumed')) setAgain(true);
     fail(cause);
   };
   return (

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { PageData } from '#evals/report';
+import type { PageData } from '../report/data.ts';
 import type { CaseHistory, EvaluationRow } from '#server/api';
 import { useNews } from '../changes.ts';
 import { address } from '../client.ts';

@@ -295,7 +295,7 @@ function IntegrityView({ id, fail, canReplay }: IntegrityViewProps): JSX.Element
   );
 }
 
-export function Details({ detail }: { readonly detail: RunDetail }): JSX.Element {
+function Details({ detail }: { readonly detail: RunDetail }): JSX.Element {
   const { run, skills, tools, approvals } = detail;
   return (
     <>

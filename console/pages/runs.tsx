@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { RunList, RunRow } from '#server/api';
+import type { RunList } from '#server/api';
 import { useChange, useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks } from '../hooks.ts';
@@ -24,7 +24,7 @@ export function RunsPage(): JSX.Element {
   const [query, setQuery] = useState('');
   const [state, setState] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const chunks = useChunks<RunRow>(
+  const chunks = useChunks<RunList['runs'][number]>(
     JSON.stringify([query, state, version, connection]),
     async (offset, limit, signal) => {
       const { runs, total } = await get<RunList>('/runs', { offset, limit, query, state }, signal);
@@ -91,7 +91,7 @@ export function RunsPage(): JSX.Element {
 }
 
 interface RunLineProps {
-  readonly row: RunRow;
+  readonly row: RunList['runs'][number];
   readonly isChosen: boolean;
   readonly toggle: (run: string) => void;
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { SkillDetail, SkillFile } from '#server/api';
+import type { SkillDetail } from '#server/api';
 import { apiError, post, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
@@ -160,7 +160,9 @@ function Files({ detail }: { readonly detail: SkillDetail }): JSX.Element {
 }
 
 function FileText({ id, path }: { readonly id: string; readonly path: string }): JSX.Element {
-  const { data, error } = useGet<SkillFile>(`/skills/${encodeURIComponent(id)}/files/${encodeURIComponent(path)}`);
+  const { data, error } = useGet<{ readonly isBinary: boolean; readonly text: string }>(
+    `/skills/${encodeURIComponent(id)}/files/${encodeURIComponent(path)}`,
+  );
   if (data === undefined) return <Waiting error={error} />;
   if (data.isBinary) return <p class="faint">{t('A binary file is not shown.')}</p>;
   return <LongText text={data.text} label={path} />;

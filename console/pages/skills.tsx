@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ScanView, SkillList, SkillRow } from '#server/api';
+import type { ScanView, SkillList } from '#server/api';
 import { useChange, useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks, useGet } from '../hooks.ts';
@@ -29,10 +29,13 @@ export function SkillsPage({ id, canInstall }: SkillsProps): JSX.Element {
   const [filter, setFilter] = useState({ source: '', state: '', agent: '' });
   const version = `${useChange(changes?.skills)} ${String(connection)}`;
   const { data } = useGet<ScanView>('/scan', {}, version);
-  const chunks = useChunks<SkillRow>(JSON.stringify([query, filter, version]), async (offset, limit, signal) => {
-    const found = await get<SkillList>('/skills', { query, ...filter, offset, limit }, signal);
-    return { items: found.skills, total: found.total };
-  });
+  const chunks = useChunks<SkillList['skills'][number]>(
+    JSON.stringify([query, filter, version]),
+    async (offset, limit, signal) => {
+      const found = await get<SkillList>('/skills', { query, ...filter, offset, limit }, signal);
+      return { items: found.skills, total: found.total };
+    },
+  );
   const isFiltered = query !== '' || Object.values(filter).some((value) => value !== '');
   return (
     <div class={id === undefined ? 'split alone' : 'split'}>
@@ -122,7 +125,7 @@ function FacetSelect({ label, value, facets = [], choose }: FacetSelectProps): J
 }
 
 interface SkillLineProps {
-  readonly row: SkillRow | undefined;
+  readonly row: SkillList['skills'][number] | undefined;
   readonly isCurrent: boolean;
 }
 

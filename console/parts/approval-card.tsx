@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ApprovalDetail, PendingApproval } from '#server/api';
+import type { Approvals } from '#server/api';
 import { apiError, post, type ApiError } from '../client.ts';
 import { t } from '../language.ts';
 import { link } from '../route.ts';
@@ -14,7 +14,7 @@ import { ActionButton, Facts, State } from './parts.tsx';
 const SCOPES = { once: 'Yes, once', run: 'Yes, for this run', skill: 'Yes, for this skill as it is' } as const;
 
 interface ApprovalCardProps {
-  readonly approval: PendingApproval;
+  readonly approval: Approvals['pending'][number];
   /** With a failure, such as an answer that came first from elsewhere. The card may be gone then, so that the page shows it. */
   readonly onAnswered: (failure?: ApiError) => void;
 }
@@ -96,7 +96,7 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps): JSX.E
   );
 }
 
-function Detail({ detail }: { readonly detail: ApprovalDetail }): JSX.Element {
+function Detail({ detail }: { readonly detail: Approvals['pending'][number]['detail'] }): JSX.Element {
   switch (detail.kind) {
     case 'command':
       return <LongText text={detail.command} label={t('Command')} />;

@@ -1,4 +1,5 @@
-/** Reads Markdown into blocks. Markup of strangers stays text: raw HTML has no meaning here. Every step is linear in the text. */
+/** Nests the blocks of a Markdown text in quotes and lists. */
+import { readMarkdown, splitCells, type MarkdownBlock } from '#core';
 
 export type Block =
   | { readonly type: 'heading'; readonly level: number; readonly text: string }
@@ -9,145 +10,80 @@ export type Block =
   | { readonly type: 'table'; readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] }
   | { readonly type: 'rule' };
 
-const MAX_DEPTH = 6;
-
 export function readBlocks(text: string): readonly Block[] {
-  return parseBlocks(text.split('\n'), 0);
+  return nestBlocks(
+    readMarkdown(text).filter(({ type }) => type !== 'blank'),
+    0,
+    0,
+  );
 }
 
-function parseBlocks(lines: readonly string[], depth: number): readonly Block[] {
-  const blocks: Block[] = [];
-  let at = 0;
-  while (at < lines.length) {
-    const line = lines[at] ?? '';
-    if (line.trim() === '') {
-      at += 1;
-      continue;
-    }
-    const [block, next] = readBlock(lines, at, depth);
-    blocks.push(block);
-    at = Math.max(next, at + 1);
+/** `quotes` and `depth` count the quotes and list items around all of the blocks. */
+function nestBlocks(flat: readonly MarkdownBlock[], quotes: number, depth: number): readonly Block[] {
+  const nested: Block[] = [];
+  for (let at = 0; at < flat.length;) {
+    const first = flat[at];
+    if (first === undefined) break;
+    const marker = first.items[depth]?.marker;
+    const isPart = (block: MarkdownBlock): boolean => {
+      if (first.quotes > quotes) return block.quotes > quotes;
+      if (marker !== undefined) return isOrdered(block.items[depth]?.marker) === isOrdered(marker);
+      return isCode(first) && isCode(block) && block.type !== 'fence' && block.items.length === depth;
+    };
+    let end = at + 1;
+    for (let block = flat[end]; block !== undefined && isPart(block); block = flat[end]) end += 1;
+    const part = flat.slice(at, end);
+    if (first.quotes > quotes) nested.push({ type: 'quote', blocks: nestBlocks(part, quotes + 1, depth) });
+    else if (marker !== undefined) nested.push(nestList(part, quotes, depth));
+    else nested.push(...leafBlock(first, part));
+    at = end;
   }
-  return blocks;
+  return nested;
 }
 
-function readBlock(lines: readonly string[], at: number, depth: number): readonly [Block, number] {
-  const line = lines[at] ?? '';
-  const trimmed = line.trimStart();
-  if (trimmed.startsWith('```') || trimmed.startsWith('~~~')) return readCode(lines, at, trimmed.slice(0, 3));
-  const heading = /^(#{1,6})\s+(.*)$/.exec(trimmed);
-  if (heading !== null)
-    return [
-      { type: 'heading', level: heading[1]?.length ?? 1, text: (heading[2] ?? '').replace(/\s#+\s*$/, '') },
-      at + 1,
-    ];
-  if (isRule(trimmed)) return [{ type: 'rule' }, at + 1];
-  if (depth < MAX_DEPTH && trimmed.startsWith('>')) return readQuote(lines, at, depth);
-  if (depth < MAX_DEPTH && readMarker(line) !== undefined) return readList(lines, at, depth);
-  if (line.includes('|') && isTableRule(lines[at + 1] ?? '')) return readTable(lines, at);
-  return readParagraph(lines, at);
+function isOrdered(marker: string | undefined): boolean | undefined {
+  return marker === undefined ? undefined : /\d/.test(marker);
 }
 
-function readCode(lines: readonly string[], at: number, fence: string): readonly [Block, number] {
-  const first = (lines[at] ?? '').trim();
-  let end = at + 1;
-  while (end < lines.length && !(lines[end] ?? '').trim().startsWith(fence)) end += 1;
-  return [{ type: 'code', language: first.slice(3).trim(), text: lines.slice(at + 1, end).join('\n') }, end + 1];
+function isCode({ type }: MarkdownBlock): boolean {
+  return type === 'fence' || type === 'code' || type === 'fence-end' || type === 'indented';
 }
 
-function isRule(line: string): boolean {
-  const bare = line.replaceAll(' ', '');
-  return bare.length >= 3 && (bare === '-'.repeat(bare.length) || bare === '*'.repeat(bare.length));
-}
-
-function readQuote(lines: readonly string[], at: number, depth: number): readonly [Block, number] {
-  const inside: string[] = [];
-  let end = at;
-  while (end < lines.length && (lines[end] ?? '').trimStart().startsWith('>')) {
-    inside.push((lines[end] ?? '').trimStart().slice(1).replace(/^ /, ''));
-    end += 1;
+function nestList(part: readonly MarkdownBlock[], quotes: number, depth: number): Block {
+  const items: MarkdownBlock[][] = [];
+  for (const block of part) {
+    const startsItem = 'startsItem' in block && block.startsItem && block.items.length === depth + 1;
+    if (startsItem || items.length === 0) items.push([block]);
+    else items.at(-1)?.push(block);
   }
-  return [{ type: 'quote', blocks: parseBlocks(inside, depth + 1) }, end];
-}
-
-interface Marker {
-  readonly isOrdered: boolean;
-  readonly indent: number;
-  readonly width: number;
-}
-
-function readMarker(line: string): Marker | undefined {
-  const found = /^(\s{0,24})([-*+]|\d{1,9}[.)])(\s+|$)/.exec(line);
-  if (found === null) return undefined;
-  const [whole, indent = '', sign = ''] = found;
-  return { isOrdered: /\d/.test(sign), indent: indent.length, width: whole.length };
-}
-
-function readList(lines: readonly string[], at: number, depth: number): readonly [Block, number] {
-  const first = readMarker(lines[at] ?? '');
-  const items: (readonly Block[])[] = [];
-  let item: string[] = [];
-  let width = first?.width ?? 2;
-  let end = at;
-  const finish = (): void => {
-    if (item.length > 0) items.push(parseBlocks(item, depth + 1));
-    item = [];
+  return {
+    type: 'list',
+    isOrdered: isOrdered(part[0]?.items[depth]?.marker) === true,
+    items: items.map((item) => nestBlocks(item, quotes, depth + 1)),
   };
-  for (; end < lines.length; end += 1) {
-    const line = lines[end] ?? '';
-    const marker = readMarker(line);
-    if (marker !== undefined && marker.indent <= (first?.indent ?? 0)) {
-      if (marker.isOrdered !== first?.isOrdered || marker.indent < first.indent) break;
-      finish();
-      ({ width } = marker);
-      item.push(line.slice(marker.width));
-    } else if (line.trim() === '') {
-      const next = lines[end + 1] ?? '';
-      if (next.trim() !== '' && readMarker(next) === undefined && !next.startsWith('  ')) break;
-      item.push('');
-    } else if (line.startsWith(' ') || item.at(-1) !== '') item.push(line.slice(countIndent(line, width)));
-    else break;
+}
+
+/** `part` is the block, or all lines of a block of code. */
+function leafBlock(block: MarkdownBlock, part: readonly MarkdownBlock[]): readonly Block[] {
+  switch (block.type) {
+    case 'heading':
+      return [{ type: 'heading', level: block.level, text: block.text }];
+    case 'paragraph':
+      return [{ type: 'paragraph', text: block.lines.join('\n') }];
+    case 'table': {
+      const [head = [], , ...rows] = block.lines.map(splitCells);
+      return [{ type: 'table', head, rows }];
+    }
+    case 'rule':
+      return [{ type: 'rule' }];
+    case 'blank':
+      return [];
+    case 'fence':
+    case 'code':
+    case 'fence-end':
+    case 'indented': {
+      const lines = part.flatMap((one) => (one.type === 'code' || one.type === 'indented' ? [one.text] : []));
+      return [{ type: 'code', language: block.type === 'fence' ? block.language : '', text: lines.join('\n') }];
+    }
   }
-  finish();
-  return [{ type: 'list', isOrdered: first?.isOrdered ?? false, items }, end];
-}
-
-function countIndent(line: string, most: number): number {
-  let indent = 0;
-  while (indent < most && line[indent] === ' ') indent += 1;
-  return indent;
-}
-
-function isTableRule(line: string): boolean {
-  return line.includes('-') && line.includes('|') && /^[\s|:-]+$/.test(line);
-}
-
-function readTable(lines: readonly string[], at: number): readonly [Block, number] {
-  const rows: (readonly string[])[] = [];
-  let end = at + 2;
-  while (end < lines.length && (lines[end] ?? '').includes('|')) {
-    rows.push(splitCells(lines[end] ?? ''));
-    end += 1;
-  }
-  return [{ type: 'table', head: splitCells(lines[at] ?? ''), rows }, end];
-}
-
-function splitCells(line: string): readonly string[] {
-  return line
-    .trim()
-    .replace(/^\|/, '')
-    .replace(/\|$/, '')
-    .split('|')
-    .map((cell) => cell.trim());
-}
-
-function readParagraph(lines: readonly string[], at: number): readonly [Block, number] {
-  let end = at + 1;
-  while (end < lines.length) {
-    const line = lines[end] ?? '';
-    const trimmed = line.trimStart();
-    if (trimmed === '' || /^(?:#{1,6}\s|```|~~~|>)/.test(trimmed) || readMarker(line) !== undefined) break;
-    end += 1;
-  }
-  return [{ type: 'paragraph', text: lines.slice(at, end).join('\n') }, end];
 }

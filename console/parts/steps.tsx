@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { EventDetail, EventRow } from '#server/api';
+import type { EventRow } from '#server/api';
 import { useChunks, useGet } from '../hooks.ts';
 import { get } from '../client.ts';
 import { t } from '../language.ts';
@@ -86,8 +86,10 @@ function Step({ id, step, fork }: StepProps): JSX.Element {
   );
 }
 
-export function EventView({ id, seq }: { readonly id: string; readonly seq: number }): JSX.Element {
-  const { data, error } = useGet<EventDetail>(`/runs/${id}/events/${String(seq)}`);
+function EventView({ id, seq }: { readonly id: string; readonly seq: number }): JSX.Element {
+  const { data, error } = useGet<{ readonly event: unknown; readonly isCut: boolean }>(
+    `/runs/${id}/events/${String(seq)}`,
+  );
   if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="event-view">

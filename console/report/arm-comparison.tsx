@@ -1,7 +1,8 @@
 /** The comparison of two arms, with its uncertainty. */
 import type { JSX } from 'preact';
 
-import { chanceText, signedNumber, verdictOfDifference, type Comparison } from '#evals/report';
+import { chanceText, signedNumber, verdictOfDifference } from '#evals/report';
+import type { Comparison } from './data.ts';
 import { counted, t } from '../language.ts';
 import { Facts } from '../parts/parts.tsx';
 import { duration, line, number } from '../text.ts';

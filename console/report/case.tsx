@@ -8,18 +8,10 @@ import { LongText } from '../parts/long-text.tsx';
 import { Banner, Command, Empty, Facts, PlanSteps, Section, State } from '../parts/parts.tsx';
 import { duration, line, number, visible } from '../text.ts';
 import { Table, Titled, armName, part, useReportLink } from './marks.tsx';
-import {
-  CONTEXT_SECTIONS,
-  type CaseResult,
-  type CheckResult,
-  type ContextSection,
-  type PageData,
-  type RunStep,
-  type RunView,
-  type TurnView,
-} from '#evals/report';
+import { CONTEXT_SECTIONS } from '#evals/report';
+import type { CaseResult, CheckResult, ContextSection, PageData, RunStep, RunView, TurnView } from './data.ts';
 
-export interface Neighbours {
+interface Neighbours {
   readonly before: number | undefined;
   readonly after: number | undefined;
 }

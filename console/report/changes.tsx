@@ -1,22 +1,15 @@
 /** The changes since an earlier report. */
 import type { JSX } from 'preact';
 
-import {
-  chanceText,
-  CHANGES,
-  type BeforeAfter,
-  type CaseVerdict,
-  type Change,
-  type PageData,
-  type ReportComparison,
-} from '#evals/report';
+import { chanceText, CHANGES } from '#evals/report';
+import type { CaseChange, PageData, ReportComparison } from './data.ts';
 import { t } from '../language.ts';
 import { Badge, Card, Empty, Facts, Section, State, type Tone } from '../parts/parts.tsx';
 import { date, duration, line, number, short, visible } from '../text.ts';
 import { Table, Titled, armName, rateText, useReportLink } from './marks.tsx';
 
 const MOST = 500;
-const TONES: Readonly<Record<Change, Tone>> = {
+const TONES: Readonly<Record<CaseChange['change'], Tone>> = {
   broken: 'bad',
   fixed: 'good',
   unclear: 'warning',
@@ -32,7 +25,7 @@ interface ChangesProps {
 
 export function ChangesView({ data, comparison }: ChangesProps): JSX.Element {
   const { counts, same, passRate, live, cost, skills, startedAt } = comparison;
-  const pair = (value: BeforeAfter<number>, text: (one: number) => string): string =>
+  const pair = (value: ReportComparison['cost']['tokens'], text: (one: number) => string): string =>
     `${text(value.before)} → ${text(value.after)}`;
   return (
     <>
@@ -123,7 +116,7 @@ function ChangeTable({ data: { report }, comparison }: ChangesProps): JSX.Elemen
   );
 }
 
-function Verdict({ verdict }: { readonly verdict: CaseVerdict | undefined }): JSX.Element {
+function Verdict({ verdict }: { readonly verdict: CaseChange['before'] }): JSX.Element {
   if (verdict === undefined) return <span class="faint">{t('absent')}</span>;
   return (
     <>

@@ -2,7 +2,8 @@
 import { createContext, type ComponentChildren, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 
-import { CASE_STATUSES, percentText, type Arm, type Rate, type StatusCounts } from '#evals/report';
+import { CASE_STATUSES, percentText } from '#evals/report';
+import type { Arm, Rate, StatusCounts } from './data.ts';
 import { t } from '../language.ts';
 import { number } from '../text.ts';
 
@@ -58,8 +59,12 @@ export function RateCell({ rate }: { readonly rate: Rate }): JSX.Element {
   );
 }
 
+export function sumCounts(counts: StatusCounts): number {
+  return CASE_STATUSES.reduce((sum, status) => sum + counts[status], 0);
+}
+
 export function StatusBar({ counts }: { readonly counts: StatusCounts }): JSX.Element {
-  const all = CASE_STATUSES.reduce((total, status) => total + counts[status], 0);
+  const all = sumCounts(counts);
   const label = countsText(counts);
   return (
     <span class="status-bar" role="img" aria-label={label} title={label}>

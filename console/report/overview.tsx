@@ -1,30 +1,24 @@
 import type { JSX } from 'preact';
 
-import {
-  CASE_STATUSES,
-  sumCosts,
-  failuresFirst,
-  incompleteText,
-  invalidLines,
-  isInvalid,
-  isRated,
-  modelsText,
-  ownArm,
-  percentText,
-  sumCounts,
-  countTokens,
-  type CaseResult,
-  type CaseStatus,
-  type EvalReport,
-  type PageData,
-  type ReportSkill,
-} from '#evals/report';
+import { CASE_STATUSES, countTokens, modelsText, percentText, summarizeReport } from '#evals/report';
+import type { CaseResult, CaseStatus, EvalReport, PageData, ReportSkill } from './data.ts';
 import { counted, t } from '../language.ts';
 import { Banner, Card, Section, State } from '../parts/parts.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { date, duration, line, number, short } from '../text.ts';
 import { ArmComparison } from './arm-comparison.tsx';
-import { RateBar, RateCell, StatusBar, Table, Titled, armName, countsText, rateText, useReportLink } from './marks.tsx';
+import {
+  RateBar,
+  RateCell,
+  StatusBar,
+  Table,
+  Titled,
+  armName,
+  countsText,
+  rateText,
+  sumCounts,
+  useReportLink,
+} from './marks.tsx';
 
 const MOST_FAILURES = 8;
 const MOST_TAGS = 20;
@@ -65,12 +59,13 @@ export function Overview({ data: { report, trend } }: { readonly data: PageData 
 }
 
 function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
-  const { totals } = ownArm(report);
+  const { own, invalid, isIncomplete } = summarizeReport(report);
+  const { totals } = own;
   return (
     <>
-      {isInvalid(report) ? (
+      {invalid.length > 0 ? (
         <Banner tone="bad" title={t('INVALID: there is no score')}>
-          {invalidLines(report).map((text) => (
+          {invalid.map((text) => (
             <div key={text}>{line(text)}</div>
           ))}
         </Banner>
@@ -80,7 +75,7 @@ function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
           {t('The evaluation was stopped before all cases ran.')}
         </Banner>
       ) : null}
-      {incompleteText(report) === undefined ? null : (
+      {!isIncomplete ? null : (
         <Banner tone="warning" title={t('Incomplete')}>
           {t('{skipped} of {all} results were skipped.', {
             skipped: number(totals.skipped),
@@ -94,11 +89,10 @@ function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
 
 function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
   const { results, models, sequential } = report;
-  const own = ownArm(report);
+  const { own, cost, invalid } = summarizeReport(report);
   const { passRate } = own;
-  const cost = sumCosts(results);
   const cached = results.filter(({ isCached }) => isCached).length;
-  const hasRate = !isInvalid(report) && passRate.of > 0;
+  const hasRate = invalid.length === 0 && passRate.of > 0;
   const [first] = models;
   return (
     <div class="cards">
@@ -112,7 +106,7 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
                 t('{count} verdicts', { count: number(passRate.of) }),
                 ...(own.skippedChecks === 0 ? [] : [counted('{count} checks not judged', own.skippedChecks)]),
               ]
-            : [isInvalid(report) ? t('no score') : t('no verdicts')]
+            : [invalid.length > 0 ? t('no score') : t('no verdicts')]
         }
       >
         {hasRate ? <RateBar rate={passRate} /> : null}
@@ -170,6 +164,7 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
 
 /** Every number of an arm, so that they add up. */
 function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
+  const { rated } = summarizeReport(report);
   const heads = ['Arm', ...CASE_STATUSES, 'harness checks', 'all results', 'Pass rate', 'Tokens', 'Time'].map((name) =>
     t(name),
   );
@@ -185,7 +180,7 @@ function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
             <td>{number(sumCounts(arm.harness))}</td>
             <td>{number(sumCounts(arm.totals) + sumCounts(arm.harness))}</td>
             <td>
-              {isRated(arm, report) ? <RateCell rate={arm.passRate} /> : <span class="faint">{t('no score')}</span>}
+              {rated.includes(arm) ? <RateCell rate={arm.passRate} /> : <span class="faint">{t('no score')}</span>}
             </td>
             <td>{number(countTokens(arm.cost))}</td>
             <td>{duration(arm.cost.wallMs)}</td>
@@ -199,7 +194,7 @@ function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
 function Failures({ report }: { readonly report: EvalReport }): JSX.Element | null {
   const link = useReportLink();
   const { results } = report;
-  const bad = failuresFirst(results).filter(({ status }) => status === 'failed' || status === 'error');
+  const bad = (['failed', 'error'] as const).flatMap((status) => results.filter((result) => result.status === status));
   if (bad.length === 0) return null;
   return (
     <Titled title={t('Failures')}>

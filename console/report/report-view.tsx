@@ -2,7 +2,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { CASE_STATUSES, modelsText, countTokens, type CaseResult, type CaseStatus, type PageData } from '#evals/report';
+import { CASE_STATUSES, modelsText, countTokens } from '#evals/report';
+import type { CaseResult, CaseStatus, PageData } from './data.ts';
 import { isTyping } from '../keys.ts';
 import { counted, t } from '../language.ts';
 import { go } from '../route.ts';

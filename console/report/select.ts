@@ -1,5 +1,6 @@
 /** Filters and sorts the results of the table. Pure, so that tests need no browser. */
-import { countTokens, type CaseResult, type CaseStatus } from '#evals/report';
+import { countTokens } from '#evals/report';
+import type { CaseResult, CaseStatus } from './data.ts';
 
 export const COLUMNS = ['status', 'case', 'tags', 'arm', 'checks', 'tokens', 'time'] as const;
 export type Column = (typeof COLUMNS)[number];

@@ -1,7 +1,8 @@
 /** The trigger evaluation: controls, scores, confusion matrix and distractor sweep. */
 import type { JSX } from 'preact';
 
-import { percentText, type Rate, type TriggerReport } from '#evals/report';
+import { percentText } from '#evals/report';
+import type { Rate, TriggerReport } from './data.ts';
 import { t } from '../language.ts';
 import { Banner, Section, State } from '../parts/parts.tsx';
 import { line, number } from '../text.ts';

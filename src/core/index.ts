@@ -349,6 +349,15 @@ export {
 } from './skill.ts';
 export { spanned, type OnSpan, type Span } from './span.ts';
 export { closesFence, fenceMark } from './text/code-fences.ts';
+export {
+  endMarkdown,
+  MARKDOWN_START,
+  MAX_MARKDOWN_BLOCK,
+  readMarkdown,
+  readMarkdownLine,
+  splitCells,
+  type MarkdownBlock,
+} from './text/markdown-blocks.ts';
 export { codePointAt, sliceEnd, isHigh, partOf, sliceStart } from './text/code-point.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { countLines, lengthWithoutTrailingSpace, offsetOfLine, startOfText } from './text/excerpt.ts';

@@ -47,7 +47,6 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
 /** Runs cases and grades their records. */
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
-  const { executor: _executor, ...suite } = options;
   const { directory, judge, onNote } = options;
   const invalid = await failedControls(options);
   if (invalid !== undefined) return { ...invalid, startedAt: startedAt.toISOString() };
@@ -57,10 +56,10 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const arms = await buildArms(options);
   const { stopWhenDecided: stop } = options;
   const { results, sets, rounds, isPartial } = await runSuite({
-    ...suite,
+    ...options,
     isDecided: stop === undefined ? undefined : (done) => isDecided(done, stop),
     arms,
-    outputs: path.join(directory, 'outputs'),
+    grading: { judge, outputs: path.join(directory, 'outputs') },
     executor,
     settings: { judge: judge?.id ?? '' },
     reasonToSkip: (one) =>
@@ -79,19 +78,17 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   });
 }
 
+export type AttemptOptions = Pick<
+  EvaluateOptions,
+  'executor' | 'places' | 'model' | 'judge' | 'timeoutMs' | 'directory' | 'sourceOf' | 'signal'
+>;
+
 /** Runs and grades one attempt as a suite does. Its record and its files are put below `directory`. */
-export async function evaluateAttempt(
-  job: Job,
-  options: Pick<
-    EvaluateOptions,
-    'executor' | 'places' | 'model' | 'judge' | 'timeoutMs' | 'directory' | 'sourceOf' | 'signal'
-  >,
-): Promise<CaseResult> {
+export async function evaluateAttempt(job: Job, options: AttemptOptions): Promise<CaseResult> {
   const { executor, reason } = await executorFor({ ...options, cases: [job.evalCase] });
-  const { executor: _executor, places: _places, ...suite } = options;
   return runAttempt(job, {
-    ...suite,
-    outputs: path.join(options.directory, 'outputs'),
+    ...options,
+    grading: { judge: options.judge, outputs: path.join(options.directory, 'outputs') },
     executor,
     reasonToSkip: (one) => (executor === undefined && needsPrograms(one) ? reason : undefined),
   });
@@ -178,7 +175,7 @@ async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Pro
   const old = new Map<string, string>();
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
-    const version = await findBaselineVersion(folder, { wanted: baseline, to, home, env, signal });
+    const version = await findBaselineVersion(folder, { baseline, to, home, env, signal });
     onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);
   }
@@ -218,17 +215,17 @@ function calledIn(turn: unknown): readonly string[] {
 async function failedControls(options: SuiteBasis): Promise<EvalReport | undefined> {
   const { subject, directory } = options;
   if (subject === undefined || subject.missing !== '') return undefined;
-  const made = path.join(directory, 'control-skills');
-  await removeTree(made);
+  const skillsFolder = path.join(directory, 'control-skills');
+  await removeTree(skillsFolder);
   const startedAt = new Date();
   const { cache: _cache, ...basis } = options;
   const { results, isPartial } = await runSuite({
     ...basis,
     cases: controlCases().slice(0, 1),
-    arms: [{ arm: 'with', foldersFor: () => writeControlSkills(made) }],
+    arms: [{ arm: 'with', foldersFor: () => writeControlSkills(skillsFolder) }],
     directory: path.join(directory, 'controls'),
     settings: { controls: 1 },
-  }).finally(() => removeTree(made));
+  }).finally(() => removeTree(skillsFolder));
   const controls = [
     canaryControl('always-fire', ALWAYS_FIRE.name, results),
     canaryControl('never-fire', NEVER_FIRE.name, results),
@@ -247,7 +244,7 @@ async function failedControls(options: SuiteBasis): Promise<EvalReport | undefin
 
 interface BaselineVersionOptions {
   /** `old` is the previous installed version, or HEAD without one; any other value is a git revision. */
-  readonly wanted: string;
+  readonly baseline: string;
   /** An unused folder. */
   readonly to: string;
   readonly home: string | undefined;
@@ -264,7 +261,7 @@ interface BaselineVersion {
 
 /** The previous installed version of a skill, or a git revision of it. Throws `input/invalid` if there is none. */
 async function findBaselineVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const kept = options.wanted === 'old' ? keptVersion(skill) : undefined;
+  const kept = options.baseline === 'old' ? keptVersion(skill) : undefined;
   return kept ?? gitVersion(skill, options);
 }
 
@@ -285,9 +282,9 @@ function keptVersion(skill: string): BaselineVersion | undefined {
 }
 
 async function gitVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const { wanted, to, home, env, signal } = options;
+  const { baseline, to, home, env, signal } = options;
   const real = realPath(skill);
-  const ref = wanted === 'old' ? 'HEAD' : wanted;
+  const ref = baseline === 'old' ? 'HEAD' : baseline;
   const top = await gitOutput(['rev-parse', '--show-toplevel'], real, options);
   const revision = await gitOutput(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
   if (top === undefined || revision === undefined)
@@ -324,11 +321,11 @@ async function gitOutput(
   cwd: string,
   { env, signal }: BaselineVersionOptions,
 ): Promise<string | undefined> {
-  const given = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
+  const variables = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
   const { exitCode, output } = await runProgram({
     argv: ['git', '-c', 'core.fsmonitor=false', ...args],
     cwd,
-    env: { ...Object.fromEntries(given.map(([name, value]) => [name, value ?? ''])), LC_ALL: 'C' },
+    env: { ...Object.fromEntries(variables.map(([name, value]) => [name, value ?? ''])), LC_ALL: 'C' },
     timeoutMs: GIT_MS,
     signal,
   });

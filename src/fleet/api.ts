@@ -58,7 +58,7 @@ export const QuestionAnswer = z.strictObject({
   note: z.string().max(2_000).optional(),
 });
 
-export const Key = z.object({
+const Key = z.object({
   id: z.string(),
   name: z.string(),
   project: z.string(),
@@ -70,12 +70,12 @@ export const KeyList = z.object({ keys: z.array(Key) });
 export const NewKey = z.strictObject({ name: z.string().min(1).max(100), rights: z.array(z.enum(RIGHTS)).min(1) });
 export const CreatedKey = z.object({ key: Key, secret: z.string().describe('shown once') });
 
-export const Webhook = z.object({ id: z.string(), url: z.string(), createdAt: Time });
+const Webhook = z.object({ id: z.string(), url: z.string(), createdAt: Time });
 export const WebhookList = z.object({ webhooks: z.array(Webhook) });
 export const NewWebhook = z.strictObject({ url: z.string().max(2_000) });
 export const CreatedWebhook = Webhook.extend({ secret: z.string().describe('signs requests; shown once') });
 
-export const Schedule = z.object({ name: z.string(), cron: z.string(), request: z.string(), isPaused: z.boolean() });
+const Schedule = z.object({ name: z.string(), cron: z.string(), request: z.string(), isPaused: z.boolean() });
 export const ScheduleList = z.object({ schedules: z.array(Schedule) });
 export const NewSchedule = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),

@@ -48,9 +48,9 @@ export function openApprovalTable(
           [run, request.id, storableText(request.coverage), use],
         ),
       );
-      const [said] = rows;
-      if (said !== undefined) {
-        const { verdict, scope, note } = said;
+      const [answered] = rows;
+      if (answered !== undefined) {
+        const { verdict, scope, note } = answered;
         const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };
         return answer;
       }

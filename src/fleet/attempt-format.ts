@@ -1,4 +1,4 @@
-/** What an attempt needs besides contents by digest. Evaluations are above the server, so the case is not read here. */
+/** What an attempt needs besides contents by digest. */
 export interface StoredAttempt {
   readonly packed: unknown;
   readonly timeoutMs: number;

@@ -24,7 +24,7 @@ export interface AttemptsOptions {
   readonly maxSilentMs?: number;
 }
 
-export interface RemoteResult {
+interface RemoteResult {
   readonly result: Readonly<Record<string, unknown>>;
   /** The name of its record below `runs`; undefined if nothing was recorded. */
   readonly record: string | undefined;
@@ -128,12 +128,12 @@ export async function openAttemptsOnWorkers(
   return {
     pin({ folder, roots }) {
       const pinRoots = async (): Promise<StoredAttempt['roots']> => {
-        const made = [];
+        const sets = [];
         for (const { source, path: root } of roots.length === 0 ? [{ source: 'option', path: folder }] : roots) {
           const skills = namesIn(root).map((name) => ({ name, dir: path.join(root, name) }));
-          made.push({ source, skillSet: await pinFolders(pool, contents, skills) });
+          sets.push({ source, skillSet: await pinFolders(pool, contents, skills) });
         }
-        return made;
+        return sets;
       };
       const known = pinned.get(folder) ?? pinRoots();
       pinned.set(folder, known);

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 
 import { timerMs } from '#platform';
 import { isSkillError, SkillError } from '#core';
-import type { Integrity } from '#server';
+import type { RunRecords } from '#server';
 import type * as api from './api.ts';
 
 export interface FleetClientOptions {
@@ -23,7 +23,7 @@ export interface FleetClientOptions {
 export type FleetRun = z.output<typeof api.Run>;
 export type FleetSubmission = z.input<typeof api.Submission>;
 export type FleetQuestion = z.output<typeof api.Question>;
-export type FleetRecord = NonNullable<Integrity['records']>[number];
+type FleetRecord = NonNullable<Awaited<ReturnType<RunRecords['verify']>>['records']>[number];
 export type FleetEvent = { readonly id: string; readonly type: string; readonly line: unknown };
 
 export interface FleetClient {

@@ -1,21 +1,8 @@
 /** The routes that the console uses besides those of the fleet, in the same shapes as on one machine. */
 import { DEFAULT_BUDGET } from '#core';
-import { z } from 'zod';
 
 import { VERSION } from '../version.ts';
-import {
-  catalogRoutes,
-  changes,
-  Evaluations,
-  eventRoute,
-  jsonRoute,
-  policyRoutes,
-  runRoutes,
-  ServerStatus,
-  skillRoutes,
-  type Route,
-  type RunRecords,
-} from '#server';
+import { readingRoutes, type Route, type RunRecords } from '#server';
 import type { FleetContext, FleetPage } from './context.ts';
 import { runFileRoute } from './run-files.ts';
 import type { Identity } from './keys.ts';
@@ -31,13 +18,6 @@ export function consoleRoutes(
   { project, rights }: Identity,
   records: RunRecords,
 ): readonly Route[] {
-  const context = { options: { runtime }, surroundings };
-  const reading = [
-    ...runRoutes(records, () => undefined),
-    ...skillRoutes(context),
-    ...catalogRoutes(context),
-    ...policyRoutes(context),
-  ].filter(({ method, path }) => (method === 'GET' || path === '/policy/explain') && !OTHERS.has(path));
   // Asked twice a second for each open page, so it reads open runs only.
   const state = async (): Promise<Readonly<Record<string, string | number>>> => {
     const { rows } = await pool.query<{ runs: number; active: number; newest: string | null; questions: string }>(
@@ -59,36 +39,20 @@ export function consoleRoutes(
       skills: runtime.index.indexHash,
     };
   };
-  return [
-    ...reading,
-    runFileRoute({ pool, contents }, project),
-    jsonRoute(
-      'GET /status',
-      'Show the version, the project and the limits of the server',
-      { answer: ServerStatus },
-      async () => ({
-        version: VERSION,
-        project,
-        model: 'fleet',
-        reason: 'the workers of the fleet choose the model',
-        isFleet: true,
-        rights: (['submit', 'approve'] as const).filter((one) => rights.includes(one) || rights.includes('admin')),
-        canInstall: false,
-        canEvaluate: false,
-        canChooseModel: false,
-        runs: Number((await state())['active'] ?? 0),
-        limits: { runs: 0, uploadBytes: 0, bodyBytes: 1_048_576 },
-        budget: { ...DEFAULT_BUDGET },
-      }),
-    ),
-    jsonRoute(
-      'GET /evaluations',
-      'List evaluations; those of a fleet are stored where `eval --workers` ran',
-      { answer: Evaluations },
-      () => ({ evaluations: [] }),
-    ),
-    eventRoute('/changes', 'Learn about new questions, runs and skills', { query: z.strictObject({}) }, ({ signal }) =>
-      changes(state, { signal, pollMs: CHANGE_MS }),
-    ),
-  ];
+  const status = async () => ({
+    version: VERSION,
+    project,
+    model: 'fleet',
+    reason: 'the workers of the fleet choose the model',
+    isFleet: true,
+    rights: (['submit', 'approve'] as const).filter((one) => rights.includes(one) || rights.includes('admin')),
+    canInstall: false,
+    canEvaluate: false,
+    canChooseModel: false,
+    runs: Number((await state())['active'] ?? 0),
+    limits: { runs: 0, uploadBytes: 0, bodyBytes: 1_048_576 },
+    budget: { ...DEFAULT_BUDGET },
+  });
+  const reading = readingRoutes(records, { options: { runtime }, surroundings, status, state, pollMs: CHANGE_MS });
+  return [...reading.filter(({ path }) => !OTHERS.has(path)), runFileRoute({ pool, contents }, project)];
 }

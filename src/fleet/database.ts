@@ -213,7 +213,7 @@ function unreachable(url: string, error: unknown): SkillError {
 }
 
 /** The address without its password, for messages. */
-export function withoutPassword(url: string): string {
+function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return 'address';
   const parsed = new URL(url);
   parsed.password = '';

@@ -8,7 +8,7 @@ import type { Pool } from 'pg';
 
 import { SkillError } from '#core';
 import { limitConnections, LOOPBACK_HEADERS, respond } from '#platform';
-import { answerApi, API_PATH, HttpError, openApi, readPageFiles, sendError, sendPage, type PageFile } from '#server';
+import { answerApi, httpError, openPageFiles, sendError } from '#server';
 import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
 import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
 import { metricsText } from './metrics.ts';
@@ -50,7 +50,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
     options,
     keyring,
     folders: openRecordFolders(options),
-    pages: options.page === undefined ? new Map<string, PageFile>() : readPageFiles(options.page.pages),
+    pages: openPageFiles(options.page?.pages),
     closing: closing.signal,
     onNote,
   };
@@ -129,7 +129,7 @@ const RECHECK_MS = 2_000;
 interface Exchange {
   readonly options: FleetServerOptions;
   readonly folders: RecordFolders;
-  readonly pages: ReadonlyMap<string, PageFile>;
+  readonly pages: ReturnType<typeof openPageFiles>;
   readonly keyring: (secret: string) => Promise<Identity | undefined>;
   readonly closing: AbortSignal;
   readonly onNote: (note: string) => void;
@@ -152,11 +152,11 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   const { pool } = options;
   const target = request.url ?? '';
   if (!target.startsWith('/') || !URL.canParse(target, 'http://localhost'))
-    throw new HttpError(400, 'invalid request target');
+    throw httpError(400, 'invalid request target');
   const url = new URL(target, 'http://localhost');
   const isGet = request.method === 'GET';
   if (isGet && (url.pathname === '/healthz' || url.pathname === '/readyz')) return health(url.pathname, response, pool);
-  if (url.pathname === '/login' && pages.size > 0) {
+  if (url.pathname === '/login' && pages.isPresent) {
     if (isGet) return sendLogin(response);
     if (request.method === 'POST') return logIn(request, response, { pool, keyring });
   }
@@ -164,13 +164,12 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   const identify = (): Promise<Identity | undefined> =>
     session === '' ? keyring(bearer(request)) : sessionIdentity(pool, session);
   const identity = await identify();
-  const page = isGet ? pages.get(url.pathname) : undefined;
-  if (page !== undefined) {
+  if (isGet && pages.has(url.pathname)) {
     if (identity === undefined && url.pathname === '/') return sendLogin(response);
-    return sendPage(response, page);
+    return pages.send(response, url.pathname);
   }
   if (identity === undefined)
-    throw new HttpError(
+    throw httpError(
       401,
       'missing or invalid key: send Authorization: Bearer KEY',
       'skillwright fleet keys creates one',
@@ -179,7 +178,6 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
     needRight(identity, 'read');
     return sendText(response, 'text/plain; version=0.0.4', await metricsText(pool, identity.project));
   }
-  if (!url.pathname.startsWith(`${API_PATH}/`)) throw new HttpError(404, `not found; the API is below ${API_PATH}`);
   const routes = fleetRoutes({ ...options, folders: exchange.folders }, identity);
   // A stream outlives its first check. While the database does not answer, nothing is known about the key.
   const revoked = new AbortController();
@@ -194,7 +192,6 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
       routes,
       limits: { ...LIMITS, stalledMs: options.stalledMs ?? LIMITS.stalledMs },
       closing: AbortSignal.any([closing, revoked.signal]),
-      description: () => openApi(routes),
       onNote: exchange.onNote,
     });
   } finally {

@@ -16,7 +16,7 @@ const MAX_CRASHES = 3;
 const BATCH = 100;
 
 /** What disagreed. The name is the label of `skillwright_repairs_total`. */
-export type Disagreement =
+type Disagreement =
   | 'worker-lost'
   | 'entry-unclaimed'
   | 'entry-missing'
@@ -119,8 +119,8 @@ export async function takeOverRuns(
        order by r.id for no key update of r skip locked limit ${String(BATCH)}`,
       [silentSeconds],
     );
-    const made: Repair[] = [];
-    for (const row of rows) made.push(await handOver(client, queue, row, by));
+    const repairs: Repair[] = [];
+    for (const row of rows) repairs.push(await handOver(client, queue, row, by));
     const entries = await queue.lost(client, silentSeconds);
     const unclaimed = await findUnclaimed(client, entries);
     for (const entry of unclaimed) {
@@ -128,9 +128,9 @@ export async function takeOverRuns(
       if ((await queueNext(client, queue, { ...entry, state: 'queued' }, { because })) === undefined) continue;
       const repair: Repair = { run: entry.run, found: 'entry-unclaimed', because };
       await noteRepair(client, by, repair);
-      made.push(repair);
+      repairs.push(repair);
     }
-    return { repairs: made, unused: [...entries.filter(({ isWorkerSilent }) => isWorkerSilent), ...unclaimed] };
+    return { repairs, unused: [...entries.filter(({ isWorkerSilent }) => isWorkerSilent), ...unclaimed] };
   });
   // They count as running runs of their project until they are removed.
   for (const entry of unused) await queue.forget(entry);

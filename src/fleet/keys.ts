@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 
 import { invalidInput, quoted } from '#core';
-import { HttpError } from '#server';
+import { httpError } from '#server';
 import { recordAct } from './audit.ts';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */
@@ -25,7 +25,7 @@ export function hasRight({ rights }: Identity, right: Right): boolean {
 /** Throws a 403 if the key has no such right. */
 export function needRight(identity: Identity, right: Right): void {
   if (!hasRight(identity, right))
-    throw new HttpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
+    throw httpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
 }
 
 export interface ApiKey {

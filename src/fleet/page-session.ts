@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Pool } from 'pg';
 
 import { LOOPBACK_HEADERS, sha256 } from '#platform';
-import { HttpError, readForm } from '#server';
+import { httpError, readForm } from '#server';
 import type { Identity } from './keys.ts';
 
 const COOKIE = 'skillwright-fleet';
@@ -17,9 +17,9 @@ export function sessionToken({ headers, method }: IncomingMessage): string {
   if (token === '') return '';
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    throw new HttpError(403, 'requests of other pages are not allowed');
+    throw httpError(403, 'requests of other pages are not allowed');
   if (method !== 'GET' && !isOwnOrigin(headers))
-    throw new HttpError(403, 'a request with a session cookie needs the Origin header of this server');
+    throw httpError(403, 'a request with a session cookie needs the Origin header of this server');
   return token;
 }
 
@@ -45,7 +45,7 @@ export async function logIn(
   response: ServerResponse,
   { pool, keyring }: { readonly pool: Pool; readonly keyring: (key: string) => Promise<Identity | undefined> },
 ): Promise<void> {
-  if (!isOwnOrigin(request.headers)) throw new HttpError(403, 'log in on the page of this server');
+  if (!isOwnOrigin(request.headers)) throw httpError(403, 'log in on the page of this server');
   const form = await readForm(request, 4_096);
   const identity = await keyring((form.get('key') ?? '').trim());
   if (identity === undefined) return sendLogin(response, 'This key is not known, or was revoked.');

@@ -71,12 +71,12 @@ async function repairQueued(
   runs: readonly OpenRun[],
   by: string,
 ): Promise<readonly Repair[]> {
-  const made: (Repair | undefined)[] = await endCancelled(pool, queue, runs, { state: 'queued', by });
+  const repairs: (Repair | undefined)[] = await endCancelled(pool, queue, runs, { state: 'queued', by });
   for (const entry of await queue.missing(
     pool,
     runs.filter(({ isCancelled }) => !isCancelled),
   ))
-    made.push(
+    repairs.push(
       await repairRun(
         pool,
         queue,
@@ -84,7 +84,7 @@ async function repairQueued(
         async (client) => (await queue.missing(client, [entry])).length > 0,
       ),
     );
-  return made.filter((repair) => repair !== undefined);
+  return repairs.filter((repair) => repair !== undefined);
 }
 
 /** A waiting run has a question without an answer. */
@@ -94,14 +94,14 @@ async function repairWaiting(
   runs: readonly OpenRun[],
   by: string,
 ): Promise<readonly Repair[]> {
-  const made: (Repair | undefined)[] = await endCancelled(pool, queue, runs, { state: 'waiting', by });
+  const repairs: (Repair | undefined)[] = await endCancelled(pool, queue, runs, { state: 'waiting', by });
   const { rows } = await pool.query<QueuedRun>(
     `select e.run, e.attempt from unnest($1::text[], $2::int[]) as e (run, attempt)
      where not exists (select 1 from skillwright.approvals a where a.run = e.run and a.verdict is null)`,
     [runs.map(({ run }) => run), runs.map(({ attempt }) => attempt)],
   );
   for (const entry of rows)
-    made.push(
+    repairs.push(
       await repairRun(
         pool,
         queue,
@@ -115,7 +115,7 @@ async function repairWaiting(
         (client) => isAnswered(client, entry.run),
       ),
     );
-  return made.filter((repair) => repair !== undefined);
+  return repairs.filter((repair) => repair !== undefined);
 }
 
 /** A run that was cancelled while it changed hands. The worker that has a running one stops it. */
@@ -125,13 +125,13 @@ async function endCancelled(
   runs: readonly OpenRun[],
   { state, by }: { readonly state: 'queued' | 'waiting'; readonly by: string },
 ): Promise<(Repair | undefined)[]> {
-  const made: (Repair | undefined)[] = [];
+  const repairs: (Repair | undefined)[] = [];
   for (const { run, attempt } of runs.filter(({ isCancelled }) => isCancelled)) {
     const because = 'it was cancelled and had not ended';
-    made.push(await repairRun(pool, queue, { run, attempt, state, by, found: 'cancelled-open', because }));
+    repairs.push(await repairRun(pool, queue, { run, attempt, state, by, found: 'cancelled-open', because }));
     await queue.forget({ run, attempt });
   }
-  return made;
+  return repairs;
 }
 
 /** A place belongs to the current attempt of a run that is queued. */
@@ -146,7 +146,7 @@ async function forgetStale(
      where r.id is null or r.state in ('ended', 'waiting') or r.attempt > e.attempt`,
     [entries.map(({ run }) => run), entries.map(({ attempt }) => attempt)],
   );
-  const made: Repair[] = [];
-  for (const entry of rows) made.push(await forgetEntry(pool, queue, entry, by));
-  return made;
+  const repairs: Repair[] = [];
+  for (const entry of rows) repairs.push(await forgetEntry(pool, queue, entry, by));
+  return repairs;
 }

@@ -1,18 +1,15 @@
 /** What each route of the fleet API does, for the owner of a key. */
 import {
   Answered,
-  API_PATH,
   ApprovalAnswer,
   conflict,
   eventRoute,
-  HttpError,
+  httpError,
   jsonRoute,
-  runRoutes,
-  type Immutable,
+  readingRoutes,
   type Route,
 } from '#server';
 import * as api from './api.ts';
-import type { z } from 'zod';
 import { defined } from '#core';
 import { answerQuestion, listQuestions, openFleetApprovals } from './approval-table.ts';
 import { consoleRoutes } from './console-routes.ts';
@@ -32,20 +29,19 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
   const { project } = identity;
   const need = (right: Right): void => needRight(identity, right);
   /** What a key may know of a run that it submitted or cancelled. */
-  const receipt = (run: FleetRun): Immutable<z.output<typeof api.Run>> =>
-    shown(hasRight(identity, 'read') ? run : { ...run, ...UNREADABLE });
+  const receipt = (run: FleetRun) => shown(hasRight(identity, 'read') ? run : { ...run, ...UNREADABLE });
   const did = (act: string, target: string, detail: object = {}): Promise<void> =>
     recordAct(pool, identity, { act, target, detail });
   const found = async (id = ''): Promise<FleetRun> => {
     const run = await readRow(pool, project, id);
-    if (run === undefined) throw new HttpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
+    if (run === undefined) throw httpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
     return run;
   };
   const book = openFleetApprovals(pool, queue, identity);
   const records = openStoredRecords(context, project);
   const reading =
     context.page === undefined
-      ? runRoutes(records, () => undefined).filter(isIntegrity)
+      ? readingRoutes(records).filter(isIntegrity)
       : consoleRoutes(context, context.page, identity, records);
   return [
     ...reading.map((route): Route => ({
@@ -174,7 +170,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
     ),
     jsonRoute('DELETE /keys/{id}', 'Revoke a key', { answer: api.Done }, async ({ params: { id = '' } }) => {
       need('admin');
-      if (!(await revokeKey(pool, identity, id))) throw new HttpError(404, 'there is no such key');
+      if (!(await revokeKey(pool, identity, id))) throw httpError(404, 'there is no such key');
       return { done: true };
     }),
     jsonRoute('GET /webhooks', 'List webhooks', { answer: api.WebhookList }, async () => {
@@ -194,7 +190,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
     ),
     jsonRoute('DELETE /webhooks/{id}', 'Remove a webhook', { answer: api.Done }, async ({ params: { id = '' } }) => {
       need('admin');
-      if (!(await removeWebhook(pool, project, id))) throw new HttpError(404, 'there is no such webhook');
+      if (!(await removeWebhook(pool, project, id))) throw httpError(404, 'there is no such webhook');
       await did('webhook-remove', id);
       return { done: true };
     }),
@@ -220,7 +216,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       async ({ params: { name = '' } }) => {
         need('admin');
         if (!(await schedules.remove(project, name)))
-          throw new HttpError(404, 'there is no such schedule', 'GET /api/v1/schedules lists the schedules');
+          throw httpError(404, 'there is no such schedule', 'GET /api/v1/schedules lists the schedules');
         await did('schedule-remove', name);
         return { done: true };
       },
@@ -254,7 +250,7 @@ const UNREADABLE = {
   submittedBy: '',
 } as const;
 
-function shown(run: FleetRun): Immutable<z.output<typeof api.Run>> {
+function shown(run: FleetRun) {
   const { id, state, request, outcome, answer, reason, attempt, worker, used, submittedBy } = run;
   return {
     run: id,
@@ -270,11 +266,11 @@ function shown(run: FleetRun): Immutable<z.output<typeof api.Run>> {
     submittedAt: run.submittedAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,
-    events: `${API_PATH}/runs/${id}/events`,
+    events: `/api/v1/runs/${id}/events`,
   };
 }
 
-function shownKey(key: Awaited<ReturnType<typeof listKeys>>[number]): Immutable<z.output<typeof api.Key>> {
+function shownKey(key: Awaited<ReturnType<typeof listKeys>>[number]) {
   return { ...key, createdAt: key.createdAt.toISOString(), revokedAt: key.revokedAt?.toISOString() ?? null };
 }
 

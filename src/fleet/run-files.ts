@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 
 import { sha256 } from '#platform';
 import { leftOutNotes, readResults, redactedChunks, type Execution, type Session } from '#runtime';
-import { fileRoute, HttpError, type Route } from '#server';
+import { fileRoute, httpError, type Route } from '#server';
 import type { ContentStore } from './content-store.ts';
 import type { QueuedRun } from './run-queue.ts';
 
@@ -100,10 +100,10 @@ export function runFileRoute({ pool, contents }: FileLocation, project: string):
     {},
     async ({ params: { id = '', path: name = '' } }) => {
       const file = (await listRunFiles(pool, project, id)).find((one) => one.name === name);
-      if (file === undefined) throw new HttpError(404, 'no such file');
+      if (file === undefined) throw httpError(404, 'no such file');
       const bytes = await contents.load(file.digest);
       if (bytes === undefined || sha256(bytes) !== file.digest)
-        throw new HttpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
+        throw httpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
       return { name: path.basename(name), mediaType: 'application/octet-stream', chunks: [bytes] };
     },
   );

@@ -10,7 +10,7 @@ export interface LostRun extends QueuedRun {
   readonly isWorkerSilent: boolean;
 }
 
-export interface QueueEntry extends QueuedRun {
+interface QueueEntry extends QueuedRun {
   readonly project: string;
   readonly priority: number;
   readonly delaySeconds?: number;

@@ -9,7 +9,7 @@ import { invalidInput, quoted, SkillError, type Budget } from '#core';
 import { inTransaction } from './database.ts';
 import type { StoredAttempt } from './attempt-format.ts';
 import type { RunQueue } from './run-queue.ts';
-import type { RunPage } from '#server';
+import type { RunRecords } from '#server';
 import { storableJson } from './storable-text.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */
@@ -29,7 +29,7 @@ export interface RunSubmission {
 }
 
 /** What a submission may choose; everything else is the worker's. */
-export interface FleetRunOptions {
+interface FleetRunOptions {
   readonly budget?: Partial<Budget>;
   readonly required?: readonly string[];
   readonly vocabulary?: string;
@@ -244,16 +244,16 @@ export async function newestRuns(
 export async function listRows(
   pool: Pool,
   project: string,
-  { offset, limit, query, state }: RunPage,
+  { offset, limit, query, state }: Parameters<RunRecords['list']>[0],
 ): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
-  const wanted = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
+  const recentRuns = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
     where ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)
     and ($3::text is null or case when state = 'ended' then outcome else state end = $3)`;
-  const text = `select ${COLUMNS} from ${wanted} order by submitted_at desc, id desc offset $4 limit $5`;
+  const text = `select ${COLUMNS} from ${recentRuns} order by submitted_at desc, id desc offset $4 limit $5`;
   const values = [project, query, state ?? null];
   const [page, count] = await Promise.all([
     pool.query<FleetRun>(text, [...values, offset, limit]),
-    pool.query<{ total: number }>(`select count(*)::int as total from ${wanted}`, values),
+    pool.query<{ total: number }>(`select count(*)::int as total from ${recentRuns}`, values),
   ]);
   return { rows: page.rows, total: count.rows[0]?.total ?? 0 };
 }

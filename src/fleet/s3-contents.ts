@@ -56,7 +56,7 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
     async removeObjects(digests) {
       // Tried once: rows are locked meanwhile, and the next prune finds what is left.
       const removed = await s3.deleteObjects(digests.map(place)).catch((error: unknown) => {
-        throw failed(error, 1, patience);
+        throw storeFailure(error, 1, patience);
       });
       const left = digests.filter((_, at) => removed[at] !== true);
       if (left.length > 0)
@@ -91,13 +91,13 @@ async function retried<T>(act: () => Promise<T>, patience: Patience): Promise<T>
     try {
       return await act();
     } catch (error) {
-      if (attempt === TRIES) throw failed(error, TRIES, patience);
+      if (attempt === TRIES) throw storeFailure(error, TRIES, patience);
       await sleep(patience.pauseMs * 4 ** (attempt - 1));
     }
   }
 }
 
-function failed(error: unknown, tries: number, { timeoutMs }: Patience): SkillError {
+function storeFailure(error: unknown, tries: number, { timeoutMs }: Patience): SkillError {
   const isSlow = causes(error).some(({ name }) => name === 'TimeoutError');
   const message = error instanceof Error ? error.message : String(error);
   const cause = isSlow ? `no complete answer within ${String(timeoutMs / 1_000)} s` : message;

@@ -1,12 +1,12 @@
 /** Runs at regular times. DBOS keeps the time; each time submits a run once, however many workers there are. */
-export interface NewSchedule {
+interface NewSchedule {
   readonly name: string;
   /** Five fields, as in crontab. */
   readonly cron: string;
   readonly request: string;
 }
 
-export interface ScheduledRun extends NewSchedule {
+interface ScheduledRun extends NewSchedule {
   readonly isPaused: boolean;
 }
 

@@ -32,7 +32,7 @@ interface PinnedEntry {
   readonly content: string;
 }
 
-export interface PinnedSkill {
+interface PinnedSkill {
   readonly name: string;
   /** The tree digest of its files. */
   readonly digest: string;

@@ -40,8 +40,8 @@ export function openStoredArtifacts(pool: Pool, contents: ContentStore, project:
   /** The versions that exist, or one of them. Throws `artifact/unknown`. */
   const found = async (name: ArtifactName, version?: number): Promise<readonly ArtifactVersion[]> => {
     const all = await live(name);
-    const wanted = version === undefined ? all : all.filter((one) => one.version === version);
-    if (wanted.length > 0) return wanted;
+    const chosen = version === undefined ? all : all.filter((one) => one.version === version);
+    if (chosen.length > 0) return chosen;
     const own = version === undefined ? [] : all.map((one) => `${name.name}@${String(one.version)}`);
     throw unknownArtifact(name, version, { own, others: (await list()).map((one) => one.name) });
   };

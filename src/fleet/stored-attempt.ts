@@ -18,7 +18,7 @@ import type { Claim, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
 import { storableJson } from './storable-text.ts';
 
-export interface AttemptContext {
+interface AttemptContext {
   readonly roots: readonly { readonly source: string; readonly path: string }[];
   /** The attempt puts its record into `runs/` and its output files into `outputs/`. */
   readonly directory: string;

@@ -9,21 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 import { readRun } from '#journal';
-import {
-  HttpError,
-  openRunReader,
-  type Immutable,
-  type RunDetail,
-  type RunRecords,
-  type RunRow,
-  type RunUsage,
-} from '#server';
+import { httpError, openRunReader, type RunRecords } from '#server';
 import type { ContentStore } from './content-store.ts';
 import { listRunFiles } from './run-files.ts';
 import { restoreRecord, storedRecords, type RestoredRecord } from './run-store.ts';
 import { listRows, readRow, type FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';
-import { sliceStart } from '#core';
+import { defined, sliceStart } from '#core';
 
 export interface StoredRecordsOptions {
   readonly pool: Pool;
@@ -32,10 +24,12 @@ export interface StoredRecordsOptions {
   readonly base: string;
 }
 
+type RunDetail = Awaited<ReturnType<RunRecords['detail']>>;
+
 const POLL_MS = 200;
 const MAX_FOLDERS = 200;
 
-export interface RecordFolder extends RestoredRecord {
+interface RecordFolder extends RestoredRecord {
   readonly attempt: number;
 }
 
@@ -95,12 +89,12 @@ export function openStoredRecords(
   const reader = openRunReader({ isOwn: () => false, outputs: () => undefined });
   const found = async (id: string): Promise<FleetRun> => {
     const run = await readRow(pool, project, id);
-    if (run === undefined) throw new HttpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
+    if (run === undefined) throw httpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
     return run;
   };
   const open = async (id: string): Promise<string> => {
     const made = await folders.of(await found(id));
-    if (made === undefined) throw new HttpError(409, 'the run has no record yet', 'wait until a worker has begun it');
+    if (made === undefined) throw httpError(409, 'the run has no record yet', 'wait until a worker has begun it');
     return made.folder;
   };
   return {
@@ -163,7 +157,7 @@ export function openStoredRecords(
 
 const STATUSES = ['tampered', 'unreadable', 'torn', 'running', 'unsealed', 'intact'] as const;
 
-function toRunRow(run: FleetRun): Immutable<RunRow> {
+function toRunRow(run: FleetRun): RunDetail['run'] {
   const { id, state, outcome, request, startedAt, endedAt, used } = run;
   return {
     run: id,
@@ -171,17 +165,16 @@ function toRunRow(run: FleetRun): Immutable<RunRow> {
     request: sliceStart(request, 2_000),
     skills: [],
     startedAt: (startedAt ?? run.submittedAt).toISOString(),
-    ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),
-    ...(used === null ? {} : { usage: toRunUsage(used) }),
+    ...defined({ endedAt: endedAt?.toISOString(), usage: used === null ? undefined : toRunUsage(used) }),
     isOwn: state !== 'ended',
   };
 }
 
-function toRunUsage({ turns, toolCalls, tokens, wallMs }: NonNullable<FleetRun['used']>): Immutable<RunUsage> {
+function toRunUsage({ turns, toolCalls, tokens, wallMs }: NonNullable<FleetRun['used']>): RunDetail['usage'] {
   return { ...NO_USAGE, turns, toolCalls, inputTokens: tokens, isEstimated: true, elapsedMs: Math.round(wallMs) };
 }
 
-const NO_USAGE: Immutable<RunUsage> = {
+const NO_USAGE: RunDetail['usage'] = {
   models: [],
   turns: 0,
   toolCalls: 0,
@@ -192,7 +185,7 @@ const NO_USAGE: Immutable<RunUsage> = {
 };
 
 /** A run that no worker has begun. */
-const NO_RECORD: Omit<Immutable<RunDetail>, 'run' | 'reason'> = {
+const NO_RECORD: Omit<RunDetail, 'run' | 'reason'> = {
   usage: NO_USAGE,
   events: 0,
   isTorn: false,

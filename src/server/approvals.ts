@@ -14,10 +14,10 @@ import {
   type PendingFolder,
 } from '#policy';
 import type { Approvals, PendingApproval } from './api/govern.ts';
-import { HttpError } from './http-error.ts';
+import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 
-export interface PersonsAnswer {
+interface PersonsAnswer {
   readonly verdict: 'yes' | 'no';
   readonly scope: ApprovalScope;
   /** Why not; the model reads it. */
@@ -39,7 +39,7 @@ export function openFolderApprovals(
   askedBy: (request: string) => string | undefined,
 ): ApprovalBook {
   const place = (): PendingFolder => {
-    if (home === undefined) throw new HttpError(503, 'HOME is not set; approvals are stored in the home folder');
+    if (home === undefined) throw httpError(503, 'HOME is not set; approvals are stored in the home folder');
     return { folder: pendingFolder(home), home };
   };
   return {
@@ -79,7 +79,8 @@ export function openFolderApprovals(
 
 /** An answer that comes too late, or does not fit, is a conflict. */
 export function conflict(error: unknown): unknown {
-  return isSkillError(error) && error.code === 'input/invalid' ? new HttpError(409, error.message, error.hint) : error;
+  const isMine = isSkillError(error) && error.code === 'input/invalid' && error.raised === undefined;
+  return isMine ? httpError(409, error.message, error.hint) : error;
 }
 
 export function questionView(request: ApprovalRequest, at: string): Immutable<PendingApproval> {

@@ -2,38 +2,35 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isSkillError } from '#core';
 import { LOOPBACK_HEADERS, respond } from '#platform';
-import { HttpError, toHttpStatus } from './http-error.ts';
-import { API_PATH } from './open-api.ts';
+import { httpError, toErrorAnswer } from './http-error.ts';
+import { API_PATH, openApi } from './open-api.ts';
 import { readFileBody, readJsonBody } from './request-body.ts';
-import { checkText } from './request-text.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
 
 export interface ApiExchange {
   readonly routes: readonly Route[];
   readonly limits: { readonly bodyBytes: number; readonly uploadBytes: number; readonly stalledMs: number };
   readonly closing: AbortSignal;
-  /** The OpenAPI description. */
-  readonly description: () => object;
   /** Told why the server closed a connection. */
   readonly onNote?: (note: string) => void;
 }
 
-/** Answers a request below `API_PATH`. Throws `HttpError`. */
+/** Answers a request to the API. Throws `httpError`. */
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  { routes, limits, closing, description, onNote }: ApiExchange,
+  { routes, limits, closing, onNote }: ApiExchange,
 ): Promise<void> {
+  if (!url.pathname.startsWith(`${API_PATH}/`)) throw httpError(404, `not found; the API is below ${API_PATH}`);
   const path = url.pathname.slice(API_PATH.length);
-  if (request.method === 'GET' && path === '/openapi.json') return respond(response, 200, description());
+  if (request.method === 'GET' && path === '/openapi.json') return respond(response, 200, openApi(routes));
   const found = findRoute(routes, request.method ?? '', path);
   if ('allowed' in found) {
-    if (found.allowed.length === 0) throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
+    if (found.allowed.length === 0) throw httpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
     response.setHeader('allow', found.allowed.join(', '));
-    throw new HttpError(405, `method ${request.method ?? ''} is not allowed here`);
+    throw httpError(405, `method ${request.method ?? ''} is not allowed here`);
   }
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -69,17 +66,37 @@ async function readBody(
   return body;
 }
 
+/**
+ * Throws a 400 for U+0000 or half a surrogate pair in a key or a value. Neither belongs to a request: file systems and databases refuse
+ * the first, and the second is not valid Unicode.
+ */
+function checkText(part: string, value: unknown): void {
+  // Not recursive: a small body can be nested a hundred thousand levels deep.
+  const left: (readonly [place: string, value: unknown])[] = [[part, value]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [place, one] = next;
+    if (typeof one === 'string') checkString(place, one);
+    else if (typeof one === 'object' && one !== null)
+      for (const [key, item] of Object.entries(one)) {
+        checkString(`${place}: a key`, key);
+        left.push([place === part ? `${part} ${key}` : `${place}.${key}`, item]);
+      }
+  }
+}
+
+function checkString(place: string, text: string): void {
+  const [found] = /\0|\p{Cs}/u.exec(text) ?? [];
+  if (found === undefined) return;
+  const name = found === '\0' ? 'the character U+0000' : 'half a surrogate pair';
+  throw httpError(400, `invalid ${place.slice(0, 200)}: it contains ${name}`, 'remove it from the request');
+}
+
 /** Sends an error that has a status of its own. Returns false for any other, which is a bug. */
 export function sendError(response: ServerResponse, error: unknown): boolean {
+  const answer = toErrorAnswer(error);
   if (response.headersSent) response.destroy();
-  else if (error instanceof HttpError)
-    respond(response, error.status, {
-      error: error.message,
-      hint: error.hint,
-    });
-  else if (isSkillError(error))
-    respond(response, toHttpStatus(error.code), { error: error.message, code: error.code, hint: error.hint });
-  else return false;
+  else if (answer === undefined) return false;
+  else respond(response, answer.status, answer.body);
   return true;
 }
 

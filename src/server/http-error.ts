@@ -1,27 +1,34 @@
-import type { SkillErrorCode } from '#core';
+import { isSkillError, SkillError, type SkillErrorCode } from '#core';
 
 /** An answer with a status of 400 and above. */
-export class HttpError extends Error {
-  readonly status: number;
-  readonly hint: string | undefined;
-
-  constructor(status: number, message: string, hint?: string) {
-    super(message);
-    this.status = status;
-    this.hint = hint;
-  }
+export function httpError(status: number, message: string, hint = ''): SkillError {
+  const raised = { code: `http/${String(status)}`, message, hint };
+  return new SkillError({ code: 'input/invalid', message, hint, data: { expected: '' }, raised });
 }
 
-const UNAVAILABLE: ReadonlySet<SkillErrorCode> = new Set([
-  'model/unavailable',
-  'executor/unavailable',
-  'package/missing',
-]);
+/** Statuses of errors of the library; all others are 400. */
+const STATUSES: Partial<Record<SkillErrorCode, number>> = {
+  'skill/unknown': 404,
+  'run/invalid': 404,
+  'policy/refused': 403,
+  'io/failed': 500,
+  'record/failed': 500,
+  'model/unavailable': 503,
+  'executor/unavailable': 503,
+  'package/missing': 503,
+};
 
-/** The status for an error of the library. */
-export function toHttpStatus(code: SkillErrorCode): number {
-  if (code === 'skill/unknown' || code === 'run/invalid') return 404;
-  if (code === 'policy/refused') return 403;
-  if (code === 'io/failed' || code === 'record/failed') return 500;
-  return UNAVAILABLE.has(code) ? 503 : 400;
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly body: { readonly error: string; readonly code?: string; readonly hint?: string };
+}
+
+/** The answer for an expected error. Returns undefined for any other, which is a bug. */
+export function toErrorAnswer(error: unknown): ErrorAnswer | undefined {
+  if (!isSkillError(error)) return undefined;
+  const { message, code, hint } = error;
+  const [, status] = /^http\/(\d{3})$/.exec(error.raised?.code ?? '') ?? [];
+  if (status !== undefined)
+    return { status: Number(status), body: { error: message, hint: hint === '' ? undefined : hint } };
+  return { status: STATUSES[code] ?? 400, body: { error: message, code, hint } };
 }

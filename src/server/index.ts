@@ -1,21 +1,21 @@
 /**
- * The public names of server.
+ * The HTTP API of one machine, and the page that uses it. What it offers here is for servers whose runs are elsewhere: routes, answers and errors.
+ * `#server/run-server` is the server itself. Read `router.ts` first, then `routes.ts`.
  */
 
-export { Answered, ApprovalAnswer, Approvals, Evaluations, ServerStatus } from './api/govern.ts';
-export { BudgetLimits, type Integrity, type RunDetail, type RunRow, type RunUsage } from './api/runs.ts';
-export { conflict, questionView, type ApprovalBook } from './approvals.ts';
+// Routes and answers.
+export { eventRoute, fileRoute, jsonRoute, type Route } from './router.ts';
 export { answerApi, sendError } from './exchange.ts';
-export { HttpError } from './http-error.ts';
-export { changes } from './live-stream.ts';
-export { API_PATH, openApi } from './open-api.ts';
-export { readPageFiles, sendPage, type PageFile } from './page-files.ts';
-export type { RunPage, RunRecords } from './records.ts';
+export { httpError } from './http-error.ts';
 export { readForm } from './request-body.ts';
-export { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from './router.ts';
-export { catalogRoutes } from './routes/catalog.ts';
-export { policyRoutes } from './routes/govern.ts';
-export { runRoutes } from './routes/runs.ts';
-export { skillRoutes } from './routes/skills.ts';
+export { openPageFiles } from './page-files.ts';
+
+// What the console reads.
+export { readingRoutes } from './page-routes.ts';
 export { openRunReader } from './run-views.ts';
-export type { EvaluationSource } from './server-options.ts';
+export type { RunRecords } from './records.ts';
+
+// Questions of runs.
+export { conflict, questionView, type ApprovalBook } from './approvals.ts';
+export { Answered, ApprovalAnswer, Approvals } from './api/govern.ts';
+export { BudgetLimits } from './api/runs.ts';

@@ -20,7 +20,7 @@ export function readLineId(id: string): { readonly attempt?: number; readonly af
   return { after: Number(seq), attempt: attempt === undefined ? undefined : Number(attempt) };
 }
 
-export function frame(event: string, value: unknown, id?: string): string {
+function frame(event: string, value: unknown, id?: string): string {
   const first = id === undefined ? '' : `id: ${id}\n`;
   return `${first}event: ${event}\ndata: ${visibleJson(JSON.stringify(value))}\n\n`;
 }
@@ -63,7 +63,7 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
   const followed = follow()
     .catch((error: unknown) => {
       // Kept until the reader takes it: as a rejection that nothing awaits yet, it would end the process.
-      if (isSkillError(error)) push(frame('problem', { message: error.message }));
+      if (isSkillError(error) && error.raised === undefined) push(frame('problem', { message: error.message }));
       else failure = { error };
     })
     .finally(() => {

@@ -5,7 +5,15 @@ import path from 'node:path';
 
 import { isSystemError, LOOPBACK_HEADERS } from '#platform';
 
-export interface PageFile {
+export interface PageFiles {
+  /** Whether the page was built. */
+  readonly isPresent: boolean;
+  has(pathname: string): boolean;
+  /** Sends the file of a path that `has` knows. */
+  send(response: ServerResponse, pathname: string): void;
+}
+
+interface PageFile {
   readonly bytes: Buffer;
   readonly mediaType: string;
 }
@@ -17,8 +25,22 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
+/** Reads the files of a built page. Without a folder there is no page. */
+export function openPageFiles(folder: string | undefined): PageFiles {
+  const files = folder === undefined ? new Map<string, PageFile>() : readPageFiles(folder);
+  return {
+    isPresent: files.size > 0,
+    has: (pathname) => files.has(pathname),
+    send(response, pathname) {
+      const file = files.get(pathname);
+      response.writeHead(200, { ...LOOPBACK_HEADERS, ...PAGE_HEADERS, 'content-type': file?.mediaType });
+      response.end(file?.bytes);
+    },
+  };
+}
+
 /** The files by the path of their address. Empty if the page was not built. */
-export function readPageFiles(folder: string): ReadonlyMap<string, PageFile> {
+function readPageFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   try {
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -52,8 +74,3 @@ const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'x-frame-options': 'DENY',
 } as const;
-
-export function sendPage(response: ServerResponse, { bytes, mediaType }: PageFile): void {
-  response.writeHead(200, { ...LOOPBACK_HEADERS, ...PAGE_HEADERS, 'content-type': mediaType });
-  response.end(bytes);
-}

@@ -8,11 +8,11 @@ import { followRun, isRunId, listRuns, runIds, verifyChainOf, verifyRun, type Co
 import { readSealKey } from '#platform';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { RecordLine } from './event-row.ts';
-import { HttpError } from './http-error.ts';
+import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 import { openRunReader, type OwnRuns } from './run-views.ts';
 
-export interface RunPage {
+interface RunPage {
   readonly offset: number;
   readonly limit: number;
   /** Only runs whose request, skill or id contains this; empty for all. */
@@ -20,7 +20,7 @@ export interface RunPage {
   readonly state?: string | undefined;
 }
 
-export interface FollowRecord {
+interface FollowRecord {
   /** The number of the last event that the reader has. */
   readonly after: number;
   /** The attempt of that event, in a fleet. Of a later attempt the reader has nothing. */
@@ -56,17 +56,17 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
   const place = (id: string): string => runFolder(directory, id);
   return {
     async list({ offset, limit, query, state }) {
-      const wanted = query.toLowerCase();
+      const needle = query.toLowerCase();
       const all = listRuns(directory);
       // Without a filter only the runs that are shown are read.
-      if (wanted === '' && state === undefined)
+      if (needle === '' && state === undefined)
         return { directory, total: all.length, runs: all.slice(offset, offset + limit).map(reader.row) };
       const rows = all
         .map(reader.row)
         .filter(
           (row) =>
             (state === undefined || row.state === state) &&
-            [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(wanted)),
+            [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(needle)),
         );
       return { directory, total: rows.length, runs: rows.slice(offset, offset + limit) };
     },
@@ -94,6 +94,6 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
 }
 
 export function runFolder(directory: string, id: string): string {
-  if (!isRunId(id) || !runIds(directory).includes(id)) throw new HttpError(404, 'no such run');
+  if (!isRunId(id) || !runIds(directory).includes(id)) throw httpError(404, 'no such run');
   return path.join(directory, id);
 }

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 
 import { nearest } from '#core';
-import { HttpError } from './http-error.ts';
+import { httpError } from './http-error.ts';
 
 /** Answers are never changed after they were made, so readonly data of the library can be returned as it is. */
 export type Immutable<T> = T extends readonly (infer Item)[]
@@ -141,7 +141,7 @@ function parsed<Schema extends z.ZodType | undefined>(
   // A misspelt name is the cause of a required one that is missing.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   const place = issue === undefined || issue.path.length === 0 ? part : `${part} ${issue.path.join('.')}`;
-  throw new HttpError(
+  throw httpError(
     400,
     `invalid ${place}: ${issue?.message ?? 'unexpected value'}`,
     issue?.code === 'unrecognized_keys' ? keysHint(schema, issue.path, issue.keys[0] ?? '') : undefined,

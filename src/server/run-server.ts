@@ -5,9 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LOOPBACK_HEADERS, openLoopbackServer, trySealKey } from '#platform';
 import { readSurroundings } from '#runtime';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
-import { HttpError } from './http-error.ts';
-import { API_PATH, openApi } from './open-api.ts';
-import { readPageFiles, sendPage, type PageFile } from './page-files.ts';
+import { httpError } from './http-error.ts';
+import { API_PATH } from './open-api.ts';
+import { openPageFiles, type PageFiles } from './page-files.ts';
 import { apiRoutes } from './routes.ts';
 import { openRunStarter } from './run-starter.ts';
 import { openSessions, type Sessions } from './sessions.ts';
@@ -46,10 +46,9 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
   const sessionsOf = (port: number): Sessions => (sessions ??= openSessions({ key, purpose: surroundings.cwd, port }));
   const exchange: Exchange = {
     routes,
-    pages: options.console === undefined ? new Map<string, PageFile>() : readPageFiles(options.console),
+    pages: openPageFiles(options.console),
     limits,
     closing: closing.signal,
-    description: () => openApi(routes),
   };
   const server = await openLoopbackServer({
     token: options.token,
@@ -58,9 +57,9 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
     connections: limits.connections,
     // The first page explains itself, and takes links.
     admit: (request, url, port) =>
-      isLogin(request, url, exchange.pages.size > 0) ? undefined : sessionsOf(port).refusal(request),
+      isLogin(request, url, exchange.pages.isPresent) ? undefined : sessionsOf(port).refusal(request),
     answer: (request, response, url) =>
-      isLogin(request, url, exchange.pages.size > 0)
+      isLogin(request, url, exchange.pages.isPresent)
         ? Promise.resolve(login(request, response, url, sessionsOf(Number(new URL(server.url).port)), exchange))
         : answer(request, response, url, exchange),
   });
@@ -81,7 +80,7 @@ function isLogin({ method }: IncomingMessage, { pathname, searchParams }: URL, h
 }
 
 interface Exchange extends ApiExchange {
-  readonly pages: ReadonlyMap<string, PageFile>;
+  readonly pages: PageFiles;
 }
 
 /** Errors with a status of their own; the others are answered by the server below. */
@@ -123,8 +122,7 @@ function explainLogin(response: ServerResponse): void {
 }
 
 function answerPage(url: URL, request: IncomingMessage, response: ServerResponse, exchange: Exchange): void {
-  const file = exchange.pages.get(url.pathname);
-  if (file === undefined || request.method !== 'GET')
-    throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
-  sendPage(response, file);
+  if (!exchange.pages.has(url.pathname) || request.method !== 'GET')
+    throw httpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
+  exchange.pages.send(response, url.pathname);
 }

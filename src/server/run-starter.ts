@@ -17,7 +17,7 @@ import {
 } from '#runtime';
 import { makeTemporary, openBase } from '#sandbox';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
-import { HttpError } from './http-error.ts';
+import { httpError } from './http-error.ts';
 
 /** Something that happens in a run and is not recorded. */
 export type LiveMessage =
@@ -25,7 +25,7 @@ export type LiveMessage =
   | { readonly type: 'withdraw' }
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string };
 
-export interface StartedRun {
+interface StartedRun {
   readonly run: string;
   /** Emits `message` with a `LiveMessage`. */
   readonly live: EventEmitter;
@@ -46,8 +46,8 @@ export interface RunStarter {
   readonly close: () => Promise<void>;
 }
 
-export type LiveOptions = Pick<ExecutionOptions, 'onOutput'>;
-export type RunParts = Pick<AgentOptions, 'run' | 'signal' | 'beforeEnd'>;
+type LiveOptions = Pick<ExecutionOptions, 'onOutput'>;
+type RunParts = Pick<AgentOptions, 'run' | 'signal' | 'beforeEnd'>;
 
 /** Output of a program is passed on at most this often. */
 const OUTPUT_MS = 50;
@@ -66,9 +66,9 @@ export function openRunStarter(
   const base = (): string => (folder ??= makeTemporary(openBase(options.runtime.executionPlaces.base)));
 
   const start: RunStarter['start'] = async (begin) => {
-    if (closing.aborted) throw new HttpError(503, 'the server is shutting down');
+    if (closing.aborted) throw httpError(503, 'the server is shutting down');
     if (running.size >= limits.runs)
-      throw new HttpError(429, `too many runs: the limit is ${String(limits.runs)} at a time`);
+      throw httpError(429, `too many runs: the limit is ${String(limits.runs)} at a time`);
     const live = new EventEmitter().setMaxListeners(0);
     const cancelled = new AbortController();
     const signal = AbortSignal.any([closing, cancelled.signal]);

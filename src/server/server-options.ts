@@ -38,7 +38,7 @@ export interface RunServerOptions extends Pick<AgentOptions, 'runtime' | 'model'
 }
 
 /** Evaluations as the page needs them. Evaluations are above the server, so a caller passes this. */
-export interface EvaluationSource {
+interface EvaluationSource {
   readonly list: () => readonly Immutable<EvaluationRow>[];
   /** The data of the report page; throws `input/invalid` for an unknown id. */
   readonly page: (id: string, against: string | undefined) => unknown;

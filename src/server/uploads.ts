@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Uploaded } from './api/runs.ts';
-import { HttpError } from './http-error.ts';
+import { httpError } from './http-error.ts';
 
 export interface Uploads {
   /** Stores a file under a safe name. Throws 429 if all others are new and were not used yet. */
@@ -47,7 +47,7 @@ export function openUploads(
       [];
     if (spare !== undefined) remove(spare);
     else
-      throw new HttpError(
+      throw httpError(
         429,
         `too many uploads: ${String(MAX_UPLOADS)} files wait for a run`,
         'start a run with them, or remove some: DELETE /uploads/{id}',

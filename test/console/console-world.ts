@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { storedEvaluations } from '../../src/cli/evals/stored-evaluations.ts';
-import { saveReport } from '../../src/cli/evals/report-folder.ts';
+import { storedEvaluations } from '../../src/evals/project/stored-evaluations.ts';
+import { saveReport } from '../../src/evals/project/report-folder.ts';
 import type { CheckResult } from '../../src/evals/report/result.ts';
 import type { Model, ModelRequest } from '../../src/core/model.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
@@ -21,8 +21,8 @@ import { TRIGGER, check, report, result } from '../evals/sample-report.ts';
 import { PROJECT } from '../files-below.ts';
 import { writeSkill } from '../skills/registry/support.ts';
 
-export const PAGE_FOLDER = path.join(PROJECT, 'dist/console');
-export const HOSTILE_TEXT =
+const PAGE_FOLDER = path.join(PROJECT, 'dist/console');
+const HOSTILE_TEXT =
   '</script><script>document.title="XSS"</script><img src=x onerror="document.title=\'XSS\'"> [link](javascript:document.title="XSS") \u001B[31mred \u202Egnp.exe';
 
 export const ROWS = 10_000;

@@ -122,7 +122,7 @@ export function startCommand(
   return { child, found };
 }
 
-export function ended(child: ChildProcess): Promise<void> {
+function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();
     child.on('exit', () => resolve());

@@ -60,7 +60,7 @@ const STATEMENTS: readonly (readonly [name: string, by: Phase['by'], statement: 
   ['cancellation', 'server', 'set is_cancelled = true', true],
 ];
 
-export const PHASES: readonly Phase[] = STATEMENTS.flatMap(([name, by, statement, isTransaction]) =>
+const PHASES: readonly Phase[] = STATEMENTS.flatMap(([name, by, statement, isTransaction]) =>
   (['before', 'after', ...(isTransaction === true ? (['commit'] as const) : [])] as const).map((when) => ({
     name: `${when} ${name}`,
     by,

@@ -32,7 +32,6 @@ async function opened(routes: readonly Route[]): Promise<Opened> {
       routes,
       limits: { bodyBytes: 0, uploadBytes: 0, stalledMs: 1_500 },
       closing: new AbortController().signal,
-      description: () => ({}),
       onNote: (note) => void notes.push(note),
     });
   });

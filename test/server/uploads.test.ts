@@ -49,7 +49,9 @@ test('files that wait for a run stay for an hour; a refused upload leaves nothin
   const here = world();
   const [first = ''] = here.add(200);
   for (let tries = 0; tries < 3; tries += 1)
-    expect(() => here.add(1)).toThrow(expect.objectContaining({ status: 429 }));
+    expect(() => here.add(1)).toThrow(
+      expect.objectContaining({ raised: expect.objectContaining({ code: 'http/429' }) }),
+    );
   expect([here.stored(), isThere(here, first)]).toEqual([200, true]);
   here.wait(HOUR + 1);
   here.add(1);

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 
 import { projectInstructions } from '#agent';
 import { printable } from '#core';
+import { storedEvaluations } from '#evals';
 import { builtFile } from '#platform';
 import { openApprovals, pendingFolder } from '#policy';
 import { runsDirectory } from '#journal';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { storedEvaluations } from '../evals/stored-evaluations.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';

@@ -1,13 +1,14 @@
-import { docsPage, isSkillError, printable, quoted } from '#core';
+import { docsPage, isSkillError, printable, quoted, type Problem } from '#core';
 import { isSystemError } from '#platform';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS, type EvalInvocation } from './flags.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, UsageError } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
 /** Subcommands. Every other first argument is a path; a folder with such a name is `./trigger`. */
 const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promise<number>>> = {
-  trigger: async (invocation) => (await import('./run.ts')).evalTrigger(invocation),
+  trigger: async (invocation) =>
+    (await import('./run.ts')).runEvaluation(invocation, 'trigger', invocation.positionals.slice(1)),
   tune: async (invocation) => (await import('./tune.ts')).evalTune(invocation),
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
   trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
@@ -62,20 +63,16 @@ export const command = defineCommand({
 async function dispatch(invocation: EvalInvocation): Promise<number> {
   const [word = ''] = invocation.positionals;
   const subcommand = Object.hasOwn(SUBCOMMANDS, word) ? SUBCOMMANDS[word] : undefined;
-  return subcommand === undefined ? (await import('./run.ts')).evalCases(invocation) : subcommand(invocation);
+  if (subcommand !== undefined) return subcommand(invocation);
+  return (await import('./run.ts')).runEvaluation(invocation, 'cases', invocation.positionals);
 }
 
 /** `main` turns these errors into their own exit code. */
 const IMPOSSIBLE: ReadonlySet<string> = new Set(['model/unavailable', 'executor/unavailable', 'package/missing']);
 
-interface Problem {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-}
-
 /** A broken skill, folder or disk makes the evaluation invalid; exit code 1 would mean that cases failed. */
 function toProblem(error: unknown): Problem | undefined {
+  if (isSkillError(error) && error.raised?.code === 'usage') throw new UsageError(error.message, error.hint);
   if (isSkillError(error)) return IMPOSSIBLE.has(error.code) ? undefined : error;
   if (!isSystemError(error)) return undefined;
   const place = error.path === undefined ? '' : ` at ${quoted(error.path, 200)}`;

@@ -1,14 +1,15 @@
 /** Flags of `eval` and their values. */
 import path from 'node:path';
 
-import { REPORT_FORMATS, type Thresholds } from '#evals';
+import { REPORT_FILES, type Thresholds } from '#evals';
 import { EXECUTOR_NAMES, quoted } from '#core';
 import { isDirectory } from '#platform';
 import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
 
-export const REPORT_NAMES = [...Object.keys(REPORT_FORMATS), 'html'] as const;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its keys are written out.
+const REPORT_NAMES = Object.keys(REPORT_FILES) as readonly (keyof typeof REPORT_FILES)[];
 
 export const EVAL_FLAGS = {
   suite: option('NAME', 'run only cases with this tag, or from the file or folder of this name'),
@@ -66,15 +67,19 @@ export const EVAL_FLAGS = {
 
 export type EvalInvocation = Invocation<typeof EVAL_FLAGS>;
 
-export interface WantedReport {
-  readonly format: (typeof REPORT_NAMES)[number];
+export function resolveCwd({ flags }: EvalInvocation): string {
+  return path.resolve(flags.cwd ?? '.');
+}
+
+export interface ReportFlag {
+  readonly format: keyof typeof REPORT_FILES;
   /** Without a file, the report is written next to the results. */
   readonly file?: string;
 }
 
 /** Parses --report. Errors are reported before any case runs. */
-export function wantedReports({ report = [], json, cwd }: EvalInvocation['flags']): readonly WantedReport[] {
-  const wanted = report.map((word): WantedReport => {
+export function readReportFlags({ report = [], json, cwd }: EvalInvocation['flags']): readonly ReportFlag[] {
+  const reports = report.map((word): ReportFlag => {
     const [name = '', ...rest] = word.split('=');
     const format = REPORT_NAMES.find((known) => known === name);
     if (format === undefined)
@@ -89,9 +94,9 @@ export function wantedReports({ report = [], json, cwd }: EvalInvocation['flags'
       throw new UsageError(`--report ${name}: ${quoted(file, 200)} is a folder`, 'name a file in it');
     return { format, file };
   });
-  if (wanted.filter(({ file }) => file === '-').length + (json === true ? 1 : 0) > 1)
+  if (reports.filter(({ file }) => file === '-').length + (json === true ? 1 : 0) > 1)
     throw new UsageError('only one report can go to stdout, and --json counts as one', 'write the others to files');
-  return wanted;
+  return reports;
 }
 
 const KEYS: Readonly<Record<string, readonly [key: keyof Thresholds, least: number, most: number]>> = {

@@ -1,200 +1,137 @@
 /** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
-import { defined, docsPage, EXECUTOR_NAMES, printable, quoted, type Executor, type Model } from '#core';
+import { docsPage, EXECUTOR_NAMES, printable } from '#core';
 import {
-  evaluate,
-  evaluateTrigger,
-  htmlPortability,
-  makePortability,
-  markdownPortability,
-  MOST_DISTRACTORS,
-  mostRepetitions,
-  buildPlan,
-  portabilityExit,
-  skillFoldersIn,
+  openEvaluation,
+  PORTABILITY_FILES,
+  readInputs,
+  renderPortability,
   terminalPortability,
-  type EvalReport,
-  type EvaluateOptions,
-  type PlanOptions,
-  type PortabilityReport,
-  type SubjectReport,
-  type SuiteBasis,
-  type SuiteModel,
-  type SuiteProgress,
-  type Thresholds,
-  type TriggerOptions,
+  type CaseProblem,
+  type EvaluationRequest,
+  type EvaluationResult,
 } from '#evals';
-import { readSurroundings, type Runtime } from '#runtime';
+import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
-import {
-  MATRIX_FILE,
-  dropIfEmpty,
-  newEvaluation,
-  saveReport,
-  storedReports,
-  unfinishedEvaluation,
-} from './report-folder.ts';
-import { parseThresholds, wantedReports, type EvalInvocation } from './flags.ts';
-import { resolveCwd, noModel, readInputs, reportProblems, type EvalInputs } from './inputs.ts';
-import { isCommand, openSubjects, type EvalSubject } from './subjects.ts';
-import { openWorkers } from './workers.ts';
-import { printReport, writeReports } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { jsonText } from '../json.ts';
-import { makeFolders, writeFileAtomically, writeNamedFile } from '#platform';
-import { VERSION } from '../../version.ts';
+import { parseThresholds, readReportFlags, resolveCwd, type EvalInvocation, type ReportFlag } from './flags.ts';
+import { printReport, writeFiles, writeReports } from './write-reports.ts';
 
 const CONCURRENCY = 4;
 /** As many as a project may run at the same time by default. */
 const WORKERS_CONCURRENCY = 20;
 const TIMEOUT_S = 300;
 const TRIGGER_TIMEOUT_S = 120;
+const USUAL_DETECT = 20;
 
-export async function evalCases(invocation: EvalInvocation): Promise<number> {
-  return runEvaluation(invocation, invocation.positionals, async (basis, inputs, runtime) => {
-    const { flags } = invocation;
-    const { env, home } = readSurroundings({});
-    const judge = await openJudge(invocation, runtime);
-    return evaluate({
-      ...basis,
-      stopWhenDecided: flags['stop-when'] === undefined ? undefined : { detect: parseDetect(invocation) },
-      skills: inputs.skills,
-      places: runtime.executionPlaces,
-      home,
-      env,
-      updateCassettes: flags['update-cassettes'] === true,
-      executor: toExecutorName(flags.executor),
-      ...defined({ baseline: flags.baseline, judge }),
-    });
-  });
-}
-
-export async function evalTrigger(invocation: EvalInvocation): Promise<number> {
-  const words = invocation.positionals.slice(1);
-  const others = parseDistractors(invocation);
-  return runEvaluation(invocation, words, async (basis, inputs) => {
-    const { cassettes, cwd, 'update-cassettes': updateCassettes = false } = invocation.flags;
-    if (updateCassettes && cassettes === undefined)
-      throw new UsageError('--update-cassettes needs --cassettes DIR with eval trigger', 'see skillwright eval --help');
-    if (basis.model === undefined && (cassettes === undefined || updateCassettes)) throw noModel();
-    const recordings =
-      cassettes === undefined ? {} : { cassettes: path.resolve(cwd ?? '.', cassettes), updateCassettes };
-    return evaluateTrigger({ ...basis, skills: inputs.skills, ...others, ...recordings });
-  });
-}
-
-type Evaluator = (basis: SuiteBasis, inputs: EvalInputs, runtime: Runtime) => Promise<EvalReport>;
-
-async function runEvaluation(
+export async function runEvaluation(
   invocation: EvalInvocation,
-  words: readonly string[],
-  evaluator: Evaluator,
+  kind: EvaluationRequest['kind'],
+  paths: readonly string[],
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
-  const [thresholds, cwd] = [parseThresholds(flags), resolveCwd(invocation)];
-  wantedReports(flags);
-  const numbers = parseNumbers(invocation);
+  const thresholds = parseThresholds(flags);
+  const reports = readReportFlags(flags);
+  if ((flags.subject?.length ?? 0) > 1) checkMatrixReports(reports);
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
     throw new UsageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
-  const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
-  const runtime = await openRuntime(invocation);
-  const inputs = readInputs(invocation, words, runtime);
+  const request = { ...readRequest(invocation, await openRuntime(invocation)), paths };
+  const inputs = readInputs(request);
   if (reportProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
-  const subjects = await openSubjects(invocation, runtime);
-  if (subjects.length > 1) checkMatrixReports(invocation);
-  const hasModel = subjects.every(({ model }) => model !== undefined);
-  if (!hasModel && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
-  const plans = subjects.flatMap(({ model }) =>
-    model === undefined ? [] : [{ model, plan: buildPlan(planOptions(invocation, inputs, model)) }],
-  );
-  if (flags['dry-run'] === true) {
-    const lines = plans.flatMap(({ plan }) => plan.lines);
-    const known = plans.map(({ plan }) => plan);
-    const planJson = known.length > 1 ? { plans: known } : { plan: known[0] ?? { runs: 0 } };
-    const planText = lines.length > 0 ? lines : ['plan: no run needs a model'];
-    terminal.out(flags.json === true ? jsonText(planJson) : planText);
-    return EXIT.done;
-  }
-  for (const { model, plan } of plans) if (model.way === 'live') terminal.remark(plan.lines.map(printable));
-  const [firstPlan] = plans;
-  const most =
-    flags['stop-when'] === undefined || firstPlan === undefined ? {} : { repeat: mostRepetitions(firstPlan.plan) };
+  const evaluation = await openEvaluation({
+    ...request,
+    kind,
+    inputs,
+    baseline: flags.baseline,
+    detect: parseDetect(invocation),
+    stopWhenDecided: flags['stop-when'] !== undefined,
+    judge: flags.judge,
+    executor: (['none', ...EXECUTOR_NAMES] as const).find((known) => known === flags.executor) ?? 'auto',
+    resume: flags.resume === true,
+    thresholds,
+  });
+  if (flags['dry-run'] === true)
+    return printPlans(
+      evaluation.plans.map(({ plan }) => plan),
+      invocation,
+    );
+  for (const { isLive, plan } of evaluation.plans) if (isLive) terminal.remark(plan.lines.map(printable));
   const workers = await openWorkers(invocation);
-  const directory = unfinished ?? newEvaluation(cwd, new Date());
-  const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
-  const notes: string[] = [];
-  const sources = new Map(runtime.index.all.map(({ dir, source }) => [path.resolve(dir), source]));
-  const evaluateOne = ({ name, model, subject }: EvalSubject, folder: string): Promise<EvalReport> =>
-    evaluator(
-      {
-        cases: inputs.cases,
-        ...most,
-        ...numbers,
-        directory: folder,
-        signal,
-        sourceOf: (skill) => sources.get(skill),
-        resume: unfinished !== undefined,
-        ...defined({ model, subject }),
-        elsewhere: workers?.elsewhere(model),
-        ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
-        onProgress: (state) => progress.show(`${subjects.length > 1 ? `${name}: ` : ''}${progressText(state)}`),
-        onNote: (note) => void notes.push(note),
-      },
-      inputs,
-      runtime,
-    )
-      .catch((error: unknown) => {
-        dropIfEmpty(folder);
-        throw error;
-      })
-      .finally(() => {
-        progress.end();
-        terminal.remark([...new Set(notes.splice(0))].map(printable));
-      });
-  const [first] = subjects;
+  let result: EvaluationResult;
   let status: number;
   try {
+    result = await evaluation.run({
+      elsewhere: workers?.elsewhere,
+      onProgress: (text) => progress.show(text),
+      onEnd: (notes) => {
+        progress.end();
+        terminal.remark(notes.map(printable));
+      },
+      onReport: (report, folder) => writeReports(report, invocation, { folder, only: 'html' }),
+    });
     status =
-      subjects.length > 1 || first === undefined
-        ? await runMatrix({ subjects, directory, thresholds, evaluateOne }, invocation)
-        : await printOne(first, await evaluateOne(first, directory), { thresholds, directory, invocation });
+      result.type === 'matrix'
+        ? printMatrix(result, reports, invocation)
+        : await printReport(result.report, invocation, { thresholds, folder: result.folder });
   } finally {
     await workers?.close();
   }
-  terminal.remark(`results: ${printable(path.relative(cwd, directory))}`);
+  if (result.type === 'report' && result.missing !== '') {
+    const message = `all cases were skipped: ${printable(result.missing)}`;
+    reportProblem(terminal, { message, hint: SUBJECT_HINT });
+    status = EXIT.impossible;
+  }
+  terminal.remark(`results: ${printable(path.relative(resolveCwd(invocation), result.folder))}`);
   if (!signal.aborted) return status;
   terminal.err('interrupted: finished results are kept; continue with the same command and --resume');
   return EXIT.interrupted;
 }
 
-interface PrintOptions {
-  readonly thresholds: Thresholds;
-  readonly directory: string;
-  readonly invocation: EvalInvocation;
-}
-
-/** Stores and prints the report of one subject. */
-async function printOne(
-  { subject }: EvalSubject,
-  report: EvalReport,
-  { thresholds, directory, invocation }: PrintOptions,
-): Promise<number> {
-  saveReport(directory, report);
-  const status = await printReport(report, invocation, { thresholds, folder: directory });
-  const missing = subject?.missing ?? '';
-  if (missing === '') return status;
-  reportProblem(invocation.terminal, { message: `all cases were skipped: ${printable(missing)}`, hint: SUBJECT_HINT });
-  return EXIT.impossible;
-}
-
 const SUBJECT_HINT = `agents and their variables: skillwright eval --help and ${docsPage('eval-subjects')}`;
 
-const USUAL_DETECT = 20;
+type Plan = Awaited<ReturnType<typeof openEvaluation>>['plans'][number]['plan'];
+
+function printPlans(plans: readonly Plan[], { terminal }: EvalInvocation): number {
+  const lines = plans.flatMap((plan) => plan.lines);
+  if (!terminal.printJson(plans.length > 1 ? { plans } : { plan: plans[0] ?? { runs: 0 } }))
+    terminal.out(lines.length > 0 ? lines : ['plan: no run needs a model']);
+  return EXIT.done;
+}
+
+/** The flags that `eval`, `eval trigger` and `eval tune` share. */
+export function readRequest(invocation: EvalInvocation, runtime: Runtime) {
+  const { flags, positionals, signal } = invocation;
+  const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
+  const openModel = async (name: string) => {
+    const { chooseModel } = await import('../agent/agent-model.ts');
+    return (await chooseModel({ name, runtime, signal })).model;
+  };
+  return {
+    cwd: resolveCwd(invocation),
+    suite: flags.suite,
+    updateCassettes: flags['update-cassettes'] === true,
+    cassettes: flags.cassettes,
+    runtime,
+    signal,
+    subjects: flags.subject,
+    subjectEnv: flags['subject-env'],
+    model: flags.model,
+    openModel,
+    concurrency:
+      wholeNumber(flags.concurrency, '--concurrency', { least: 1, most: 256 }) ??
+      (flags.workers === true ? WORKERS_CONCURRENCY : CONCURRENCY),
+    timeoutMs: (wholeNumber(flags.timeout, '--timeout', { least: 1, most: 86_400 }) ?? usual) * 1000,
+    repeat: wholeNumber(flags.repeat, '--repeat', { least: 1, most: 1000 }),
+    distractors: flags.distractors,
+    useCache: flags['no-eval-cache'] !== true,
+  };
+}
 
 /** The difference of interest: --detect, else the threshold of the difference. */
 function parseDetect({ flags }: EvalInvocation): number {
@@ -204,160 +141,81 @@ function parseDetect({ flags }: EvalInvocation): number {
   return difference === undefined || difference <= 0 ? USUAL_DETECT / 100 : difference;
 }
 
-function planOptions(invocation: EvalInvocation, { cases }: EvalInputs, model: SuiteModel): PlanOptions {
-  const { flags, positionals } = invocation;
-  const { baseline, judge } = flags;
-  if (flags['stop-when'] !== undefined && (baseline === undefined || positionals[0] === 'trigger'))
-    throw new UsageError('--stop-when decided needs --baseline', 'pass --baseline none, old or a git revision');
-  const { repeat } = parseNumbers(invocation);
-  return {
-    cases,
-    model,
-    arms: baseline === undefined ? 1 : 2,
-    repeat,
-    detect: parseDetect(invocation),
-    hasJudge: judge !== undefined,
-    earlier: storedReports(resolveCwd(invocation)),
-  };
-}
-
-interface Numbers {
-  readonly concurrency: number;
-  readonly timeoutMs: number;
-  readonly repeat?: number;
-}
-
-export function parseNumbers({ flags, positionals }: EvalInvocation): Numbers {
-  const repeat = wholeNumber(flags.repeat, '--repeat', { least: 1, most: 1000 });
-  const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
-  const seconds = wholeNumber(flags.timeout, '--timeout', { least: 1, most: 86_400 }) ?? usual;
-  return {
-    concurrency:
-      wholeNumber(flags.concurrency, '--concurrency', { least: 1, most: 256 }) ??
-      (flags.workers === true ? WORKERS_CONCURRENCY : CONCURRENCY),
-    timeoutMs: seconds * 1000,
-    ...defined({ repeat }),
-  };
-}
-
-function toExecutorName(name: string | undefined): Exclude<EvaluateOptions['executor'], Executor | undefined> {
-  if (name === 'none') return 'none';
-  return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
-}
-
-async function openJudge({ flags, signal }: EvalInvocation, runtime: Runtime): Promise<Model | undefined> {
-  if (flags.judge === undefined) return undefined;
-  const { chooseModel } = await import('../agent/agent-model.ts');
-  return (await chooseModel({ name: flags.judge, runtime, signal })).model;
-}
-
-/** Parses --distractors: numbers of generated skills, or a folder whose skills are used in steps of 10, 100 and 1000. */
-export function parseDistractors(invocation: EvalInvocation): Pick<TriggerOptions, 'distractors' | 'others'> {
-  const given = invocation.flags.distractors;
-  if (given === undefined) return {};
-  if (/^\d{1,6}(?:,\d{1,6})*$/.test(given)) {
-    const distractors = given.split(',').map(Number);
-    if (distractors.every((count) => count >= 1 && count <= MOST_DISTRACTORS)) return { distractors };
-    throw new UsageError(
-      `--distractors must be numbers from 1 to ${String(MOST_DISTRACTORS)}`,
-      `got ${quoted(given, 200)}`,
-    );
-  }
-  const others = skillFoldersIn(path.resolve(resolveCwd(invocation), given));
-  if (others.length === 0) throw new UsageError(`no skills in ${quoted(given, 200)}`, 'name a folder of skills');
-  const steps = [10, 100, 1000].filter((count) => count < others.length);
-  return { others, distractors: [...steps, others.length] };
-}
-
-export function progressText({ done, total, counts, remainingMs }: SuiteProgress): string {
-  const seconds = remainingMs === undefined ? undefined : Math.ceil(remainingMs / 1000);
-  const parts = [
-    `${String(done)} of ${String(total)}`,
-    `${String(counts.passed)} passed`,
-    ...(['failed', 'error', 'skipped'] as const)
-      .filter((status) => counts[status] > 0)
-      .map((status) => `${String(counts[status])} ${status}`),
-    ...(seconds === undefined ? [] : [`about ${String(seconds)} s left`]),
-  ];
-  return parts.join(', ');
-}
-
-const FORMATS = { json: 'portability.json', markdown: 'portability.md', html: 'portability.html' } as const;
-
-interface MatrixOptions {
-  readonly subjects: readonly EvalSubject[];
-  /** The folder of the evaluation. */
-  readonly directory: string;
-  readonly thresholds: Thresholds;
-  readonly evaluateOne: (subject: EvalSubject, directory: string) => Promise<EvalReport>;
-}
-
 /** Whether a format can show a matrix; the others are about one subject. */
-function checkMatrixReports({ flags }: EvalInvocation): void {
-  const wrong = wantedReports(flags).find(({ format }) => !Object.hasOwn(FORMATS, format));
+function checkMatrixReports(reports: readonly ReportFlag[]): void {
+  const wrong = reports.find(({ format }) => !Object.hasOwn(PORTABILITY_FILES, format));
   if (wrong === undefined) return;
   throw new UsageError(
     `--report ${wrong.format} is about one subject`,
-    `use ${Object.keys(FORMATS).join(', ')}, or name one --subject`,
+    `use ${Object.keys(PORTABILITY_FILES).join(', ')}, or name one --subject`,
   );
 }
 
-/** Runs the subjects one after the other, writes and prints the matrix, and returns the exit code. */
-async function runMatrix(options: MatrixOptions, invocation: EvalInvocation): Promise<number> {
-  const { subjects, directory, thresholds, evaluateOne } = options;
-  const { terminal, signal } = invocation;
-  const startedAt = new Date();
-  const reports: SubjectReport[] = [];
-  for (const [place, one] of subjects.entries()) {
-    if (signal.aborted) break;
-    const folder = toFolderName(one, place);
-    const report = await evaluateOne(one, path.join(directory, folder));
-    saveReport(path.join(directory, folder), report);
-    await writeReports(report, invocation, { folder: path.join(directory, folder), only: 'html' });
-    reports.push({ subject: one.name, folder, missing: one.subject?.missing ?? '', report });
+/** Prints the matrix of several subjects, writes the requested files, and returns the exit code. */
+function printMatrix(
+  { matrix, folder, exit }: Extract<EvaluationResult, { type: 'matrix' }>,
+  reports: readonly ReportFlag[],
+  invocation: EvalInvocation,
+): number {
+  const { terminal } = invocation;
+  if (!terminal.printJson(matrix) && !reports.some(({ file }) => file === '-'))
+    terminal.out(terminalPortability(matrix, terminal));
+  for (const { format, file } of reports) {
+    if (format !== 'json' && format !== 'markdown' && format !== 'html') continue;
+    const place =
+      file === undefined ? path.join(folder, PORTABILITY_FILES[format]) : path.resolve(resolveCwd(invocation), file);
+    const text = renderPortability(matrix, format, path.dirname(place) === folder);
+    if (file === '-') terminal.out(text.trimEnd());
+    else writeFiles([{ path: '', text }], place, format, invocation);
   }
-  const made = makePortability(reports, {
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
-    thresholds,
-  });
-  const matrix = reports.length === subjects.length ? made : { ...made, isPartial: true };
-  writeFileAtomically(path.join(directory, MATRIX_FILE), Buffer.from(jsonText(matrix)));
-  const wanted = wantedReports(invocation.flags);
-  if (invocation.flags.json === true) terminal.out(jsonText(matrix));
-  else if (!wanted.some(({ file }) => file === '-')) terminal.out(terminalPortability(matrix, terminal));
-  for (const { format, file } of wanted) writeMatrix(matrix, format, file, { directory, invocation });
-  return portabilityExit(matrix);
+  return exit;
 }
 
-function toFolderName({ subject, name }: EvalSubject, place: number): string {
-  const words = (subject?.agent.id ?? name).replaceAll(/[^\w.-]+/g, '-').slice(0, 40);
-  return `${String(place + 1)}-${words}`;
-}
-
-function writeMatrix(
-  matrix: PortabilityReport,
-  format: string,
-  file: string | undefined,
-  { directory, invocation }: { readonly directory: string; readonly invocation: EvalInvocation },
-): void {
-  const known = Object.entries(FORMATS).find(([name]) => name === format);
-  if (known === undefined) return;
+/** Reports problems of case files, one per line. Returns true if one is an error, which makes the evaluation invalid. */
+export function reportProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
+  const { terminal } = invocation;
+  const { err, style } = terminal;
   const cwd = resolveCwd(invocation);
-  const place = file === undefined ? path.join(directory, known[1]) : path.resolve(cwd, file);
-  const hasPages = format === 'html' && path.dirname(place) === directory;
-  const text =
-    format === 'json'
-      ? jsonText(matrix)
-      : format === 'markdown'
-        ? markdownPortability(matrix)
-        : htmlPortability(matrix, { hasPages });
-  if (file === '-') {
-    invocation.terminal.out(text.trimEnd());
-    return;
+  for (const { file, line, column, message, hint, severity } of problems) {
+    const place = `${printable(path.relative(cwd, file) || file)}:${String(line)}:${String(column)}`;
+    err(`${place}: ${style(severity === 'error' ? 'red' : 'yellow', severity)}: ${printable(message)}`);
+    if (hint !== '') err(style('dim', `  hint: ${printable(hint)}`));
   }
-  makeFolders(path.dirname(place));
-  writeNamedFile(place, text);
-  invocation.terminal.remark(`${format}: ${printable(path.relative(cwd, place) || place)}`);
+  const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
+  if (first === undefined) return false;
+  terminal.printJson({ error: problemsError(first, others.length, problems) });
+  return true;
+}
+
+function problemsError(first: CaseProblem, others: number, problems: readonly CaseProblem[]): object {
+  const more = others === 0 ? '' : `, and ${String(others)} more`;
+  return {
+    code: 'input/invalid',
+    message: printable(`${first.file}:${String(first.line)}:${String(first.column)}: ${first.message}${more}`),
+    hint: printable(first.hint) || 'fix the case files',
+    data: { problems: problems.map(withoutCode) },
+  };
+}
+
+function withoutCode({ file, line, column, message, hint, severity }: CaseProblem): object {
+  return { file, line, column, message, hint, severity };
+}
+
+/** Opens the workers of `eval --workers`. Returns nothing without the flag, and throws if no worker could take an attempt. */
+async function openWorkers({ flags, signal }: EvalInvocation) {
+  if (flags.workers !== true) return undefined;
+  for (const other of ['update-cassettes', 'subject', 'executor'] as const)
+    if (flags[other] !== undefined && flags[other] !== false)
+      throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
+  const { openEvaluationWorkers } = await import('#fleet');
+  const options = fleetOptions(flags);
+  const fleet = await openFleetFor(options);
+  try {
+    const { database } = options;
+    const workers = await openEvaluationWorkers(fleet, { database, judge: flags.judge, signal });
+    return { elsewhere: workers.elsewhere, close: () => workers.close().finally(() => fleet.close()) };
+  } catch (error) {
+    await fleet.close();
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 
-/** In the audit, as `fleet prune` is. */
+/** The name under which the audit lists what this command does. */
 const ACTOR = 'fleet keys';
 
 /** One query reads the names of all contents. */
@@ -84,12 +84,7 @@ async function prune(
   olderThan: number,
   { database }: FleetOptions,
 ): Promise<number> {
-  const [{ openQueue }, { pruneFleet }, { pruneContents }, { openDatabase }] = await Promise.all([
-    import('#fleet'),
-    import('#fleet'),
-    import('#fleet'),
-    import('#fleet'),
-  ]);
+  const { openQueue, pruneFleet, pruneContents, openDatabase } = await import('#fleet');
   const isDryRun = given['dry-run'] === true;
   const { project } = given;
   const queue = await openQueue(database, pool);

@@ -43,12 +43,7 @@ export const command = defineCommand({
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
     const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
-    const [{ openQueue }, { openFleetServer }, { pinSkills }, { watchDatabase }] = await Promise.all([
-      import('#fleet'),
-      import('#fleet'),
-      import('#fleet'),
-      import('#fleet'),
-    ]);
+    const { openQueue, openFleetServer, pinSkills, watchDatabase } = await import('#fleet');
     const options = fleetOptions(given);
     const fleet = await openFleetFor(options);
     let watch: Awaited<ReturnType<typeof watchDatabase>> | undefined;

@@ -1,9 +1,8 @@
-import { mkdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { namesIn, removeTree, timerMs } from '#platform';
-import { defined, EXECUTOR_NAMES, quoted, SkillError, type Executor, type ExecutorName, type Model } from '#core';
+import { timerMs } from '#platform';
+import { defined, EXECUTOR_NAMES, SkillError, type ExecutorName, type Model } from '#core';
 import { chooseModel } from '../agent/agent-model.ts';
 import { modelExecution } from '../agent/execution-options.ts';
 import { defineCommand, option } from '../command.ts';
@@ -14,16 +13,7 @@ import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import { untilStopped } from './serve.ts';
-import {
-  evaluateAttempt,
-  makeSkillSet,
-  unpackAttempt,
-  type EvaluateOptions,
-  type PackedAttempt,
-  type SuiteModel,
-} from '#evals';
 import type { Runtime } from '#runtime';
-import type { AttemptContext, RunAttempt, StoredAttempt } from '#fleet';
 
 const flags = {
   ...FLEET_FLAGS,
@@ -107,7 +97,7 @@ export const command = defineCommand({
     const { home, cwd } = surroundingsFor(given);
     const directory =
       given.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, given.data);
-    const { startWorker } = await import('#fleet');
+    const { createAttemptRunner, startWorker } = await import('#fleet');
     const runtime = await openRuntime(invocation);
     const choice = { name: given.model, runtime, signal, cwd: given.cwd };
     const { model, reason } = await chooseModel(choice);
@@ -122,7 +112,7 @@ export const command = defineCommand({
         ...fleet,
         url: options.database,
         openModel,
-        runAttempt: attemptRunner({
+        runAttempt: createAttemptRunner({
           runtime,
           executor,
           openModel,
@@ -174,76 +164,4 @@ async function tryExecutor(runtime: Runtime, wanted: 'auto' | ExecutorName, term
 
 function count(text: string | undefined, name: string): number | undefined {
   return wholeNumber(text, `--${name}`, { least: 1, most: 10_000 });
-}
-
-interface AttemptOptions {
-  readonly runtime: Runtime;
-  readonly executor: Exclude<EvaluateOptions['executor'], Executor | undefined>;
-  readonly openModel: () => Promise<Model>;
-  readonly openJudge: (name: string) => Promise<Model>;
-}
-
-/** How a worker runs an attempt of an evaluation: with its own model and executor, in an isolated home and project as `eval` does. */
-function attemptRunner({ runtime, executor, openModel, openJudge }: AttemptOptions): RunAttempt {
-  return async (stored, places) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `eval --workers` of the same format wrote it; see `workers.ts`.
-    const packed = stored.packed as PackedAttempt;
-    mkdirSync(places.directory, { recursive: true, mode: 0o700 });
-    const { evalCase, arm, attempt } = await unpackAttempt(packed, path.join(places.directory, 'files'), places.load);
-    const sources = new Map(
-      places.roots.flatMap(({ source, path: root }) => skillsIn(root).map((dir) => [dir, source])),
-    );
-    await checkSkills(stored, sources, places);
-    const result = await evaluateAttempt(
-      { evalCase, arm, attempt, folders: [...sources.keys()].toSorted() },
-      {
-        executor,
-        places: runtime.executionPlaces,
-        timeoutMs: stored.timeoutMs,
-        directory: places.directory,
-        sourceOf: (folder) => sources.get(folder),
-        signal: places.signal,
-        model: stored.model === undefined ? undefined : await modelFor(stored.model, openModel),
-        judge: stored.judge === undefined ? undefined : await openJudge(stored.judge),
-      },
-    );
-    return { ...result };
-  };
-}
-
-function skillsIn(root: string): readonly string[] {
-  return namesIn(root).map((name) => realpathSync(path.join(root, name)));
-}
-
-/** The copies that the attempt gets have the digest of those that were pinned. */
-async function checkSkills(
-  { skillsDigest }: StoredAttempt,
-  sources: ReadonlyMap<string, string>,
-  { directory, signal }: AttemptContext,
-): Promise<void> {
-  const to = path.join(directory, 'checked');
-  const { digest } = await makeSkillSet([...sources.keys()], { to, sourceOf: (dir) => sources.get(dir), signal });
-  await removeTree(to);
-  if (digest === skillsDigest) return;
-  throw new SkillError({
-    code: 'skill/invalid',
-    message: 'the skills of the attempt do not match their digest',
-    hint: 'run the evaluation again; if it repeats, check the artifact store',
-    data: { path: directory },
-  });
-}
-
-/** Results of another model would be reported under a wrong name. */
-async function modelFor(
-  { id, way }: NonNullable<StoredAttempt['model']>,
-  openModel: () => Promise<Model>,
-): Promise<SuiteModel> {
-  const model = await openModel();
-  if (model.id === id) return { id, way: way === 'rules' ? 'rules' : 'live', open: () => model };
-  throw new SkillError({
-    code: 'model/unavailable',
-    message: `the evaluation wants the model ${quoted(id)}, and this worker has ${quoted(model.id)}`,
-    hint: 'pass the same --model to eval and to all workers',
-    data: { model: id, reasons: [] },
-  });
 }

@@ -10,25 +10,6 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-const DELIMITER = /^ *:?-+:? *$/;
-
-/** Whether a line makes the line before it the header of a table. */
-export function isDelimiterRow(header: string, line: string): boolean {
-  const cells = splitCells(line);
-  return (
-    line.includes('|') && cells.every((cell) => DELIMITER.test(cell)) && splitCells(header).length === cells.length
-  );
-}
-
-/** The cells of a row; `\|` does not separate. */
-export function splitCells(line: string): readonly string[] {
-  const inner = line
-    .trim()
-    .replace(/^\|/, '')
-    .replace(/(?<!\\)\|$/, '');
-  return inner.split(/(?<!\\)\|/).map((cell) => cell.replaceAll('\\|', '|').trim());
-}
-
 /** A narrower column is not readable. */
 const MIN_COLUMN = 6;
 const GAP = 3;

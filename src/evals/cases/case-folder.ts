@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { docsPage, isObject, parseJson, type JsonPath } from '#core';
+import { defined, docsPage, isObject, parseJson, type JsonPath } from '#core';
 import { quietly, readTextFile } from '#platform';
 import type { CaseFile, DraftCase } from './draft.ts';
 import { readOwnCase } from './own-case.ts';
@@ -23,7 +23,7 @@ export function readFolderCase(
   const beside = besideCase(file, at);
   if (file.report.problems.length > since) return undefined;
   const written: WrittenFields = {
-    ...(title === undefined ? {} : { name: title }),
+    ...defined({ name: title }),
     ...beside,
     ...rest,
     ...(expected === undefined ? {} : { expect: isObject(expected) ? convertExpect(expected) : expected }),
@@ -74,7 +74,7 @@ function splitActions({ sequence, ...lists }: WrittenFields): WrittenFields {
   const actions = Object.fromEntries(
     Object.entries(lists).map(([key, list]) => [snakeCase(key), Array.isArray(list) ? list.map(convertAction) : list]),
   );
-  return { ...(sequence === undefined ? {} : { sequence }), ...(Object.keys(actions).length === 0 ? {} : { actions }) };
+  return { ...defined({ sequence }), ...(Object.keys(actions).length === 0 ? {} : { actions }) };
 }
 
 /** Accepts the notation of actions, `{"type": "run_script", "payload": {...}}`. */
@@ -82,7 +82,7 @@ function convertAction(item: unknown): unknown {
   if (!isObject(item)) return item;
   const { tool, action, type, name, arguments: given, args, payload, ...rest } = item;
   const all = given ?? args ?? payload;
-  return { ...rest, tool: tool ?? action ?? type ?? name, ...(all === undefined ? {} : { arguments: all }) };
+  return { ...rest, tool: tool ?? action ?? type ?? name, ...defined({ arguments: all }) };
 }
 
 /** Accepts keywords or an object. */
@@ -91,7 +91,7 @@ function convertOutput(output: unknown): WrittenFields {
   if (!isObject(output)) return { output: { contains: output } };
   const { keywords, ...rest } = output;
   const named = Object.fromEntries(Object.entries(rest).map(([key, value]) => [snakeCase(key), value]));
-  return { output: { ...(keywords === undefined ? {} : { contains: keywords }), ...named } };
+  return { output: { ...defined({ contains: keywords }), ...named } };
 }
 
 function convertConstraints(constraints: WrittenFields): WrittenFields {
@@ -120,7 +120,7 @@ function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written
     addProblem(report, at, `cannot use mock.json beside the case: ${reason}`, hint);
   }
   return {
-    ...(turns === undefined ? {} : { mock: { turns } }),
+    ...defined({ mock: turns && { turns } }),
     ...(files.length === 0 ? {} : { files }),
   };
 }

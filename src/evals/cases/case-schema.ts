@@ -2,7 +2,7 @@
 import { choice, list, map, section, text, type FromSchema, type JsonSchema } from '#core';
 
 const MAX_COUNT = 1_000_000_000;
-export const MAX_REPEAT = 1000;
+const MAX_REPEAT = 1000;
 const DAY_SECONDS = 86_400;
 const OUTCOMES = ['done', 'degraded', 'failed', 'refused', 'cancelled'] as const;
 

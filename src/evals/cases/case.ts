@@ -2,7 +2,7 @@
 import type { Budget, JsonSchema } from '#core';
 
 /** A 1-based position in a case file. */
-export interface CasePlace {
+export interface CaseLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -12,7 +12,7 @@ export interface EvalCase {
   /** Unique in its suite: the id in the file, or one derived from the position. */
   readonly id: string;
   readonly name: string;
-  readonly place: CasePlace;
+  readonly place: CaseLocation;
   readonly input: string;
   /** Absolute paths of files for the workspace. */
   readonly files: readonly string[];

@@ -242,14 +242,14 @@ function chooseId(
 /** The skill of a file: the skill that contains it, else the name in the file, else the folder name. */
 export function targetOfFile({ report, suite }: CaseFile, head: Readonly<Record<string, unknown>>): string | undefined {
   const key = ['skill_name', 'skillName', 'skill', 'capability'].find((wanted) => typeof head[wanted] === 'string');
-  const said = key === undefined ? '' : String(head[key]).trim();
+  const label = key === undefined ? '' : String(head[key]).trim();
   const { skill, guess } = suite;
-  if (skill === undefined) return said === '' ? guess : said;
-  if (said !== '' && said !== skill.name)
+  if (skill === undefined) return label === '' ? guess : label;
+  if (label !== '' && label !== skill.name)
     addProblem(
       report,
       [key ?? ''],
-      `the file names the skill ${quoted(said)}, but the skill here is ${quoted(skill.name)}`,
+      `the file names the skill ${quoted(label)}, but the skill here is ${quoted(skill.name)}`,
       `write ${skill.name}, which is used meanwhile`,
       'warning',
     );

@@ -14,7 +14,7 @@ export const ASSERTION_KEYS: readonly string[] = (
 /** Keys that say whether a skill should load. */
 export const FLAG_KEYS: readonly string[] =
   'should_trigger shouldTrigger should_activate expected_trigger polarity label expected'.split(' ');
-export const SKILL_KEYS: readonly string[] = ['expected_skill', 'expected_skills', 'acceptable_skills'];
+const SKILL_KEYS: readonly string[] = ['expected_skill', 'expected_skills', 'acceptable_skills'];
 export const NAME_KEYS: readonly string[] = ['name', 'eval_name', 'title'];
 export const ID_KEYS: readonly string[] = ['id', 'eval_id', 'case_id'];
 export const FILE_KEYS: readonly string[] = ['files', 'input_files', 'attachments'];

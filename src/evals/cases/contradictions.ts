@@ -67,12 +67,12 @@ function triggerContradictions({ skills: { target }, expect }: CheckedCase): rea
 /** A required text that contains a forbidden text. */
 function textContradictions(checks: NonNullable<Expectations['output']>): readonly Contradiction[] {
   const texts = checks.flatMap((check) => (check.type === 'contains' ? [check] : []));
-  const wanted = texts.filter((check) => check.not !== true);
+  const required = texts.filter((check) => check.not !== true);
   return texts
     .filter((check) => check.not === true)
     .flatMap(({ text, ignoreCase }) => {
       const fold = (value: string): string => (ignoreCase === true ? value.toLowerCase() : value);
-      const clash = wanted.find((other) => text !== '' && fold(other.text).includes(fold(text)));
+      const clash = required.find((other) => text !== '' && fold(other.text).includes(fold(text)));
       if (clash === undefined) return [];
       const message = `the answer must contain ${quoted(clash.text)} and must not contain ${quoted(text)}`;
       return [{ at: ['expect', 'output', 'not_contains'], message }];
@@ -108,9 +108,9 @@ function forbiddenContradictions({
   forbidTools,
 }: CheckedCase): readonly Contradiction[] {
   const { ordered = [], unordered = [], before = [], forbid = [] } = actions;
-  const wanted = [...ordered, ...unordered, ...before.map(({ first }) => first), ...(security.denied ?? [])];
+  const required = [...ordered, ...unordered, ...before.map(({ first }) => first), ...(security.denied ?? [])];
   const forbidden = [...forbid, ...forbidTools.map((tool) => ({ tool }))];
-  return wanted.flatMap((pattern) => {
+  return required.flatMap((pattern) => {
     const clash = forbidden.find((other) => covers(other, pattern));
     if (clash === undefined) return [];
     return [{ at: ['expect'], message: `${quoted(pattern.tool)} must occur and is forbidden` }];

@@ -1,12 +1,11 @@
 /** Problems of case files, by file and line. */
-import type { JsonPath, Position } from '#core';
+import type { JsonPath, Position, Problem } from '#core';
 
-export interface CaseProblem {
+/** A problem with a place in a case file. */
+export interface CaseProblem extends Problem<'input/invalid'> {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  readonly message: string;
-  readonly hint: string;
   /** An error excludes the case; a warning does not. */
   readonly severity: 'error' | 'warning';
 }
@@ -26,7 +25,7 @@ export function addProblem(
   severity: CaseProblem['severity'] = 'error',
 ): void {
   const { line, column } = report.locate(at);
-  report.problems.push({ file: report.file, line, column, message, hint, severity });
+  report.problems.push({ code: 'input/invalid', file: report.file, line, column, message, hint, severity });
 }
 
 /** Maps paths of a merged or rewritten value to paths in the file. */

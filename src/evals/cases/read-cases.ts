@@ -127,7 +127,7 @@ function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, se
   if (document.type === 'broken') {
     const { at, reason, hint } = document;
     if (isNamed || isCaseFileName(path.basename(file)))
-      found.problems.push({ file, ...at, message: reason, hint, severity: 'error' });
+      found.problems.push({ code: 'input/invalid', file, ...at, message: reason, hint, severity: 'error' });
     else found.passedOver.push({ file, reason: `${reason} (line ${String(at.line)})` });
     return;
   }
@@ -215,7 +215,7 @@ function idStem({ report, suite }: CaseFile): string {
 }
 
 function addFileProblem(found: CollectedCases, file: string, message: string, hint: string): void {
-  found.problems.push({ file, line: 1, column: 1, message, hint, severity: 'error' });
+  found.problems.push({ code: 'input/invalid', file, line: 1, column: 1, message, hint, severity: 'error' });
 }
 
 /** Limit for skipped files in the message about an empty suite. */
@@ -227,6 +227,7 @@ function emptySuite(paths: readonly string[], passedOver: ReadCases['passedOver'
     .slice(0, MAX_NAMED_FILES)
     .map(({ file, reason }) => `skipped ${quoted(path.basename(file))}: ${reason}`);
   return {
+    code: 'input/invalid',
     file: paths[0] ?? '.',
     line: 1,
     column: 1,
@@ -268,7 +269,7 @@ function withUniqueIds(drafts: readonly LocatedDraft[]): UniqueCases {
     { draft, position }: LocatedDraft,
     problem: Pick<CaseProblem, 'message' | 'hint' | 'severity'>,
   ): void => {
-    problems.push({ file: draft.case.place.file, ...position, ...problem });
+    problems.push({ code: 'input/invalid', file: draft.case.place.file, ...position, ...problem });
   };
   for (const located of drafts) {
     const { id, case: rest } = located.draft;

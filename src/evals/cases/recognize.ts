@@ -13,7 +13,7 @@ export const CASE_SHAPES = [
 ] as const;
 export type CaseShape = (typeof CASE_SHAPES)[number];
 
-export interface RecognizedItem {
+interface RecognizedItem {
   readonly path: JsonPath;
   readonly value: unknown;
   readonly polarity?: boolean;

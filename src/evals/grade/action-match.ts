@@ -31,15 +31,15 @@ type ValueTest = (value: unknown) => boolean;
 export function readActionPattern(pattern: ActionPattern): MatcherReading {
   const names = compileGlob(pattern.tool, { hidden: true });
   const tests: (readonly [string, ValueTest])[] = [];
-  for (const [name, wanted] of Object.entries(pattern.arguments ?? {})) {
-    const test = valueTest(wanted);
+  for (const [name, expected] of Object.entries(pattern.arguments ?? {})) {
+    const test = valueTest(expected);
     if (typeof test === 'string') return { type: 'refused', message: `${patternText(pattern)}: ${test}` };
     tests.push([name, test]);
   }
   const isExact = pattern.exact === true;
   const fits = (fields: unknown, skill?: string): boolean => {
     if (!isObject(fields)) return tests.length === 0 && !isExact;
-    if (isExact && Object.keys(fields).some((name) => !tests.some(([wanted]) => wanted === name))) return false;
+    if (isExact && Object.keys(fields).some((name) => !tests.some(([expected]) => expected === name))) return false;
     return tests.every(
       ([name, test]) => test(ownField(fields, name)) || (name === 'skill' && skill !== undefined && test(skill)),
     );
@@ -61,23 +61,23 @@ export function readActionPattern(pattern: ActionPattern): MatcherReading {
 }
 
 export function patternText({ tool, arguments: fields = {}, exact }: ActionPattern): string {
-  const wanted = Object.entries(fields).map(([name, value]) => `${name} ${quoted(stableJson(value) ?? '', 80)}`);
-  if (wanted.length === 0) return tool;
-  return `${tool} with ${exact === true ? 'exactly ' : ''}${wanted.join(', ')}`;
+  const expected = Object.entries(fields).map(([name, value]) => `${name} ${quoted(stableJson(value) ?? '', 80)}`);
+  if (expected.length === 0) return tool;
+  return `${tool} with ${exact === true ? 'exactly ' : ''}${expected.join(', ')}`;
 }
 
 /** Tests for equality, or for a match if the text is `/expression/`, at any depth. Returns a message for an invalid expression. */
-function valueTest(wanted: unknown): ValueTest | string {
-  const regex = typeof wanted === 'string' ? readSlashedRegex(wanted) : undefined;
+function valueTest(expected: unknown): ValueTest | string {
+  const regex = typeof expected === 'string' ? readSlashedRegex(expected) : undefined;
   if (regex?.type === 'refused') return regex.message;
   if (regex !== undefined) return (value) => regex.regex.test(typeof value === 'string' ? value : toText(value));
-  if (Array.isArray(wanted)) return listTest(wanted);
-  if (isObject(wanted)) return objectTest(wanted);
-  return (value) => Object.is(value, wanted);
+  if (Array.isArray(expected)) return listTest(expected);
+  if (isObject(expected)) return objectTest(expected);
+  return (value) => Object.is(value, expected);
 }
 
-function listTest(wanted: readonly unknown[]): ValueTest | string {
-  const tests = wanted.map(valueTest);
+function listTest(expected: readonly unknown[]): ValueTest | string {
+  const tests = expected.map(valueTest);
   const problem = tests.find((test) => typeof test === 'string');
   if (typeof problem === 'string') return problem;
   return (value) =>
@@ -86,9 +86,9 @@ function listTest(wanted: readonly unknown[]): ValueTest | string {
     tests.every((test, place) => typeof test === 'function' && test(value[place]));
 }
 
-function objectTest(wanted: Readonly<Record<string, unknown>>): ValueTest | string {
-  const keys = Object.keys(wanted);
-  const inOrder = listTest(Object.values(wanted));
+function objectTest(expected: Readonly<Record<string, unknown>>): ValueTest | string {
+  const keys = Object.keys(expected);
+  const inOrder = listTest(Object.values(expected));
   if (typeof inOrder === 'string') return inOrder;
   return (value) =>
     isObject(value) && Object.keys(value).length === keys.length && inOrder(keys.map((key) => ownField(value, key)));

@@ -79,9 +79,9 @@ function gradeUnordered(patterns: readonly ActionPattern[], steps: readonly Step
   const head = buildHead('actions.unordered', `in any order: ${patterns.map(patternText).join(', ')}`);
   const matchers = compileMatchers(patterns);
   if (typeof matchers === 'string') return errored(head, matchers);
-  const taken = assigned(patterns, matchers, steps);
-  const missing = patterns.filter((_, place) => ![...taken.values()].includes(place));
-  const events = [...taken.keys()].map((at) => steps[at]?.seq ?? 0).toSorted((a, b) => a - b);
+  const assignment = assigned(patterns, matchers, steps);
+  const missing = patterns.filter((_, place) => ![...assignment.values()].includes(place));
+  const events = [...assignment.keys()].map((at) => steps[at]?.seq ?? 0).toSorted((a, b) => a - b);
   if (missing.length === 0) return passed(head, events);
   return failed(head, `no ${missing.map(patternText).join(', ')}; actions: ${stepNames(steps)}`, events);
 }

@@ -110,13 +110,13 @@ function gradeFile(check: Check<'file'>, id: string, facts: RunFacts): CheckResu
 }
 
 function describeFileCheck({ path, exists = true, contains, sha256, mediaType }: Check<'file'>): string {
-  const wanted = [
+  const expected = [
     ...(contains === undefined ? [] : [`contains ${quoted(contains, 80)}`]),
     ...(sha256 === undefined ? [] : [`has the SHA-256 ${sha256}`]),
     ...(mediaType === undefined ? [] : [`is ${mediaType}`]),
   ];
   const where = `${exists ? 'there is' : 'there is no'} file ${quoted(path, 120)}`;
-  return wanted.length === 0 ? where : `${where} that ${wanted.join(' and ')}`;
+  return expected.length === 0 ? where : `${where} that ${expected.join(' and ')}`;
 }
 
 /** `isUnknown`: the record does not hold the content that the check needs. */

@@ -206,8 +206,8 @@ function collectEvidence({ answer, answerSeq, end, steps }: RunFacts): readonly 
           },
         ];
       if (action === undefined || action.type === 'final_answer') return [];
-      const came = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
-      return [{ seq, text: `${describeAction(action)}: ${came}` }];
+      const outcome = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
+      return [{ seq, text: `${describeAction(action)}: ${outcome}` }];
     });
   return [{ seq: answerSeq ?? end, text: sliceStart(answer, LONGEST_ANSWER) }, ...done];
 }

@@ -130,10 +130,10 @@ function triedSteps(pattern: ActionPattern, steps: readonly StepFact[]): readonl
 
 function outcomeText(step: StepFact): string {
   const { observation, decision } = step;
-  const came = observation?.type === 'failed' ? observation.code : (observation?.type ?? 'no outcome');
+  const outcome = observation?.type === 'failed' ? observation.code : (observation?.type ?? 'no outcome');
   const [place] = listAccessedPaths(step);
   const where = place === undefined ? '' : ` ${shownText(place)}`;
-  return `${stepName(step)}${where} (${decision?.effect ?? 'no decision'}, ${came})`;
+  return `${stepName(step)}${where} (${decision?.effect ?? 'no decision'}, ${outcome})`;
 }
 
 function listEvents(steps: readonly StepFact[]): readonly number[] {

@@ -8,7 +8,7 @@ import { RE2JS } from 're2js';
 import { quoted } from '#core';
 import { syntaxProblem } from '../cases/pattern-check.ts';
 
-export interface LinearRegex {
+interface LinearRegex {
   test(text: string): boolean;
 }
 
@@ -20,13 +20,13 @@ const FLAGS = /^[imsu]*$/;
 
 /** Accepts the flags `i`, `m` and `s`; `u` always applies. Refuses backreferences and lookaround. */
 export function readLinearRegex(source: string, flags = ''): RegexReading {
-  const refused = (reason: string): RegexReading => ({
+  const rejectPattern = (reason: string): RegexReading => ({
     type: 'refused',
     message: `cannot use the regular expression ${quoted(source)}: ${reason}`,
   });
-  if (!FLAGS.test(flags)) return refused(`unsupported flags ${quoted(flags)}; use i, m, s or u`);
+  if (!FLAGS.test(flags)) return rejectPattern(`unsupported flags ${quoted(flags)}; use i, m, s or u`);
   const problem = syntaxProblem(source);
-  if (problem !== undefined) return refused(problem.message);
+  if (problem !== undefined) return rejectPattern(problem.message);
   const options =
     (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) |
     (flags.includes('m') ? RE2JS.MULTILINE : 0) |
@@ -35,7 +35,7 @@ export function readLinearRegex(source: string, flags = ''): RegexReading {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(portable(source, flags.includes('s'))), options);
     return { type: 'regex', regex: { test: (text) => compiled.test(text) } };
   } catch (error) {
-    if (error instanceof Error) return refused(error.message.replace(/^error parsing regexp: /, ''));
+    if (error instanceof Error) return rejectPattern(error.message.replace(/^error parsing regexp: /, ''));
     throw error;
   }
 }

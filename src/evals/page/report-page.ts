@@ -3,26 +3,23 @@
  * inserts it as text only, and the content security policy blocks everything else.
  */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 
+import { builtFile } from '#platform';
 import type { EvalReport } from '../report/result.ts';
 import { pageData, type PageOptions } from './page-data.ts';
-import { PAGE_SCRIPT, PAGE_STYLE } from './page-text.ts';
 import type { PageData } from './view.ts';
 
 export function htmlReport(report: EvalReport, options: PageOptions = {}): string {
   return htmlPage(pageData(report, options));
 }
 
-/** The page of the later report, with the changes since the earlier one. */
-export function htmlCompare(before: EvalReport, after: EvalReport, options: Omit<PageOptions, 'before'> = {}): string {
-  return htmlReport(after, { ...options, before });
-}
-
 function htmlPage(data: PageData): string {
+  const [script, style] = [readPageFile('script.js'), readPageFile('style.css')];
   const policy = [
     "default-src 'none'",
-    `script-src '${hashText(PAGE_SCRIPT)}'`,
-    `style-src '${hashText(PAGE_STYLE)}'`,
+    `script-src '${hashText(script)}'`,
+    `style-src '${hashText(style)}'`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -35,16 +32,21 @@ function htmlPage(data: PageData): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     '<title>Evaluation report</title>',
-    `<style>${PAGE_STYLE}</style>`,
+    `<style>${style}</style>`,
     '</head>',
     '<body>',
     '<div id="app"><noscript>This report needs JavaScript, which runs in this file only.</noscript></div>',
     `<script type="application/json" id="data">${dataText(data)}</script>`,
-    `<script>${PAGE_SCRIPT}</script>`,
+    `<script>${script}</script>`,
     '</body>',
     '</html>',
     '',
   ].join('\n');
+}
+
+/** `scripts/build-page.js` writes these files from `console/report-file.tsx`. */
+function readPageFile(name: string): string {
+  return readFileSync(builtFile(`report-page/${name}`), 'utf8');
 }
 
 /** Escapes `<`, so that no element can start or end in the data. */

@@ -42,7 +42,7 @@ export interface CaseVerdict {
   readonly attempts: number;
 }
 
-export interface CheckChange {
+interface CheckChange {
   readonly id: string;
   readonly asked: string;
   readonly before: CaseStatus | 'absent';

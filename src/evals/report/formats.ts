@@ -3,7 +3,6 @@ import type { EvalReport } from './result.ts';
 import { jsonReport } from './json.ts';
 import { junitReport } from './junit.ts';
 import { markdownReport } from './markdown.ts';
-import { sarifReport } from './sarif.ts';
 import { skillCreatorFiles, type ReportFile } from './skill-creator.ts';
 
 /** One text, or several files below a folder. */
@@ -14,8 +13,7 @@ export type WrittenReport =
 export interface ReportFormat {
   /** The default file name; a name without a dot is a folder. */
   readonly file: string;
-  /** Paths in the report are relative to `base`. */
-  readonly write: (report: EvalReport, base: string) => WrittenReport;
+  readonly write: (report: EvalReport) => WrittenReport;
 }
 
 /** The formats of a report and what writes them. */
@@ -23,7 +21,6 @@ export const REPORT_FORMATS = {
   json: { file: 'report.json', write: (report) => text(jsonReport(report)) },
   markdown: { file: 'report.md', write: (report) => text(markdownReport(report)) },
   junit: { file: 'junit.xml', write: (report) => text(junitReport(report)) },
-  sarif: { file: 'report.sarif', write: (report, base) => text(sarifReport(report, base)) },
   'skill-creator': { file: 'skill-creator', write: (report) => ({ type: 'files', files: skillCreatorFiles(report) }) },
 } as const satisfies Readonly<Record<string, ReportFormat>>;
 

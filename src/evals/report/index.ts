@@ -1,42 +1,17 @@
 /**
- * The public names of evals/report.
+ * Reports as the page in `console/report` shows them: its data, and texts that it shares with the other formats. Pure, because it runs in a
+ * browser. Read `../page/view.ts` first.
  */
 
-export {
-  CONTEXT_SECTIONS,
-  type ContextSection,
-  type PageData,
-  type RunStep,
-  type RunView,
-  type TurnView,
-} from '../page/view.ts';
-export { CHANGES, type BeforeAfter, type CaseVerdict, type Change, type ReportComparison } from './compare-reports.ts';
+export { CONTEXT_SECTIONS, type PageData } from '../page/view.ts';
+export { CHANGES } from './compare-reports.ts';
 export {
   chanceText,
-  sumCosts,
-  failuresFirst,
-  incompleteText,
-  invalidLines,
-  isInvalid,
-  isRated,
+  countTokens,
   modelsText,
-  ownArm,
   percentText,
   signedNumber,
-  sumCounts,
-  countTokens,
+  summarizeReport,
   verdictOfDifference,
 } from './report-text.ts';
-export {
-  CASE_STATUSES,
-  type Arm,
-  type CaseResult,
-  type CaseStatus,
-  type CheckResult,
-  type Comparison,
-  type EvalReport,
-  type Rate,
-  type ReportSkill,
-  type StatusCounts,
-  type TriggerReport,
-} from './result.ts';
+export { CASE_STATUSES } from './result.ts';

@@ -31,7 +31,7 @@ export function rateText({ count, of, low, high }: Rate): string {
 }
 
 /** Formats a difference of percentages as `+25 points`. */
-export function pointsText(part: number): string {
+function pointsText(part: number): string {
   return `${signedNumber(part)} points`;
 }
 
@@ -61,7 +61,7 @@ export function amountText(count: number, one: string): string {
   return countText(count, one, `${one}s`, numberText);
 }
 
-export function dollarText(usd: number): string {
+function dollarText(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }
 
@@ -95,7 +95,7 @@ export function totalsText(totals: StatusCounts): string {
     .join(', ');
 }
 
-export function sumCounts(counts: StatusCounts): number {
+function sumCounts(counts: StatusCounts): number {
   return CASE_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
@@ -204,6 +204,17 @@ export function invalidLines(report: EvalReport): readonly string[] {
     ...uncompared.map(({ of, against, reason }) => `${ARM_TITLES[of]} against ${ARM_TITLES[against]}: ${reason}`),
   ];
   return lines.length === 0 && trigger?.isValid === false ? ['the trigger evaluation has no trials'] : lines;
+}
+
+/** What the overview of a report says about it as a whole. `invalid` and `rated` are those of `invalidLines` and `isRated`. */
+export function summarizeReport(report: EvalReport) {
+  return {
+    own: ownArm(report),
+    cost: sumCosts(report.results),
+    invalid: invalidLines(report),
+    isIncomplete: incompleteText(report) !== undefined,
+    rated: report.arms.filter((arm) => isRated(arm, report)),
+  };
 }
 
 export function isInvalid(report: EvalReport): boolean {

@@ -1,5 +1,5 @@
 /** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
-import type { CasePlace, EvalCase } from '../cases/case.ts';
+import type { CaseLocation, EvalCase } from '../cases/case.ts';
 
 /** `error` means that the harness or the model failed; it counts as neither passed nor failed. */
 export const CASE_STATUSES = ['passed', 'failed', 'error', 'skipped'] as const;
@@ -62,7 +62,7 @@ export const ZERO_COST: CaseCost = {
 export interface CaseResult {
   readonly case: string;
   readonly name: string;
-  readonly place: CasePlace;
+  readonly place: CaseLocation;
   readonly input: string;
   readonly tags: readonly string[];
   readonly arm: Arm;
@@ -246,7 +246,7 @@ export interface FlakyCase {
 }
 
 /** Skills with the role `control` are installed by the trigger evaluation to test it, and are not evaluated. */
-export interface ReportSkill {
+interface ReportSkill {
   readonly name: string;
   readonly digest: string;
   readonly version?: string;

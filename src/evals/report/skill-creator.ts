@@ -12,7 +12,7 @@ export interface ReportFile {
   readonly text: string;
 }
 
-export interface Expectation {
+interface Expectation {
   readonly text: string;
   readonly passed: boolean;
   readonly evidence: string;

@@ -66,10 +66,10 @@ export function openCaseModel(
 /** Covers what the model said, not what it was asked. */
 function answersDigest(file: string): string {
   const { entries } = readCassette(file);
-  const said = entries.map(({ answer }) =>
+  const answerTexts = entries.map(({ answer }) =>
     answer === undefined ? 'failed' : [answer.text, answer.toolCalls.map(({ name, input }) => [name, input])],
   );
-  return sha256(stableJson(said));
+  return sha256(stableJson(answerTexts));
 }
 
 /** Generated answers only stand in for a model that is not given. */
@@ -83,10 +83,10 @@ function recording(
   file: string,
   { hide }: PortableText,
 ): [Model, Omit<CaseModel, 'model' | 'failures'>] {
-  const made = `${file}.recording`;
-  rmSync(made, { force: true });
-  const assertDone = (): void => renameSync(made, file);
-  return [recordCassette(open(), made, { redact: hide }), { id, way, identity: `${way} ${id}`, assertDone }];
+  const recording = `${file}.recording`;
+  rmSync(recording, { force: true });
+  const assertDone = (): void => renameSync(recording, file);
+  return [recordCassette(open(), recording, { redact: hide }), { id, way, identity: `${way} ${id}`, assertDone }];
 }
 
 /** Maps recorded paths in answers to the paths of this run. */

@@ -2,17 +2,21 @@
  * An attempt that another machine runs: the case with its files named by digest, and the skills by theirs. Everything that the outcome
  * depends on travels, so the result is the one of this machine.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { SkillError } from '#core';
+import { namesIn, quietly, removeTree, sha256 } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
-import { quietly, sha256 } from '#platform';
+import { evaluateAttempt, type AttemptOptions } from '../evaluate.ts';
+import type { CaseResult } from '../report/result.ts';
 import { cassetteFile } from './case-model.ts';
+import { makeSkillSet } from './skill-set.ts';
 import type { Job } from './suite-jobs.ts';
 
 type Attempt = Pick<Job, 'evalCase' | 'arm' | 'attempt'>;
 
-export interface PortableFile {
+interface PortableFile {
   /** As it is named in the case: `DIGEST/NAME`. */
   readonly name: string;
   readonly digest: string;
@@ -47,8 +51,41 @@ export function packAttempt({
   }, undefined);
 }
 
+export interface PackedAttemptOptions extends Omit<AttemptOptions, 'sourceOf'> {
+  readonly roots: readonly { readonly source: string; readonly path: string }[];
+  /** Covers the skills of all roots, as they were on the machine that packed the attempt. */
+  readonly skillsDigest: string;
+  /** Returns checked bytes. */
+  readonly load: (digest: string) => Promise<Uint8Array>;
+}
+
+/** Runs and grades an attempt of another machine. Its record and its files are put below `directory`. */
+export async function runPackedAttempt(packed: PackedAttempt, options: PackedAttemptOptions): Promise<CaseResult> {
+  const { roots, skillsDigest, load, ...attempt } = options;
+  const { directory, signal } = attempt;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const job = await unpackAttempt(packed, path.join(directory, 'files'), load);
+  const sources = new Map(
+    roots.flatMap(({ source, path: root }) =>
+      namesIn(root).map((name) => [realpathSync(path.join(root, name)), source] as const),
+    ),
+  );
+  const sourceOf = (folder: string): string | undefined => sources.get(folder);
+  const to = path.join(directory, 'checked');
+  const { digest } = await makeSkillSet([...sources.keys()], { to, sourceOf, signal });
+  await removeTree(to);
+  if (digest !== skillsDigest)
+    throw new SkillError({
+      code: 'skill/invalid',
+      message: 'the skills of the attempt do not match their digest',
+      hint: 'run the evaluation again; if it repeats, check the artifact store',
+      data: { path: directory },
+    });
+  return evaluateAttempt({ ...job, folders: [...sources.keys()].toSorted() }, { ...attempt, sourceOf });
+}
+
 /** Writes the files of an attempt below a folder and names them in its case. `load` returns checked bytes. */
-export async function unpackAttempt(
+async function unpackAttempt(
   { evalCase, arm, attempt, files }: PackedAttempt,
   folder: string,
   load: (digest: string) => Promise<Uint8Array>,
@@ -76,7 +113,7 @@ function withFiles(evalCase: EvalCase, file: (name: string) => string, cassette:
     ...evalCase,
     files: files.map((name) => file(name)),
     skills: { ...skills, folders: [] },
-    ...(answers?.type === 'cassette' ? { answers: { ...answers, file: cassette(answers.file) } } : {}),
+    answers: answers?.type === 'cassette' ? { ...answers, file: cassette(answers.file) } : answers,
     expect: {
       ...expect,
       output: expect.output?.map((check) =>

@@ -34,20 +34,25 @@ interface WorkspaceFacts {
 
 const NO_WORKSPACE: WorkspaceFacts = { readOutput: () => undefined };
 
-export interface Attempt extends CaseGrading {
+/** One attempt at a case, on this machine or another, by the own loop or another agent. */
+export interface AttemptBasis {
   readonly evalCase: EvalCase;
   readonly arm: Arm;
   readonly attempt: number;
+  /** The folder for run records. */
+  readonly runs: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly grading: CaseGrading;
+}
+
+export interface Attempt extends AttemptBasis {
   readonly runtime: Runtime;
   readonly model: CaseModel;
   /** Absent if program execution is disabled. */
   readonly executor: Executor | undefined;
   /** An unused folder for this attempt only. */
   readonly project: string;
-  /** The folder for run records. */
-  readonly runs: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** Rejects only with the abort reason; any other problem is an `error` result of this case. */
@@ -103,7 +108,7 @@ async function askAgent(attempt: Attempt, signal: AbortSignal): Promise<Ran> {
 
 /** Reads the output files and runs the checkers while the workspace still exists. */
 async function takeWorkspace(
-  { evalCase, project, checkerMs = CHECKER_MS }: Attempt,
+  { evalCase, project, grading: { checkerMs = CHECKER_MS } }: Attempt,
   { execution }: Session,
   signal: AbortSignal,
 ): Promise<WorkspaceFacts> {
@@ -154,7 +159,8 @@ function describeFailure({ answers, expect }: EvalCase, model: CaseModel): strin
 
 async function graded(attempt: Attempt, { path: folder, streamed, workspace }: Ran): Promise<CaseResult> {
   if (folder === undefined) throw new Error('the run has no record');
-  const { evalCase, judge, checkerMs = CHECKER_MS, outputs, signal } = attempt;
+  const { evalCase, grading, signal } = attempt;
+  const { judge, checkerMs = CHECKER_MS, outputs } = grading;
   const { readOutput, checkers } = workspace;
   const {
     model: _model,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { defined, isSkillError, type Budget, type Executor } from '#core';
+import { isSkillError, type Budget, type Executor } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import { removeTree, sha256 } from '#platform';
@@ -17,33 +17,12 @@ import {
   type SuiteModel,
 } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
-import { runCase, type CaseGrading } from './run-case.ts';
+import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
 import { openEnvironments, type Environment, type Environments } from './environments.ts';
 import type { SkillSet } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
 import { jobKey, buildJobs, type ArmSkills, type Job } from './suite-jobs.ts';
-
-/** Options that all kinds of evaluations share. */
-export type SuiteBasis = Pick<
-  SuiteOptions,
-  | 'cases'
-  | 'model'
-  | 'repeat'
-  | 'concurrency'
-  | 'timeoutMs'
-  | 'directory'
-  | 'resume'
-  | 'cache'
-  | 'signal'
-  | 'onProgress'
-  | 'sourceOf'
-  | 'subject'
-  | 'elsewhere'
-> & {
-  /** Receives remarks that are not part of the report. */
-  readonly onNote?: (text: string) => void;
-};
 
 export interface SuiteProgress {
   readonly done: number;
@@ -54,12 +33,11 @@ export interface SuiteProgress {
   readonly last: CaseResult;
 }
 
-export interface SuiteOptions extends CaseGrading {
+/** Options that all kinds of evaluations share. */
+export interface SuiteBasis {
   readonly cases: readonly EvalCase[];
-  readonly arms: readonly ArmSkills[];
   /** Used for cases without a script or cassette. */
   readonly model?: SuiteModel;
-  readonly updateCassettes?: boolean;
   /** Overrides the number of attempts of each case. */
   readonly repeat?: number;
   readonly concurrency: number;
@@ -73,28 +51,34 @@ export interface SuiteOptions extends CaseGrading {
   readonly subject?: OpenSubject;
   /** Runs attempts on other machines. */
   readonly elsewhere?: Elsewhere;
+  /** The source of a skill folder, such as `project`; its copy keeps it. */
+  readonly sourceOf?: (folder: string) => string | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: SuiteProgress) => void;
+  /** Receives remarks that are not part of the report. */
+  readonly onNote?: (text: string) => void;
+}
+
+export interface SuiteOptions extends SuiteBasis {
+  readonly arms: readonly ArmSkills[];
+  readonly grading?: CaseGrading;
+  readonly updateCassettes?: boolean;
   /** Ends a run of the subject that has done enough for the question of its case. */
   readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'>;
   /** Absent if program execution is disabled. */
   readonly executor?: Executor;
-  /** The source of a skill folder, such as `project`; its copy keeps it. */
-  readonly sourceOf?: (folder: string) => string | undefined;
   /** Returns a reason to skip a case. */
   readonly reasonToSkip?: (evalCase: EvalCase) => string | undefined;
   /** Other settings that outcomes depend on, for the cache key. */
   readonly settings?: unknown;
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: SuiteProgress) => void;
   /** Asked after each attempt at all cases; the suite stops when it returns true. Without it the attempts of a case run one after the other. */
   readonly isDecided?: (results: readonly CaseResult[]) => boolean;
 }
 
 /** An attempt that another machine can run: the case, and the copies of the skills that it gets. */
-export interface PortableAttempt extends Pick<Job, 'evalCase' | 'arm' | 'attempt'> {
+interface PortableAttempt extends Omit<AttemptBasis, 'signal' | 'grading'> {
   readonly set: SkillSet;
-  readonly timeoutMs: number;
-  /** The folders of the suite, where the record and the output files are put. */
-  readonly runs: string;
+  /** The folder of the suite where the output files are put. */
   readonly outputs: string | undefined;
 }
 
@@ -207,7 +191,7 @@ interface JobParts {
 
 async function runJob(job: Job, place: number, parts: JobParts): Promise<CaseResult> {
   const { options, environments, kept, work } = parts;
-  const { evalCase, arm, attempt } = job;
+  const { evalCase } = job;
   const skipped = options.reasonToSkip?.(evalCase);
   if (skipped !== undefined) return notRun(job, 'skipped', skipped);
   if (options.subject !== undefined) return runBySubject(options.subject, job, place, parts);
@@ -227,24 +211,9 @@ async function runJob(job: Job, place: number, parts: JobParts): Promise<CaseRes
   // Recording a cassette needs a run.
   const known = options.updateCassettes === true ? undefined : keptResult(key, evalCase, kept);
   if (known !== undefined) return known;
-  const [timeoutMs, runs] = [evalCase.timeoutMs ?? options.timeoutMs, path.join(options.directory, 'runs')];
-  const { outputs } = options;
-  const remote = await elsewhere?.({ evalCase, arm, attempt, set, timeoutMs, runs, outputs });
-  const result =
-    remote ??
-    (await runCase({
-      evalCase,
-      arm,
-      attempt,
-      runtime,
-      model,
-      executor: options.executor,
-      project,
-      runs,
-      timeoutMs,
-      signal: options.signal,
-      ...pickGrading(options),
-    }));
+  const attempt = toAttempt(job, options);
+  const remote = await elsewhere?.({ ...attempt, set, outputs: options.grading?.outputs });
+  const result = remote ?? (await runCase({ ...attempt, runtime, model, executor: options.executor, project }));
   await removeTree(project);
   kept.keep(key, result);
   return result;
@@ -266,7 +235,7 @@ async function runBySubject(
   place: number,
   { options, environments, kept, work, removals }: JobParts,
 ): Promise<CaseResult> {
-  const { evalCase, arm, attempt } = job;
+  const { evalCase } = job;
   if (subject.missing !== '') return notRun(job, 'skipped', subject.missing);
   if (answersFor(evalCase, subject)?.type === 'script')
     return notRun(job, 'skipped', 'the case has scripted answers, and another agent brings its own model');
@@ -278,19 +247,13 @@ async function runBySubject(
   if (known !== undefined) return known;
   const folder = path.join(work, 'subjects', String(place));
   const result = await runSubjectCase({
-    evalCase,
-    arm,
-    attempt,
+    ...toAttempt(job, options),
     subject,
     skills: environments.installed(set),
     skillsDigest: set.digest,
     work: folder,
-    runs: path.join(options.directory, 'runs'),
     stopAfter: options.stopAfter,
     openSession: options.executor === undefined ? undefined : () => openCheckers(job, options.executor, environments),
-    timeoutMs: evalCase.timeoutMs ?? options.timeoutMs,
-    signal: options.signal,
-    ...pickGrading(options),
   });
   // While the next agent runs. What is left is removed with the folder of the suite.
   removals.push(removeTree(folder).catch(() => false));
@@ -304,10 +267,10 @@ async function openCheckers(job: Job, executor: Executor | undefined, environmen
   return runtime.startSession({ execution: { executor, artifacts: false } });
 }
 
-function pickGrading({ judge, checkerMs, outputs }: CaseGrading): CaseGrading {
-  return {
-    ...defined({ judge, checkerMs, outputs }),
-  };
+function toAttempt({ evalCase, arm, attempt }: Job, options: SuiteOptions): AttemptBasis {
+  const { directory, timeoutMs, signal, grading = {} } = options;
+  const runs = path.join(directory, 'runs');
+  return { evalCase, arm, attempt, runs, timeoutMs: evalCase.timeoutMs ?? timeoutMs, signal, grading };
 }
 
 /** An invalid configuration is an error of its own case only; the message is returned. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { compareText, SkillError } from '#core';
 import { copyTree, makeFolders, sha256 } from '#platform';
 
-export interface SetSkill {
+interface SetSkill {
   readonly name: string;
   readonly digest: string;
 }

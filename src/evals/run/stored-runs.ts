@@ -10,7 +10,7 @@ import type { StoredRun } from '../grade/regrade.ts';
 import { storedFiles } from './stored-outputs.ts';
 import { readStoredResults } from './stored-results.ts';
 
-export const RESULTS_FILE = 'results.jsonl';
+const RESULTS_FILE = 'results.jsonl';
 
 /** For the folder of an evaluation, returns all its runs with their last result; any other folder is a single run. */
 export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly StoredRun[] {

@@ -174,7 +174,7 @@ export function binomialAtLeast(least: number, of: number, share: number): numbe
   return Math.min(1, sum);
 }
 
-export function logChoose(of: number, count: number): number {
+function logChoose(of: number, count: number): number {
   return logFactorial(of) - logFactorial(count) - logFactorial(of - count);
 }
 

@@ -1,7 +1,7 @@
 /** The portability matrix as text for a terminal, as Markdown, and as an HTML page without scripts. */
 import { createHash } from 'node:crypto';
 
-import { durationText, escapeXml, printable } from '#core';
+import { durationText, escapeXml, printable, visibleJson } from '#core';
 import { fitText, padText } from '#platform';
 import { amountText, numberText, percentText, rateText, countTokens } from '../report/report-text.ts';
 import type { Look } from '../report/terminal.ts';
@@ -57,6 +57,23 @@ function wrongLoads({ cells }: PortabilityCase): string {
 
 const ASKED = 24;
 
+/** The formats of a matrix and the default names of their files. */
+export const PORTABILITY_FILES = {
+  json: 'portability.json',
+  markdown: 'portability.md',
+  html: 'portability.html',
+} as const;
+
+/** With `hasPages`, the HTML page links to the report of each subject beside it. */
+export function renderPortability(
+  report: PortabilityReport,
+  format: keyof typeof PORTABILITY_FILES,
+  hasPages = false,
+): string {
+  if (format === 'json') return visibleJson(JSON.stringify(report, undefined, 2));
+  return format === 'markdown' ? markdownPortability(report) : htmlPortability(report, { hasPages });
+}
+
 export function terminalPortability({ subjects, cases }: PortabilityReport, { width, style }: Look): readonly string[] {
   const columns = subjects.length * 6;
   const room = Math.max(12, width - ASKED - columns - 2);
@@ -90,7 +107,7 @@ export function terminalPortability({ subjects, cases }: PortabilityReport, { wi
   ];
 }
 
-export function markdownPortability(report: PortabilityReport): string {
+function markdownPortability(report: PortabilityReport): string {
   const cell = (text: string): string =>
     printable(text)
       .slice(0, 160)
@@ -134,7 +151,7 @@ const STYLE =
   '@media(prefers-color-scheme:dark){.good{color:#5fc98c}.bad{color:#ff8a80}}';
 
 /** Each subject links to its own report, with the record of every run. */
-export function htmlPortability(report: PortabilityReport, { hasPages }: { readonly hasPages: boolean }): string {
+function htmlPortability(report: PortabilityReport, { hasPages }: { readonly hasPages: boolean }): string {
   const text = (value: string): string => escapeXml(printable(value));
   const cells = (tag: 'td' | 'th', row: readonly string[]): string =>
     row.map((value) => `<${tag}${toToneClass(value)}>${text(value)}</${tag}>`).join('');

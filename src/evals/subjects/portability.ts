@@ -5,7 +5,7 @@ import { groupBy, hasVerdict, type CaseCost, type CaseResult, type EvalReport, t
 import { computeRate } from '../statistics/statistics.ts';
 
 /** `invalid`: a control failed, so there are no scores. `skipped`: the agent cannot run here. */
-export type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
+type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
 
 export interface SubjectRow {
   /** The agent with its version and model. */

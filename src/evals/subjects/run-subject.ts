@@ -92,7 +92,7 @@ function redactorFor(env: Readonly<Record<string, string>>): Redactor {
 }
 
 const MAX_OUTPUT = 64 * 1024 * 1024;
-/** Of the transcript itself, as evidence. */
+/** Bytes of the transcript that are kept as evidence. */
 const MAX_KEPT = 4 * 1024 * 1024;
 const MAX_ERRORS = 4096;
 

@@ -6,31 +6,24 @@ import type { EvalCase } from '../cases/case.ts';
 import type { Session } from '#runtime';
 import type { RunChecker } from '../grade/checker.ts';
 import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
-import { ungradedResult, type Arm, type CaseResult } from '../report/result.ts';
-import { needsFiles, placeFiles, type CaseGrading } from '../run/run-case.ts';
+import { ungradedResult, type CaseResult } from '../report/result.ts';
+import { needsFiles, placeFiles, type AttemptBasis } from '../run/run-case.ts';
 import { runChecker } from '../run/run-checker.ts';
 import { storeFiles } from '../run/stored-outputs.ts';
 import type { InstalledSkill } from './installed-skills.ts';
 import type { OpenSubject } from './open-subject.ts';
 import { runSubject } from './run-subject.ts';
 
-export interface SubjectAttempt extends CaseGrading {
-  readonly evalCase: EvalCase;
-  readonly arm: Arm;
-  readonly attempt: number;
+export interface SubjectAttempt extends AttemptBasis {
   readonly subject: OpenSubject;
   readonly skills: readonly InstalledSkill[];
   readonly skillsDigest: string;
   /** An unused folder for this attempt only. */
   readonly work: string;
-  /** The folder for run records. */
-  readonly runs: string;
   /** Ends a run that has done enough for the question of the case. */
   readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'> | undefined;
   /** Opens a session that can run checker scripts; absent if no program can run. */
   readonly openSession?: (() => Promise<Session>) | undefined;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** The agent with its version and its model, as reports name it. */
@@ -40,7 +33,8 @@ export function subjectName({ label, model }: Pick<OpenSubject, 'label' | 'model
 
 /** Rejects only with the abort reason; any other problem is an `error` result of this case. */
 export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResult> {
-  const { evalCase, arm, subject, outputs, judge, checkerMs = CHECKER_MS, signal } = attempt;
+  const { evalCase, arm, subject, grading, signal } = attempt;
+  const { outputs, judge, checkerMs = CHECKER_MS } = grading;
   const model = { id: subjectName(subject), way: 'live' } as const;
   const empty = ungradedResult(evalCase, { arm, attempt: attempt.attempt, model });
   const startedAt = performance.now();

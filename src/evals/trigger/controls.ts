@@ -71,14 +71,14 @@ export function canaryControl(
   const fired = results.filter(({ loaded }) => loaded.includes(skill)).length;
   const unjudged = results.filter((result) => !hasVerdict(result));
   const broken = unjudged.length;
-  const wanted = name === 'always-fire' ? results.length : 0;
+  const expected = name === 'always-fire' ? results.length : 0;
   return {
     name,
     asked: name === 'always-fire' ? `${skill} loads for every query` : `${skill} loads for no query`,
     found:
       `it loaded for ${String(fired)} of ${String(results.length)}` +
       (broken === 0 ? '' : `, and ${String(broken)} had no verdict${reasonText(unjudged[0]?.reason)}`),
-    isKept: results.length > 0 && broken === 0 && fired === wanted,
+    isKept: results.length > 0 && broken === 0 && fired === expected,
   };
 }
 

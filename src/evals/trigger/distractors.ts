@@ -2,7 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { quoted } from '#core';
 import { makeFolders } from '#platform';
+import { skillFoldersIn } from '../cases/suite.ts';
+import { raiseUsage } from '../project/raise-usage.ts';
 
 interface Field {
   readonly word: string;
@@ -39,7 +42,7 @@ const FIELDS: readonly Field[] = [
   { word: 'printing', things: ['paper orders', 'proof sheets', 'colour targets', 'binding notes', 'press schedules'] },
 ];
 
-export const MOST_DISTRACTORS = VERBS.length * FIELDS.length * 5;
+const MOST_DISTRACTORS = VERBS.length * FIELDS.length * 5;
 
 /** Cycles through the fields, so that ten distractors come from ten fields. */
 function distractorAt(place: number): { readonly name: string; readonly description: string } {
@@ -65,4 +68,21 @@ export function writeDistractors(folder: string, count: number): readonly string
     );
     return dir;
   });
+}
+
+/** `word` is numbers of generated skills, or a folder whose skills are used in steps of 10, 100 and 1000. */
+export function readDistractors(
+  word: string | undefined,
+  cwd: string,
+): { readonly distractors?: readonly number[]; readonly others?: readonly string[] } {
+  if (word === undefined) return {};
+  if (/^\d{1,6}(?:,\d{1,6})*$/.test(word)) {
+    const distractors = word.split(',').map(Number);
+    if (distractors.every((count) => count >= 1 && count <= MOST_DISTRACTORS)) return { distractors };
+    raiseUsage(`--distractors must be numbers from 1 to ${String(MOST_DISTRACTORS)}`, `got ${quoted(word, 200)}`);
+  }
+  const others = skillFoldersIn(path.resolve(cwd, word));
+  if (others.length === 0) raiseUsage(`no skills in ${quoted(word, 200)}`, 'name a folder of skills');
+  const steps = [10, 100, 1000].filter((count) => count < others.length);
+  return { others, distractors: [...steps, others.length] };
 }

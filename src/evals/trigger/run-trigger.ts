@@ -188,7 +188,7 @@ function runAmong(options: TriggerOptions, { cases, skills, name }: RunSet): Pro
   const isCached = cache !== undefined && !(options.subject !== undefined && name === 'controls');
   return runSuite({
     ...suite,
-    ...(isCached ? { cache } : {}),
+    cache: isCached ? cache : undefined,
     cases:
       cassettes === undefined ? cases : recorded(cases, path.join(cassettes, name === '' ? 'cases' : name), options),
     arms: [{ arm: 'with', foldersFor: () => skills }],
@@ -237,10 +237,10 @@ async function sweepOver(
 function othersFor({ directory, others, skills }: TriggerOptions, count: number): readonly string[] {
   if (others === undefined) return writeDistractors(path.join(directory, DISTRACTORS, String(count)), count);
   // An evaluated skill, or one with its name, cannot be a distractor.
-  const taken = new Set(skills.map((folder) => path.basename(folder)));
+  const usedNames = new Set(skills.map((folder) => path.basename(folder)));
   const usable = others.filter((folder) => {
-    const isNew = !taken.has(path.basename(folder));
-    taken.add(path.basename(folder));
+    const isNew = !usedNames.has(path.basename(folder));
+    usedNames.add(path.basename(folder));
     return isNew;
   });
   return usable.slice(0, count);

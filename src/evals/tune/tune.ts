@@ -47,7 +47,7 @@ export interface WrongQuery {
   readonly shouldLoad: boolean;
 }
 
-export interface Candidate {
+interface Candidate {
   readonly description: string;
   readonly train: Rate;
 }
@@ -188,12 +188,12 @@ interface Bench {
 /** Runs cases with a copy of the skill that has another description, among the same other skills. */
 function openBench(options: TuneOptions, { text, name }: { readonly text: string; readonly name: string }): Bench {
   const { skill, distractors, propose: _propose, directory, signal, ...basis } = options;
-  const made = path.join(directory, 'tune-skills');
+  const skillsFolder = path.join(directory, 'tune-skills');
   const others =
-    typeof distractors === 'number' ? writeDistractors(path.join(made, 'others'), distractors) : distractors;
+    typeof distractors === 'number' ? writeDistractors(path.join(skillsFolder, 'others'), distractors) : distractors;
   return {
     async run(description, cases, label) {
-      const to = path.join(made, label, path.basename(skill));
+      const to = path.join(skillsFolder, label, path.basename(skill));
       makeFolders(path.dirname(to));
       const copied = await copyTree(skill, { to, permissions: 'writable', leaveOut: ['evals', 'eval'], signal });
       const changed = withDescription(skill, text, description) ?? text;
@@ -217,7 +217,7 @@ function openBench(options: TuneOptions, { text, name }: { readonly text: string
       return report;
     },
     async close() {
-      await removeTree(made);
+      await removeTree(skillsFolder);
     },
   };
 }

@@ -2,86 +2,87 @@
  * Renders the Markdown of a skill as HTML for people. Covers what skills use: headings, paragraphs, lists, quotes, tables as text, code,
  * emphasis and links. Every character of the source is escaped before markup is added, so the source cannot add an element or an attribute.
  */
-import { closesFence, escapeXml, fenceMark, printable, sliceStart } from '#core';
+import { escapeXml, printable, readMarkdown, sliceStart, type MarkdownBlock } from '#core';
 
 /** Longer texts are cut, so that a page stays loadable. */
 const MAX_CHARACTERS = 400_000;
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.{0,400})/;
-const ITEM = /^([ \t]{0,40})(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$/;
-const QUOTE = /^ {0,3}> ?(.*)$/;
-const TABLE = /^ {0,3}\|/;
 
 /** Headings start at `<h2>`, because the page has its own `<h1>`. */
 export function markdownHtml(text: string): string {
-  const lines = sliceStart(text, MAX_CHARACTERS).split(/\r\n|[\n\r\u2028\u2029]/);
-  const html: string[] = [];
-  let at = 0;
-  const takeWhile = (isPart: (line: string) => boolean): readonly string[] => {
-    const from = at;
-    while (at < lines.length && isPart(lines[at] ?? '')) at += 1;
-    return lines.slice(from, at);
-  };
-  while (at < lines.length) {
-    const line = lines[at] ?? '';
-    const fence = fenceMark(line);
-    const heading = HEADING.exec(line);
-    if (line.trim() === '') at += 1;
-    else if (fence !== undefined) {
-      at += 1;
-      const code = takeWhile((one) => !closesFence(one, fence));
-      at += 1;
-      html.push(codeBlock(code));
-    } else if (heading !== null) {
-      at += 1;
-      const level = String(Math.min(6, (heading[1] ?? '').length + 1));
-      html.push(`<h${level}>${inline((heading[2] ?? '').replace(/[ \t]#+[ \t]*$/, ''))}</h${level}>`);
-    } else if (TABLE.test(line)) html.push(codeBlock(takeWhile((one) => TABLE.test(one))));
-    else if (QUOTE.test(line))
-      html.push(
-        `<blockquote><p>${takeWhile((one) => QUOTE.test(one))
-          .map(quotedLine)
-          .join('<br>')}</p></blockquote>`,
-      );
-    else if (ITEM.test(line)) html.push(list(takeWhile((one) => ITEM.test(one) || isContinued(one))));
-    else html.push(`<p>${takeWhile(isParagraph).map(inline).join('\n')}</p>`);
-  }
+  const blocks = readMarkdown(sliceStart(text, MAX_CHARACTERS)).filter(({ type }) => type !== 'blank');
+  const html = groupBlocks(blocks).map(blockHtml);
   if (text.length > MAX_CHARACTERS) html.push('<p><em>The rest is in the file.</em></p>');
   return html.join('\n');
+}
+
+/** The blocks that become one element: a list, a quote or a block of code. */
+function groupBlocks(blocks: readonly MarkdownBlock[]): readonly (readonly MarkdownBlock[])[] {
+  const groups: MarkdownBlock[][] = [];
+  for (const block of blocks) {
+    const group = groups.at(-1);
+    if (group !== undefined && isTogether(group, block)) group.push(block);
+    else groups.push([block]);
+  }
+  return groups;
+}
+
+function isTogether(group: readonly MarkdownBlock[], next: MarkdownBlock): boolean {
+  const [first] = group;
+  if (first === undefined) return false;
+  if (first.items.length > 0) return next.items.length > 0;
+  if (first.quotes > 0) return next.quotes > 0 && next.items.length === 0;
+  return isCode(group) && isCode([next]) && next.type !== 'fence' && next.items.length === 0;
+}
+
+function isCode([first]: readonly MarkdownBlock[]): boolean {
+  return /^(?:fence|code|fence-end|indented)$/.test(first?.type ?? '');
+}
+
+function blockHtml(group: readonly MarkdownBlock[]): string {
+  const [first] = group;
+  if (first === undefined) return '';
+  if (first.items.length > 0) return list(group);
+  if (first.quotes > 0) return `<blockquote><p>${group.flatMap(textLines).map(inline).join('<br>')}</p></blockquote>`;
+  switch (first.type) {
+    case 'heading': {
+      const level = String(Math.min(6, first.level + 1));
+      return `<h${level}>${inline(first.text)}</h${level}>`;
+    }
+    case 'paragraph':
+      return `<p>${first.lines.map(inline).join('\n')}</p>`;
+    case 'rule':
+      return '<hr>';
+    default:
+      return codeBlock(group.flatMap(textLines));
+  }
+}
+
+/** The lines of a block without its marks. */
+function textLines(block: MarkdownBlock): readonly string[] {
+  if ('lines' in block) return block.lines;
+  return block.type === 'heading' || block.type === 'code' || block.type === 'indented' ? [block.text] : [];
 }
 
 function codeBlock(lines: readonly string[]): string {
   return `<pre><code>${lines.map((line) => escapeXml(visible(line))).join('\n')}</code></pre>`;
 }
 
-function quotedLine(line: string): string {
-  return inline(QUOTE.exec(line)?.[1] ?? '');
-}
-
 /** One flat list; deeper items are indented, because nesting adds nothing for a reader. */
-function list(lines: readonly string[]): string {
-  const items: { readonly depth: number; readonly parts: string[] }[] = [];
-  for (const line of lines) {
-    const [, indent = '', text = ''] = ITEM.exec(line) ?? [];
-    if (ITEM.test(line)) items.push({ depth: Math.min(3, Math.floor(indent.length / 2)), parts: [inline(text)] });
-    else items.at(-1)?.parts.push(inline(line.trim()));
+function list(group: readonly MarkdownBlock[]): string {
+  const items: { readonly depth: number; readonly blocks: MarkdownBlock[] }[] = [];
+  for (const block of group) {
+    if ('startsItem' in block && block.startsItem) items.push({ depth: block.items.length - 1, blocks: [] });
+    items.at(-1)?.blocks.push({ ...block, items: [], quotes: 0 });
   }
-  return `<ul>${items.map(({ depth, parts }) => `<li class="d${String(depth)}">${parts.join('\n')}</li>`).join('')}</ul>`;
+  const shown = items.map(({ depth, blocks }) => `<li class="d${String(Math.min(3, depth))}">${itemHtml(blocks)}</li>`);
+  return `<ul>${shown.join('')}</ul>`;
 }
 
-/** An indented line that belongs to the item before it. */
-function isContinued(line: string): boolean {
-  return /^[ \t]{2,40}\S/.test(line) && fenceMark(line) === undefined;
-}
-
-function isParagraph(line: string): boolean {
-  return (
-    line.trim() !== '' &&
-    fenceMark(line) === undefined &&
-    !HEADING.test(line) &&
-    !ITEM.test(line) &&
-    !QUOTE.test(line) &&
-    !TABLE.test(line)
-  );
+/** The text of an item needs no paragraph. */
+function itemHtml(blocks: readonly MarkdownBlock[]): string {
+  return groupBlocks(blocks)
+    .map((group) => (isCode(group) ? blockHtml(group) : group.flatMap(textLines).map(inline).join('\n')))
+    .join('\n');
 }
 
 /** Bounded, so that no line takes more than linear time. */

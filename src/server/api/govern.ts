@@ -4,7 +4,7 @@ import { z } from 'zod';
 const text = z.string();
 const count = z.number().nonnegative();
 
-export const SCOPES = ['once', 'run', 'skill'] as const;
+const SCOPES = ['once', 'run', 'skill'] as const;
 const Origin = z.object({ layer: text, where: text });
 const Risk = z.enum(['low', 'medium', 'high']);
 
@@ -23,7 +23,7 @@ const ApprovalDetail = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('request'), method: text, url: text, body: text }),
   z.object({ kind: z.literal('other'), summary: text }),
 ]);
-export type ApprovalDetail = z.output<typeof ApprovalDetail>;
+type ApprovalDetail = z.output<typeof ApprovalDetail>;
 
 export const PendingApproval = z.object({
   id: text,
@@ -43,7 +43,7 @@ export const PendingApproval = z.object({
 });
 export type PendingApproval = z.output<typeof PendingApproval>;
 
-export const StoredAnswer = z.object({
+const StoredAnswer = z.object({
   id: text,
   skill: text,
   digest: text,

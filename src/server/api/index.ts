@@ -1,39 +1,13 @@
-/**
- * The public names of server/api.
- */
+/** What the routes of the API answer, as types for its page. */
 
 export type {
-  ApprovalDetail,
   Approvals,
   CaseHistory,
   DecisionView,
   EvaluationRow,
   Isolation,
-  PendingApproval,
   PolicyView,
   ServerStatus,
 } from './govern.ts';
-export type {
-  EventDetail,
-  EventRow,
-  Integrity,
-  PlanView,
-  ReplayReport,
-  RunComparison,
-  RunDetail,
-  RunList,
-  RunRow,
-  StartRequest,
-  Started,
-  Uploaded,
-} from './runs.ts';
-export type {
-  CatalogView,
-  PackPlan,
-  PackRequest,
-  ScanView,
-  SkillDetail,
-  SkillFile,
-  SkillList,
-  SkillRow,
-} from './skills.ts';
+export type { EventRow, Integrity, ReplayReport, RunComparison, RunDetail, RunList, StartRequest } from './runs.ts';
+export type { CatalogView, PackPlan, PackRequest, ScanView, SkillDetail, SkillList } from './skills.ts';

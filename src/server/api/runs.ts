@@ -6,7 +6,7 @@ import { docsPage } from '#core';
 const text = z.string();
 const count = z.number().nonnegative();
 
-export const TONES = ['plain', 'faint', 'good', 'warning', 'bad'] as const;
+const TONES = ['plain', 'faint', 'good', 'warning', 'bad'] as const;
 
 export const RunUsage = z.object({
   models: z.array(text),
@@ -44,7 +44,7 @@ const PlanView = z.object({
   goal: text,
   steps: z.array(z.object({ id: text, title: text, status: z.enum(['pending', 'in_progress', 'completed']) })),
 });
-export type PlanView = z.output<typeof PlanView>;
+type PlanView = z.output<typeof PlanView>;
 
 /** One event as a line of the timeline. */
 export const EventRow = z.object({
@@ -70,7 +70,7 @@ export const RowsQuery = z.strictObject({
 export const Rows = z.object({ rows: z.array(EventRow), isMore: z.boolean() });
 export type Rows = z.output<typeof Rows>;
 
-export const RunFile = z.object({ name: text, bytes: count });
+const RunFile = z.object({ name: text, bytes: count });
 
 export const RunDetail = z.object({
   run: RunRow,

@@ -20,7 +20,7 @@ export const SkillRow = z.object({
 });
 export type SkillRow = z.output<typeof SkillRow>;
 
-export const LeftOut = z.object({ path: text, code: text, message: text });
+const LeftOut = z.object({ path: text, code: text, message: text });
 
 const Facet = z.object({ name: text, count });
 
@@ -50,7 +50,7 @@ export const ScanView = z.object({
 });
 export type ScanView = z.output<typeof ScanView>;
 
-export const Diagnostic = z.object({
+const Diagnostic = z.object({
   code: text,
   severity: z.enum(['error', 'warning', 'info']),
   path: text.describe('relative to the skill'),
@@ -130,7 +130,7 @@ export const CatalogQuery = z.strictObject({
   budget: z.coerce.number().int().min(1).max(10_000_000).optional(),
   format: z.enum(['xml', 'markdown', 'lines', 'list', 'expertise']).optional(),
 });
-export const CATALOG_FORMS = ['full', 'shortened', 'nameOnly', 'omitted', 'hidden'] as const;
+const CATALOG_FORMS = ['full', 'shortened', 'nameOnly', 'omitted', 'hidden'] as const;
 export const CatalogView = z.object({
   budget: count,
   tokens: count,

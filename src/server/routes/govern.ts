@@ -22,7 +22,7 @@ import {
   ServerStatus,
 } from '../api/govern.ts';
 import type { ServerContext, SkillContext } from '../context.ts';
-import { HttpError } from '../http-error.ts';
+import { httpError } from '../http-error.ts';
 import { changes } from '../live-stream.ts';
 import { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 
@@ -51,7 +51,7 @@ export function approvalRoutes(book: ApprovalBook): readonly Route[] {
       { answer: Revoked },
       async ({ params: { id = '' } }) => {
         const revoked = await book.revoke(id);
-        if (revoked === 0) throw new HttpError(404, 'no such answer');
+        if (revoked === 0) throw httpError(404, 'no such answer');
         return { revoked };
       },
     ),

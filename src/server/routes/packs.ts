@@ -20,7 +20,7 @@ import {
 import { sha256 } from '#platform';
 import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
-import { HttpError } from '../http-error.ts';
+import { httpError } from '../http-error.ts';
 import { jsonRoute, type Immutable, type Route } from '../router.ts';
 
 type ParsedRequest = ReturnType<typeof PackRequest.parse>;
@@ -65,13 +65,13 @@ async function change(
   { signal, digest }: { readonly signal: AbortSignal; readonly digest?: string },
 ): Promise<Change> {
   const problem = configProblem(context.options.runtime.diagnostics);
-  if (problem !== undefined) throw new HttpError(409, problem.message, problem.hint);
+  if (problem !== undefined) throw httpError(409, problem.message, problem.hint);
   const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: wanted.scope });
-  if (isRefusal(settings)) throw refused(settings);
+  if (isRefusal(settings)) throw refusalError(settings);
   const isDry = digest === undefined;
   const isSame = (plan: Planned): boolean => {
     if (withDigest(plan).digest === digest) return true;
-    throw new HttpError(409, 'the plan changed: the source or the installed skills are different now', 'plan again');
+    throw httpError(409, 'the plan changed: the source or the installed skills are different now', 'plan again');
   };
   const changed = await CHANGES[wanted.action]({ settings, wanted, isDry, isSame, signal });
   return isDry ? changed : { ...changed, notes: [...changed.notes, ...(await trustNew(context, changed))] };
@@ -92,7 +92,7 @@ interface PlannedChange extends Change {
 
 const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions) => Promise<PlannedChange>>> = {
   async install({ settings, wanted: { source, skills }, isDry, isSame, signal }) {
-    if (source === undefined || source.trim() === '') throw new HttpError(400, 'an install needs a source');
+    if (source === undefined || source.trim() === '') throw httpError(400, 'an install needs a source');
     let refusedPlan: InstallPlan | undefined;
     const done = await installSkills({
       settings,
@@ -106,7 +106,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       onRefused: (plan) => (refusedPlan = plan),
     });
     if (isRefusal(done)) {
-      if (refusedPlan === undefined) throw refused(done);
+      if (refusedPlan === undefined) throw refusalError(done);
       return { plan: installPlan(refusedPlan), names: [], notes: [], digests: new Map() };
     }
     const changed = done.plan.skills.filter(({ change: kind }) => kind !== 'same');
@@ -130,7 +130,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
         return Promise.resolve(isSame(updatePlan(settings.root, changed)));
       },
     });
-    if (isRefusal(done)) throw refused(done);
+    if (isRefusal(done)) throw refusalError(done);
     const changed =
       seen.length > 0
         ? seen
@@ -151,7 +151,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
     };
   },
   async uninstall({ settings, wanted: { skills }, isDry, isSame, signal }) {
-    if (skills.length === 0) throw new HttpError(400, 'an uninstall needs the names of skills');
+    if (skills.length === 0) throw httpError(400, 'an uninstall needs the names of skills');
     const plan: Planned = {
       root: settings.root,
       skills: skills.map((name) => ({ name, change: 'remove', description: '', files: 0, findings: [], notes: [] })),
@@ -165,7 +165,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       signal,
       confirm: () => Promise.resolve(isSame(plan)),
     });
-    if (isRefusal(done)) throw refused(done);
+    if (isRefusal(done)) throw refusalError(done);
     return { plan, names: done.isDone ? done.names : [], notes: done.notes, digests: new Map() };
   },
 };
@@ -225,7 +225,7 @@ async function trustNew(
   return (await findUntrusted(runtime, unseen)).map(untrustedNote);
 }
 
-function refused(refusal: PackRefusal): HttpError {
+function refusalError(refusal: PackRefusal): Error {
   const { code, message, hint } = refusal;
-  return new HttpError(isNotAllowed(refusal) ? 403 : 400, `${message} (${code})`, hint);
+  return httpError(isNotAllowed(refusal) ? 403 : 400, `${message} (${code})`, hint);
 }

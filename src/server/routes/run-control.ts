@@ -10,7 +10,7 @@ import { isInside, readSealKey, tryRealPath } from '#platform';
 import { replayRun } from '#runtime';
 import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started, Uploaded } from '../api/runs.ts';
 import type { ServerContext } from '../context.ts';
-import { HttpError } from '../http-error.ts';
+import { httpError } from '../http-error.ts';
 import { API_PATH } from '../open-api.ts';
 import { fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 import { resolveRunAgent, filesIn } from '../run-starter.ts';
@@ -67,7 +67,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       ({ params: { id = '' } }) => {
         const started = starter.find(id);
         if (started === undefined)
-          throw new HttpError(409, 'this server has no such run in progress', 'end a run of a terminal there');
+          throw httpError(409, 'this server has no such run in progress', 'end a run of a terminal there');
         started.cancel();
         return { run: id };
       },
@@ -135,7 +135,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       'Remove an uploaded file',
       { answer: Uploaded.pick({ id: true }) },
       ({ params: { id = '' } }) => {
-        if (!uploads.remove(id)) throw new HttpError(404, 'no such upload');
+        if (!uploads.remove(id)) throw httpError(404, 'no such upload');
         return { id };
       },
     ),
@@ -147,7 +147,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         runFolder(directory, id);
         const folder = starter.outputs(id);
         // Only names that the list shows are read.
-        if (!filesIn(folder).includes(name)) throw new HttpError(404, 'no such file');
+        if (!filesIn(folder).includes(name)) throw httpError(404, 'no such file');
         return {
           name: path.basename(name),
           mediaType: 'application/octet-stream',
@@ -161,7 +161,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
     if (name === undefined || name === '') return options.model;
     // Files of the machine are not models of a page.
     if (options.openModel === undefined || /^(?:scripted|cassette):/.test(name))
-      throw new HttpError(400, 'this server uses one model', 'start it with another --model');
+      throw httpError(400, 'this server uses one model', 'start it with another --model');
     return options.openModel(name, closing);
   }
 
@@ -195,7 +195,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       });
       if (resumed.type === 'resumed') return resumed.result;
       ({ problems } = resumed);
-      throw new HttpError(409, problems.join('; '));
+      throw httpError(409, problems.join('; '));
     });
     return startedRun(run);
   }
@@ -220,12 +220,12 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
 
   function uploadedFile(id: string): string {
     const file = uploads.find(id);
-    if (file === undefined) throw new HttpError(400, `no uploaded file ${id}`);
+    if (file === undefined) throw httpError(400, `no uploaded file ${id}`);
     return file;
   }
 
   function storeUpload(query: ReturnType<typeof UploadQuery.safeParse>, body: unknown): Uploaded {
-    if (!query.success || !Buffer.isBuffer(body)) throw new HttpError(400, 'an upload needs the query name');
+    if (!query.success || !Buffer.isBuffer(body)) throw httpError(400, 'an upload needs the query name');
     return uploads.store(query.data.name, body);
   }
 }

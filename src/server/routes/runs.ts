@@ -17,7 +17,7 @@ import {
 } from '../api/runs.ts';
 import type { RunRecords } from '../records.ts';
 import { cutEvent, eventRow, type RecordLine } from '../event-row.ts';
-import { HttpError } from '../http-error.ts';
+import { httpError } from '../http-error.ts';
 import { liveRows, readLineId } from '../live-stream.ts';
 import { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 import { alignedSteps } from '../run-views.ts';
@@ -85,7 +85,7 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
         for (const line of readRun(await records.open(id)).lines)
           if (line.seq === Number(seq))
             return { seq: line.seq, time: line.time, at: Math.round(line.elapsed), ...cutEvent(line.event) };
-        throw new HttpError(404, 'no such event');
+        throw httpError(404, 'no such event');
       },
     ),
     jsonRoute(

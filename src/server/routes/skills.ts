@@ -17,7 +17,7 @@ import {
   type SkillRow,
 } from '../api/skills.ts';
 import type { SkillContext } from '../context.ts';
-import { HttpError } from '../http-error.ts';
+import { httpError } from '../http-error.ts';
 import { jsonRoute, type Immutable, type Route } from '../router.ts';
 
 const MAX_LEFT_OUT = 500;
@@ -104,7 +104,7 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
         const skill = runtime.find(id);
         const planned = checkAndFix(skill, { mode: 'strict' }, { dryRun: true });
         if (sha256(planned.text) !== before)
-          throw new HttpError(409, 'SKILL.md changed since it was shown', 'open the skill again');
+          throw httpError(409, 'SKILL.md changed since it was shown', 'open the skill again');
         const { applied } = checkAndFix(skill, { mode: 'strict' }, { dryRun: false });
         await runtime.refresh();
         return { codes: applied.map(({ code }) => code) };
@@ -331,8 +331,8 @@ function readShownFile({ dir }: SkillEntry, name: string): SkillFile {
           (folder) => folder.read(relative.path, limits),
           () => undefined,
         );
-  if (read === undefined) throw new HttpError(404, 'no such file');
-  if (read.type !== 'read') throw new HttpError(404, `the file cannot be read (${read.code})`);
+  if (read === undefined) throw httpError(404, 'no such file');
+  if (read.type !== 'read') throw httpError(404, `the file cannot be read (${read.code})`);
   const { bytes } = read;
   const isBinary = bytes.includes(0) || !isUtf8(bytes);
   const text = isBinary ? '' : bytes.subarray(0, MAX_FILE_BYTES).toString('utf8');

@@ -35,7 +35,7 @@ export function fuzzModel(seed: number, options: FuzzOptions = {}): FuzzModel {
       const random = openRandom(partSeed(seed, played.length));
       if (failsOneIn > 0 && random.isChance(failsOneIn)) {
         played.push('failure');
-        return Promise.reject(failed(seed, random.isChance(2)));
+        return Promise.reject(modelFailure(seed, random.isChance(2)));
       }
       const kind = random.pick([firstKind, ...kinds]);
       const tools = options.tools ?? offeredTools(request);
@@ -58,7 +58,7 @@ function toModelAnswer({ text, calls, callId, isCut = false }: FuzzDraft, turn: 
   return { text, toolCalls, finish, usage: {}, retries: 0 };
 }
 
-function failed(seed: number, isRetryable: boolean): SkillError<'model/failed'> {
+function modelFailure(seed: number, isRetryable: boolean): SkillError<'model/failed'> {
   return new SkillError({
     code: 'model/failed',
     message: `the fuzz model with seed ${String(seed)} fails this call on purpose`,

@@ -228,6 +228,7 @@ describe('evals.json of the community', () => {
     ]);
     expect(problems).toEqual([
       {
+        code: 'input/invalid',
         file: path.join(root, 'd/evals/evals.json'),
         line: 4,
         column: 7,

@@ -182,6 +182,7 @@ describe('reports mistakes by line with a suggestion', () => {
     expect(cases.map(({ input }) => input)).toEqual(['x']);
     expect(problems).toEqual([
       {
+        code: 'input/invalid',
         file,
         line: 10,
         column: 5,
@@ -277,6 +278,7 @@ describe('files without cases', () => {
     const root = folderOf({ 'skill/SKILL.md': skillMd('skill') });
     expect(readCases([root]).problems).toEqual([
       {
+        code: 'input/invalid',
         file: root,
         line: 1,
         column: 1,

@@ -119,6 +119,7 @@ describe('trigger sets', () => {
     ]);
     expect(problems).toEqual([
       {
+        code: 'input/invalid',
         file: path.join(root, 'loose/triggers.json'),
         line: 2,
         column: 3,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
 import { pageData } from '../../../src/evals/page/page-data.ts';
-import { htmlCompare, htmlReport } from '../../../src/evals/page/report-page.ts';
+import { htmlReport } from '../../../src/evals/page/report-page.ts';
 import { EVERYTHING, toRows, selected } from '../../../console/report/select.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
@@ -45,7 +45,7 @@ describe('the HTML report', () => {
   });
 
   test('has the changes since an earlier report', () => {
-    const html = htmlCompare(report([result('a')]), report([result('a', { status: 'failed' })]));
+    const html = htmlReport(report([result('a', { status: 'failed' })]), { before: report([result('a')]) });
     expect(dataIn(html)).toMatchObject({ comparison: { counts: { broken: 1 } } });
   });
 });

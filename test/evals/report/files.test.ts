@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { junitReport } from '../../../src/evals/report/junit.ts';
 import { jsonReport, readReport } from '../../../src/evals/report/json.ts';
 import { markdownReport } from '../../../src/evals/report/markdown.ts';
-import { sarifReport } from '../../../src/evals/report/sarif.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
 import { TRIGGER, check, fullReport, manyResults, report, result } from '../sample-report.ts';
@@ -148,33 +147,5 @@ describe('JSON', () => {
     [JSON.stringify({ ...fullReport(), sequential: { rounds: Number.NaN } }), 'sequential.rounds must be a number'],
   ])('rejects other JSON: %#', (text, reason) => {
     expect(readReport(text)).toEqual({ type: 'invalid', reason });
-  });
-});
-
-describe('SARIF', () => {
-  test('has failed checks at the line of their case, and errors as warnings', () => {
-    const log = JSON.parse(sarifReport(fullReport(), '/project'));
-    expect(log.runs[0].results).toEqual([
-      {
-        ruleId: 'eval/output',
-        ruleIndex: 1,
-        level: 'error',
-        message: { text: 'case sum (with): the answer contains "42"; found the answer is "41"' },
-        locations: [
-          {
-            physicalLocation: {
-              artifactLocation: { uri: 'evals/cases.json', uriBaseId: '%SRCROOT%' },
-              region: { startLine: 3, startColumn: 5 },
-            },
-          },
-        ],
-      },
-      expect.objectContaining({ ruleId: 'eval/error', ruleIndex: 0, level: 'warning' }),
-      expect.objectContaining({ ruleId: 'eval/output', level: 'error' }),
-    ]);
-  });
-
-  test('is valid JSON for untrusted text', () => {
-    fc.assert(fc.property(anyText, (text) => void JSON.parse(sarifReport(hostileReport(text), '/project'))));
   });
 });

@@ -35,8 +35,7 @@ function setUp() {
       timeoutMs: 120_000,
       directory: path.join(root, 'evals'),
       executor: localExecutor(),
-      checkerMs: 3000,
-      outputs: path.join(root, 'evals/outputs'),
+      grading: { checkerMs: 3000, outputs: path.join(root, 'evals/outputs') },
       signal: new AbortController().signal,
     });
   return { root, run, checker };

@@ -7,7 +7,7 @@ import { isObject } from '../../../src/core/json/json-schema.ts';
 import { parseJson } from '../../../src/core/json/parse-json.ts';
 import { findLoads, readInstalledSkills } from '../../../src/evals/subjects/installed-skills.ts';
 import { commandSubject } from '../../../src/evals/subjects/agents/command.ts';
-import { readSubject, SUBJECT_AGENTS } from '../../../src/evals/subjects/read-subject.ts';
+import { readSubject, SUBJECT_AGENTS } from '../../../src/evals/subjects/open-subjects.ts';
 import { Transcript } from '../../../src/evals/subjects/transcript.ts';
 import { writeControlSkills } from '../../../src/evals/trigger/controls.ts';
 import { verifies } from '../../conformance/verifies.ts';

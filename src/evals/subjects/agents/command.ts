@@ -1,3 +1,4 @@
+import { defined } from '#core';
 import { SHARED_FOLDER } from '#packs';
 import type { SubjectAgent } from '../subject.ts';
 import { numberIn, objectIn, textIn } from '../transcript.ts';
@@ -22,7 +23,7 @@ export function commandSubject(line: string): SubjectAgent {
       env: {
         SKILLWRIGHT_PROMPT: prompt,
         SKILLWRIGHT_SKILLS: skills,
-        ...(model === undefined ? {} : { SKILLWRIGHT_MODEL: model }),
+        ...defined({ SKILLWRIGHT_MODEL: model }),
       },
     }),
     read(event, transcript) {

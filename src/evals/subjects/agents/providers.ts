@@ -1,6 +1,6 @@
 /** Model providers of agents that work with several, and the variables that they read. */
 
-export const PROVIDER_KEYS: Readonly<Record<string, string>> = {
+const PROVIDER_KEYS: Readonly<Record<string, string>> = {
   anthropic: 'ANTHROPIC_API_KEY',
   openai: 'OPENAI_API_KEY',
   google: 'GEMINI_API_KEY',

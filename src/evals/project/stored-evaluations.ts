@@ -2,14 +2,17 @@
 import path from 'node:path';
 
 import { invalidInput, quoted } from '#core';
-import { groupBy, htmlReport, pageData, resultView, type EvalReport, type PageOptions } from '#evals';
-import type { EvaluationSource } from '#server';
+import { pageData, type PageOptions } from '../page/page-data.ts';
+import { htmlReport } from '../page/report-page.ts';
+import { resultView } from '../page/run-view.ts';
+import { groupBy, type EvalReport } from '../report/result.ts';
 import { evaluationNames, evaluationsFolder, reportIn } from './report-folder.ts';
 
 /** More evaluations make an unreadable table. */
 const MAX_HISTORY = 20;
 
-export function storedEvaluations(cwd: string): EvaluationSource {
+/** Returns what `EvaluationSource` of the server asks for. */
+export function storedEvaluations(cwd: string) {
   const read = (id: string): EvalReport => {
     const report = evaluationNames(cwd).includes(id) ? reportIn(path.join(evaluationsFolder(cwd), id)) : undefined;
     if (report !== undefined) return report;
@@ -52,9 +55,9 @@ export function storedEvaluations(cwd: string): EvaluationSource {
           wallMs,
         };
       }),
-    page: (id, against) => pageData(read(id), options(read(id), against)),
-    html: (id, against) => htmlReport(read(id), options(read(id), against)),
-    history: ({ case: name, suite }) =>
+    page: (id: string, against?: string) => pageData(read(id), options(read(id), against)),
+    html: (id: string, against?: string) => htmlReport(read(id), options(read(id), against)),
+    history: ({ case: name, suite }: { readonly case?: string; readonly suite?: string }) =>
       all()
         .filter(([, report]) => suite === undefined || skillNames(report).join(', ') === suite)
         .slice(0, MAX_HISTORY)

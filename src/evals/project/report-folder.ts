@@ -3,14 +3,17 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject, parseJson, printable, quoted } from '#core';
-import { jsonReport, readReport, type EvalReport } from '#evals';
 import { isDirectory, isPresent, isSystemError, makeFolders, quietly, writeFileAtomically } from '#platform';
-import { UsageError } from '../exit.ts';
+import { jsonReport, readReport } from '../report/json.ts';
+import type { EvalReport } from '../report/result.ts';
+import type { PortabilityReport } from '../subjects/portability.ts';
+import { renderPortability } from '../subjects/portability-text.ts';
+import { raiseUsage } from './raise-usage.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
-export const REPORT_FILE = 'report.json';
+const REPORT_FILE = 'report.json';
 /** Several subjects have a report each, in folders of their own, and this file over them. */
-export const MATRIX_FILE = 'portability.json';
+const MATRIX_FILE = 'portability.json';
 
 export function evaluationsFolder(cwd: string): string {
   return path.join(cwd, '.agent/evals');
@@ -48,8 +51,7 @@ export function unfinishedEvaluation(cwd: string): string {
     const report = reportIn(folder);
     return report === undefined ? !isFinishedMatrix(folder) : report.isPartial;
   });
-  if (last === undefined) throw new UsageError('no unfinished evaluation found', 'start a new one without --resume');
-  return last;
+  return last ?? raiseUsage('no unfinished evaluation found', 'start a new one without --resume');
 }
 
 /** Whether the folder holds a finished matrix, which has no report of its own. */
@@ -68,6 +70,10 @@ export function evaluationNames(cwd: string): readonly string[] {
 
 export function saveReport(folder: string, report: EvalReport): void {
   writeFileAtomically(path.join(folder, REPORT_FILE), Buffer.from(jsonReport(report)));
+}
+
+export function saveMatrix(folder: string, matrix: PortabilityReport): void {
+  writeFileAtomically(path.join(folder, MATRIX_FILE), Buffer.from(renderPortability(matrix, 'json')));
 }
 
 export function reportIn(folder: string): EvalReport | undefined {
@@ -93,23 +99,21 @@ export function openReport(cwd: string, name: string): EvalReport {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw unusable(name, `cannot be read (${error.code})`);
+    return raiseUnusable(name, `cannot be read (${error.code})`);
   }
   const read = readReport(text);
-  if (read.type === 'invalid') throw unusable(name, read.reason);
-  return read.report;
+  return read.type === 'invalid' ? raiseUnusable(name, read.reason) : read.report;
 }
 
 function lastEvaluation(cwd: string): string {
   const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
   // An evaluation that was killed or still runs has no report.
   const last = folders.findLast((folder) => isPresent(path.join(folder, REPORT_FILE)));
-  if (last === undefined) throw new UsageError('no evaluation found in this project', 'run skillwright eval first');
-  return last;
+  return last ?? raiseUsage('no evaluation found in this project', 'run skillwright eval first');
 }
 
-function unusable(name: string, reason: string): UsageError {
-  return new UsageError(
+function raiseUnusable(name: string, reason: string): never {
+  raiseUsage(
     `not a report: ${quoted(name, 200)}: ${printable(reason)}`,
     'name a folder of .agent/evals, a report.json, or last',
   );

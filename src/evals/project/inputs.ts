@@ -1,0 +1,70 @@
+/** The cases and skills that `eval` works on, from paths or the current project. */
+import path from 'node:path';
+
+import { printable, quoted } from '#core';
+import { isDirectory, isPresent } from '#platform';
+import type { Runtime } from '#runtime';
+import type { EvalCase } from '../cases/case.ts';
+import type { CaseProblem } from '../cases/problem.ts';
+import { readCases } from '../cases/read-cases.ts';
+import { skillFoldersAt, skillNameAt } from '../cases/suite.ts';
+import { raiseUsage } from './raise-usage.ts';
+
+export interface InputOptions {
+  readonly cwd: string;
+  /** Case files, skills and folders of skills (default: those of the project). */
+  readonly paths: readonly string[];
+  /** Only cases with this tag, or from the file or folder of this name. */
+  readonly suite?: string;
+  /** Whether cassettes that do not exist yet will be recorded. */
+  readonly updateCassettes: boolean;
+  readonly runtime: Runtime;
+  readonly signal: AbortSignal;
+}
+
+export interface EvalInputs {
+  readonly cases: readonly EvalCase[];
+  /** Skill folders for cases that name no skill. */
+  readonly skills: readonly string[];
+  readonly problems: readonly CaseProblem[];
+}
+
+/** Folders of a project with cases outside of its skills. */
+const PROJECT_CASES = ['.agent/evals', 'evals'] as const;
+
+export function readInputs(options: InputOptions): EvalInputs {
+  const { cwd, paths, suite, runtime, updateCassettes: newCassettes, signal } = options;
+  const own = paths.length > 0 ? paths.map((word) => path.resolve(cwd, word)) : pathsHere(cwd, runtime);
+  const brought = unique(own.flatMap(skillFoldersAt));
+  // A case file without skills next to it is about the skills of the project.
+  const skills = brought.length > 0 ? brought : unique(runtime.index.skills.map(({ dir }) => dir));
+  const knownSkills = skills.map((folder) => skillNameAt(folder) ?? path.basename(folder));
+  const { cases, problems } = readCases(own, { knownSkills, newCassettes, signal });
+  return { cases: chooseCases(cases, suite), skills, problems };
+}
+
+function pathsHere(cwd: string, { index }: Runtime): readonly string[] {
+  if (isPresent(path.join(cwd, 'SKILL.md'))) return [cwd];
+  const skills = index.skills.filter(({ source }) => source === 'project').map(({ dir }) => dir);
+  const folders = PROJECT_CASES.map((name) => path.join(cwd, name)).filter(isDirectory);
+  const found = [...skills, ...folders];
+  if (found.length > 0) return found;
+  raiseUsage('nothing to evaluate in this folder', 'name a skill, a folder of skills or a case file');
+}
+
+function chooseCases(cases: readonly EvalCase[], suite: string | undefined): readonly EvalCase[] {
+  if (suite === undefined) return cases;
+  const found = cases.filter((one) => listCaseNames(one).includes(suite));
+  if (found.length > 0 || cases.length === 0) return found;
+  const known = unique(cases.flatMap(listCaseNames)).slice(0, 20).map(printable).join(', ');
+  raiseUsage(`unknown suite ${quoted(suite, 200)}`, `known suites: ${known}`);
+}
+
+/** The suites of a case: its tags, its file, and the folder of the file. */
+function listCaseNames({ tags, place: { file } }: EvalCase): readonly string[] {
+  return [...tags, path.parse(file).name, path.basename(path.dirname(file))];
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
+}

@@ -1,0 +1,129 @@
+/** What can be done with finished evaluations and stored runs, and first cases for a skill. None of it runs a case. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { countText, printable, quoted } from '#core';
+import { fitText, isDirectory, isSystemError, makeFolders, padText } from '#platform';
+import { VERSION } from '../../version.ts';
+import { initCases } from '../cases/init-cases.ts';
+import type { CaseProblem } from '../cases/problem.ts';
+import { readCases } from '../cases/read-cases.ts';
+import { regrade } from '../grade/regrade.ts';
+import { compareReports, isRegression, type ReportComparison } from '../report/compare-reports.ts';
+import { terminalComparison } from '../report/compare-text.ts';
+import { dateText, numberText, rateText } from '../report/report-text.ts';
+import { makeReport } from '../report/report.ts';
+import { ARMS, type EvalReport } from '../report/result.ts';
+import type { Look } from '../report/terminal.ts';
+import { buildTrend, type TrendRow } from '../report/trend.ts';
+import { storedRuns } from '../run/stored-runs.ts';
+import { raiseUsage } from './raise-usage.ts';
+import { openReport, storedReports } from './report-folder.ts';
+
+interface ComparedRuns {
+  readonly before: EvalReport;
+  readonly after: EvalReport;
+  readonly comparison: ReportComparison;
+  /** Whether a case is broken, or the pass rate of a live model fell by more than chance. */
+  readonly isRegression: boolean;
+  toText(look: Look): readonly string[];
+}
+
+/** Compares two reports, each named by its file or folder, or `last`. */
+export function compareRuns(cwd: string, names: readonly [before: string, after: string]): ComparedRuns {
+  const [before, after] = [openReport(cwd, names[0]), openReport(cwd, names[1])];
+  const comparison = compareReports(before, after);
+  return {
+    before,
+    after,
+    comparison,
+    isRegression: isRegression(comparison),
+    toText: (look) => terminalComparison(comparison, look),
+  };
+}
+
+/** How the cases of the last report did in the stored reports before it. */
+export function showTrend(
+  cwd: string,
+  width: number,
+): { readonly rows: readonly TrendRow[]; readonly lines: readonly string[] } {
+  const rows = buildTrend(storedReports(cwd));
+  if (rows.length === 0) raiseUsage('no evaluation found in this project', 'run skillwright eval first');
+  const lines = rows.map(({ startedAt, passRate, cases, tokens, models, changed }) =>
+    fitText(
+      [
+        dateText(startedAt),
+        padText(rateText(passRate), 20),
+        countText(cases, 'case'),
+        `${numberText(tokens)} tokens a run`,
+        printable(models),
+        ...(changed.length === 0 ? [] : [`changed: ${printable(changed.join(', '))}`]),
+      ].join('  '),
+      width,
+    ),
+  );
+  return { rows, lines };
+}
+
+interface GradeRequest {
+  readonly cwd: string;
+  /** Folders of runs or of evaluations. */
+  readonly runs: readonly string[];
+  readonly caseFiles: readonly string[];
+  readonly signal: AbortSignal;
+  /** Called before runs are graded; returns whether the case files are unusable. */
+  readonly onProblems: (problems: readonly CaseProblem[]) => boolean;
+  readonly onProgress: (text: string) => void;
+}
+
+/** Grades stored runs with the current cases. Returns nothing if `onProblems` stops it. */
+export async function gradeRuns(request: GradeRequest): Promise<EvalReport | undefined> {
+  const { cwd, runs: words, caseFiles, signal } = request;
+  const { cases, problems } = readCases(caseFiles.map((file) => path.resolve(cwd, file)));
+  if (request.onProblems(problems)) return undefined;
+  const startedAt = new Date();
+  const missing = words.find((word) => !isDirectory(path.resolve(cwd, word)));
+  if (missing !== undefined)
+    raiseUsage(`no run at ${quoted(missing, 200)}`, 'name run folders, or folders of .agent/evals');
+  const runs = words.flatMap((word) => storedRuns(path.resolve(cwd, word), cases));
+  if (runs.length === 0) raiseUsage('no runs found', 'name run folders, or folders of .agent/evals');
+  const results = await regrade(runs, cases, {
+    signal,
+    onProgress: (done, of) => request.onProgress(`graded ${String(done)} of ${String(of)}`),
+  });
+  const order = new Map(cases.map(({ id }, place) => [id, place]));
+  return makeReport({
+    tool: `skillwright ${VERSION}`,
+    startedAt: startedAt.toISOString(),
+    wallMs: Date.now() - startedAt.getTime(),
+    skills: [],
+    isPartial: false,
+    results: results.toSorted(
+      (a, b) =>
+        (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
+        ARMS.indexOf(a.arm) - ARMS.indexOf(b.arm) ||
+        a.attempt - b.attempt,
+    ),
+  });
+}
+
+/** Writes first cases for a skill to `evals/cases.yaml`. Never overwrites a file. */
+export function writeFirstCases(cwd: string, skill: string): { readonly file: string; readonly cases: number } {
+  const folder = path.resolve(cwd, skill);
+  const text = initCases(folder);
+  const file = path.join(folder, 'evals/cases.yaml');
+  try {
+    makeFolders(path.dirname(file));
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    if (error.code !== 'EEXIST')
+      raiseUsage(`cannot write the cases: ${error.code}`, 'check the permissions of the folder');
+    const isSame = readFileSync(file, 'utf8') === text;
+    raiseUsage(
+      `${quoted(path.relative(cwd, file), 200)} already exists`,
+      isSame ? 'its content is up to date' : 'remove it, or add cases to it',
+    );
+  }
+  return { file, cases: readCases([file]).cases.length };
+}
