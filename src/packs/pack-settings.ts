@@ -8,7 +8,6 @@ import {
   SkillError,
   type ArchiveLimits,
   type Config,
-  type InstallScope,
   type Mode,
   type Surroundings,
 } from '#core';
@@ -21,7 +20,7 @@ import { skillsFolder } from './skills-folder.ts';
 export interface PlaceChoice {
   /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
-  readonly scope?: InstallScope | undefined;
+  readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | undefined;
 }
 
 /** Everything that installing depends on, except the source. */

@@ -2,9 +2,10 @@ import {
   writeAuthority,
   type Access,
   type ActionOfKind,
-  type NetworkRequest,
   type Observation,
   type RelativePath,
+  type Action,
+  type OfType,
 } from '#core';
 import { decide, grantedHosts, hostAccess, type Policy } from '#policy';
 import {
@@ -85,7 +86,10 @@ function toAbsolutePath(shown: string, { place, root }: ResolvedPath): { readonl
  * A rule or a person allowed the first address; each redirect needs a rule. Approving an IP address or `localhost` approves a private
  * address; approving a name that resolves to one does not.
  */
-function request(action: NetworkRequest, { policy, isApproved, signal }: HostRights): Promise<Observation> {
+function request(
+  action: OfType<Action, 'network_request'>,
+  { policy, isApproved, signal }: HostRights,
+): Promise<Observation> {
   const { subject } = hostAccess(action.url, action.method ?? 'GET');
   const { host, port } = subject.kind === 'host' ? subject : { host: undefined, port: 0 };
   const isNamed = isApproved && host !== undefined && (host.isAddress || host.name === 'localhost');

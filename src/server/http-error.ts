@@ -1,4 +1,4 @@
-import type { SkillErrorCode } from '#core';
+import type { SkillError } from '#core';
 
 /** An answer with a status of 400 and above. */
 export class HttpError extends Error {
@@ -12,14 +12,14 @@ export class HttpError extends Error {
   }
 }
 
-const UNAVAILABLE: ReadonlySet<SkillErrorCode> = new Set([
+const UNAVAILABLE: ReadonlySet<SkillError['code']> = new Set([
   'model/unavailable',
   'executor/unavailable',
   'package/missing',
 ]);
 
 /** The status for an error of the library. */
-export function toHttpStatus(code: SkillErrorCode): number {
+export function toHttpStatus(code: SkillError['code']): number {
   if (code === 'skill/unknown' || code === 'run/invalid') return 404;
   if (code === 'policy/refused') return 403;
   if (code === 'io/failed' || code === 'record/failed') return 500;

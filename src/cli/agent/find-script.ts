@@ -1,12 +1,24 @@
 /** Finds the file that `exec SKILL SCRIPT` names: any file of the skill, by its path or by its name alone. */
-import { invalidInput, isBelowScripts, nearest, printable, quoted, type RunScript, type SkillEntry } from '#core';
+import {
+  invalidInput,
+  isBelowScripts,
+  nearest,
+  printable,
+  quoted,
+  type SkillEntry,
+  type Action,
+  type OfType,
+} from '#core';
 import { listSkillFiles } from '#skills';
 
 /**
  * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.
  * Paths that leave the skill are passed on, for the runtime to refuse. Throws `input/invalid` with the candidates.
  */
-export function findScript({ name, dir }: SkillEntry, typed: string): Pick<RunScript, 'script' | 'anywhere'> {
+export function findScript(
+  { name, dir }: SkillEntry,
+  typed: string,
+): Pick<OfType<Action, 'run_script'>, 'script' | 'anywhere'> {
   const bare = typed.replace(/^(?:\.\/+)+/, '');
   if (bare.startsWith('/') || bare.split('/').includes('..')) return { script: typed };
   const { files, isCut } = listSkillFiles(dir);

@@ -10,7 +10,6 @@ import {
   sarifLocations,
   sarifReport,
   type Diagnostic,
-  type DiagnosticRule,
   type SkillError,
 } from '#core';
 import { isPresent } from '#platform';
@@ -216,7 +215,7 @@ function sarif(diagnostics: readonly Diagnostic[], base: string): object {
   return sarifReport({
     version: VERSION,
     rules: used.map((code) => {
-      const rule: DiagnosticRule = DIAGNOSTIC_RULES[code];
+      const rule: (typeof DIAGNOSTIC_RULES)[Diagnostic['code']] = DIAGNOSTIC_RULES[code];
       return {
         id: code,
         shortDescription: { text: rule.about },

@@ -1,5 +1,5 @@
 /** Problems of case files, by file and line. */
-import type { JsonPath, Position } from '#core';
+import type { JsonPath, positionOf } from '#core';
 
 export interface CaseProblem {
   readonly file: string;
@@ -14,7 +14,7 @@ export interface CaseProblem {
 /** Collects the problems of one file. */
 export interface CaseReport {
   readonly file: string;
-  readonly locate: (path: JsonPath) => Position;
+  readonly locate: (path: JsonPath) => ReturnType<typeof positionOf>;
   readonly problems: CaseProblem[];
 }
 

@@ -1,4 +1,5 @@
-import { listParentFolders, type ArchiveLimits } from '#core';
+import type { ArchiveLimits } from '#core';
+import { listParentFolders } from '../parent-folders.ts';
 import { leftOutLine, findOmission, type LeftOut } from '../sources/left-out.ts';
 import { findSkillFolders, insideSkill, findSkillFolder } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';

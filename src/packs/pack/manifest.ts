@@ -1,16 +1,8 @@
 /**
  * `manifest.json` of a pack lists every file of every skill with its SHA-256. Parsing validates untrusted text; formatting is canonical.
  */
-import {
-  ARCHIVE_LIMITS,
-  collisionKey,
-  compareText,
-  listParentFolders,
-  isObject,
-  isValidName,
-  parseJson,
-  quoted,
-} from '#core';
+import { ARCHIVE_LIMITS, collisionKey, compareText, isObject, isValidName, parseJson, quoted } from '#core';
+import { listParentFolders } from '../parent-folders.ts';
 import { findOmission } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';

@@ -1,22 +1,5 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
-import {
-  parentFolder,
-  listParentFolders,
-  ignoredBy,
-  parseIgnore,
-  printable,
-  quoted,
-  type ArchiveLimits,
-  type IgnoreRule,
-} from '#core';
-import path from 'node:path';
-
-import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
-import { whyLeftOut } from '../sources/left-out.ts';
-import type { LockedFile } from '../lock/lock.ts';
-import { openPathValidator } from '../sources/portable-name.ts';
-import { PackRefused, isRefusal, treeRefusal, refused } from '../problems.ts';
-import { secretFileKind, secretsInText } from './secrets-in-files.ts';
+import { parentFolder, ignoredBy, parseIgnore, printable, quoted, type ArchiveLimits } from '#core';
 import {
   digestOfEntries,
   hashOpened,
@@ -29,6 +12,16 @@ import {
   type DigestEntry,
   type TreeEntry,
 } from '#platform';
+import { listParentFolders } from '../parent-folders.ts';
+import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
+import { whyLeftOut } from '../sources/left-out.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import { openPathValidator } from '../sources/portable-name.ts';
+import { PackRefused, isRefusal, treeRefusal, refused } from '../problems.ts';
+import { secretFileKind, secretsInText } from './secrets-in-files.ts';
+import path from 'node:path';
+
+type IgnoreRule = ReturnType<typeof parseIgnore>[number];
 
 export interface PackFiles {
   /** By path relative to the skill, sorted. */

@@ -5,12 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import type { LockedFile } from '../lock/lock.ts';
-import { mergeText, type MergeConflict } from './merge-text.ts';
-import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
-import { PackRefused, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
-import { parentFolder, listParentFolders, quoted } from '#core';
+import { parentFolder, quoted } from '#core';
 import {
   hashOpened,
   isProgram,
@@ -25,6 +20,12 @@ import {
   type TreeEntry,
   type TreeRefusal,
 } from '#platform';
+import type { LockedFile } from '../lock/lock.ts';
+import { mergeText, type MergeConflict } from './merge-text.ts';
+import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
+import { PackRefused, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
+import { listParentFolders } from '../parent-folders.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;

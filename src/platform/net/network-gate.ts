@@ -10,13 +10,13 @@ import {
   readAddress,
   readHostPattern,
   writeAuthority,
-  type AddressKind,
   type HostAndPort,
   type HostPattern,
-  type NetworkAddress,
 } from '#core';
 import { isSystemError } from '../fs/paths.ts';
 import { connectThrough, proxyFor } from './user-proxy.ts';
+
+type NetworkAddress = NonNullable<ReturnType<typeof readAddress>>;
 
 /** Resolves a name to addresses, best first. */
 export type ResolveHost = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -168,7 +168,7 @@ function notGranted(grants: readonly HostPattern[], { host, port }: HostAndPort)
   return `${writeAuthority(host, port)} is not granted; ${known}`;
 }
 
-const KINDS: Readonly<Record<AddressKind, string>> = {
+const KINDS: Readonly<Record<NonNullable<ReturnType<typeof readAddress>>['kind'], string>> = {
   public: 'an address of this machine',
   private: 'a private network',
   loopback: 'this machine',

@@ -20,12 +20,15 @@ import {
   type ActionFailed,
   type ActionProblem,
   type HostPattern,
-  type NetworkRequest,
-  type ResponseReceived,
+  type Action,
+  type OfType,
+  type Observation,
 } from '#core';
 import { hostFailure } from '../host-failure.ts';
 import { readMessage, readRedirect, readTarget, redirectedMessage, type Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
+
+type ResponseReceived = OfType<Observation, 'response-received'>;
 
 export interface NetworkRequestOptions {
   /** Grants for private hosts; see core/network/host-pattern.ts. Other hosts that `decideHost` allows must be public. */
@@ -54,7 +57,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * each redirect is checked like a new request. No cookies, no proxies.
  */
 export async function networkRequest(
-  action: NetworkRequest,
+  action: OfType<Action, 'network_request'>,
   options: NetworkRequestOptions,
 ): Promise<ResponseReceived | ActionFailed> {
   const { signal, timeoutMs = 30_000 } = options;

@@ -11,16 +11,14 @@ import {
   quoted,
   readPackage,
   stableJson,
-  type ApprovedSkill,
-  type AskedBy,
-  type Ecosystem,
   type Executor,
   type ActionProblem,
-  type PackageSource,
   type RequestedPackage,
   type SkillEntry,
   type SkillError,
+  type ApprovalRequest,
 } from '#core';
+import type { AskedBy } from '../action-context.ts';
 import { PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
 import {
   findProgram,
@@ -42,6 +40,8 @@ import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } fr
 import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from '../execution/parts.ts';
+
+type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
@@ -73,7 +73,7 @@ export interface SkillNeeds {
 /** A layer, or packages that can become one. */
 export interface FoundPackages {
   readonly status: 'cached' | 'resolved';
-  readonly ecosystem: Ecosystem;
+  readonly ecosystem: RequestedPackage['ecosystem'];
   readonly packages: StoredLayer['packages'];
   readonly lockDigest: string;
   readonly index: string;
@@ -228,7 +228,7 @@ function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readon
   return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
 }
 
-function requested(text: string, source: PackageSource, neededBy: string): RequestedPackage {
+function requested(text: string, source: RequestedPackage['source'], neededBy: string): RequestedPackage {
   const read = readPackage(text);
   if (isPackage(read)) return { ...read, source, neededBy };
   throw invalid(`${neededBy}: ${read.problem}`, 'name a package of the index, such as pypdf or npm:docx@9');

@@ -17,7 +17,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-import { parseJson, SkillError, type Ecosystem, type Identity, type LockedPackage, type PackageLayer } from '#core';
+import { parseJson, SkillError, type Identity, type PackageLayer, type RequestedPackage } from '#core';
 import {
   acquireLock,
   fingerprintTree,
@@ -54,9 +54,9 @@ export interface StoredLayer extends PackageLayer {
 
 /** What a build reports about the tree that it filled. */
 export interface BuiltTree {
-  readonly ecosystem: Ecosystem;
+  readonly ecosystem: RequestedPackage['ecosystem'];
   readonly lockDigest: string;
-  readonly packages: readonly LockedPackage[];
+  readonly packages: readonly PackageLayer['packages'][number][];
   readonly requested: readonly string[];
   readonly skills: readonly string[];
   readonly index: string;

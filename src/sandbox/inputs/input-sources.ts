@@ -2,16 +2,7 @@
 import { closeSync, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import {
-  failure,
-  FAILURES,
-  nearest,
-  quoted,
-  toRelativePath,
-  type ActionProblem,
-  type FailureCode,
-  type RelativePath,
-} from '#core';
+import { failure, FAILURES, nearest, quoted, toRelativePath, type ActionProblem, type RelativePath } from '#core';
 import {
   ConfinedDirectory,
   descriptorPath,
@@ -43,7 +34,7 @@ export class InputRefused extends Error {
 
 export function refuseInput(
   from: string,
-  code: FailureCode,
+  code: ActionProblem['code'],
   message: string,
   more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
 ): InputRefused {
@@ -173,7 +164,7 @@ export function parsePath(from: string, text: string): RelativePath {
   });
 }
 
-const PATH_HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
+const PATH_HINTS: Partial<Readonly<Record<ActionProblem['code'], string>>> = {
   'path/absolute': 'use a path relative to the workspace or the skill',
   'path/parent': 'remove .. from the path',
   'path/empty': 'add the path of a file or folder',

@@ -9,10 +9,11 @@ import {
   isSkillError,
   nearest,
   quoted,
-  type FailureCode,
   type Identity,
-  type InputRequest,
   type RelativePath,
+  type ActionProblem,
+  type Action,
+  type OfType,
 } from '#core';
 import {
   copyTree,
@@ -40,6 +41,8 @@ import {
 import { ioFailed, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+
+type InputRequest = NonNullable<OfType<Action, 'run_script'>['inputs']>[number];
 
 export interface InputSources {
   /** Loads an artifact (default: its latest version). Throws `artifact/unknown`. Absent where there is no artifact store. */
@@ -284,7 +287,7 @@ function copyFile(staging: Staging, from: string, { opened: { descriptor, stats 
   }
 }
 
-const TREE_CODES: Readonly<Record<TreeProblem, FailureCode>> = {
+const TREE_CODES: Readonly<Record<TreeProblem, ActionProblem['code']>> = {
   gone: 'file/missing',
   changed: 'file/changed',
   unreadable: 'file/unreadable',

@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
-import type { SkipReason } from '#core';
+import type { Collected } from '#core';
 import { DirectoryHandle, FOREIGN_FILE, isSystemError, quietly, tryStat, type Confinement } from '#platform';
 
 export type EnteredFolder =
@@ -16,7 +16,7 @@ export type EnteredFolder =
 /** The caller closes the descriptor. `bytes` is the size of the entry itself. */
 export type OpenedOutput =
   | { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats }
-  | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
+  | { readonly type: 'skipped'; readonly reason: Collected['skipped'][number]['reason']; readonly bytes: number }
   | { readonly type: 'gone' };
 
 const SET_IDS = 0o6000;
@@ -125,7 +125,7 @@ function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean 
   return named?.dev === opened.dev && named.ino === opened.ino;
 }
 
-function findSkipReason(stats: Stats): SkipReason | undefined {
+function findSkipReason(stats: Stats): Collected['skipped'][number]['reason'] | undefined {
   if (stats.isSymbolicLink()) return 'link';
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';

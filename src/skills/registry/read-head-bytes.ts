@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 
-import type { DiagnosticCode } from '#core';
+import type { Diagnostic } from '#core';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
 import { FOREIGN_FILE, isInside, isSystemError, openSha256, realPath, tryRealPath, type FileStamp } from '#platform';
 
@@ -9,9 +9,14 @@ import { FOREIGN_FILE, isInside, isSystemError, openSha256, realPath, tryRealPat
 export type HeadFile =
   | { readonly type: 'absent' }
   /** The file could not be opened or is not a regular file. It may be fixed without a change of its stamp. */
-  | { readonly type: 'failed'; readonly code: DiagnosticCode; readonly message: string }
+  | { readonly type: 'failed'; readonly code: Diagnostic['code']; readonly message: string }
   /** The file was read, but its frontmatter is too large. */
-  | { readonly type: 'unusable'; readonly code: DiagnosticCode; readonly message: string; readonly stamp: FileStamp }
+  | {
+      readonly type: 'unusable';
+      readonly code: Diagnostic['code'];
+      readonly message: string;
+      readonly stamp: FileStamp;
+    }
   | DecodedHead;
 
 interface DecodedHead {

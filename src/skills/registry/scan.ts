@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { compareText, diagnose, hasOnlyCopies, isNeverSearched, type DiagnosticCode, type SkillRoot } from '#core';
+import { compareText, diagnose, hasOnlyCopies, isNeverSearched, type SkillRoot, type Diagnostic } from '#core';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
 import {
   allNames,
@@ -353,11 +353,11 @@ export class Scan {
     if (report !== undefined) this.result.roots[at] = { ...report, status: 'unreadable' };
   }
 
-  #fail(path: string, code: DiagnosticCode, message: string): void {
+  #fail(path: string, code: Diagnostic['code'], message: string): void {
     this.result.failed.push({ path, code, message });
   }
 
-  #report(code: DiagnosticCode, path: string, message: string): void {
+  #report(code: Diagnostic['code'], path: string, message: string): void {
     this.result.diagnostics.push(diagnose({ code, path, message }, this.#options.mode));
   }
 

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-import type { EndReason, ExecutorName, Identity, ProgramEnd, RunLimits, RunningProgram, RunStreams } from '#core';
+import type { Identity, ProgramEnd, RunLimits, RunningProgram, Executor, AttachedWorkspace } from '#core';
 import {
   isSystemError,
   measureMemory,
@@ -23,7 +23,7 @@ import { setupFailed } from './unavailable.ts';
 
 /** The command line of a launcher with everything around it. */
 export interface SandboxCommand extends LaunchCommand {
-  readonly executor: ExecutorName;
+  readonly executor: Executor['name'];
   readonly identity: Identity | undefined;
   readonly limits: RunLimits;
   readonly groups: ControlGroupFolder | SystemdScopes | undefined;
@@ -50,7 +50,10 @@ interface Sandbox {
 }
 
 /** Starts the command. Input written before the gate has opened is held back until then. */
-export async function startSandboxed(command: SandboxCommand, streams: RunStreams): Promise<RunningProgram> {
+export async function startSandboxed(
+  command: SandboxCommand,
+  streams: Parameters<AttachedWorkspace['run']>[1],
+): Promise<RunningProgram> {
   const { executor } = command;
   const started = performance.now();
   const group = command.groups === undefined ? undefined : newGroup(command.groups, command);
@@ -110,7 +113,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
 async function startOuter(
   { argv, inherited, executor, identity, limits, pipes }: SandboxCommand,
   group: RunGroup | undefined,
-  streams: RunStreams,
+  streams: Parameters<AttachedWorkspace['run']>[1],
 ): Promise<Child> {
   return await startChild(
     {
@@ -141,7 +144,7 @@ function newGroup(place: ControlGroupFolder | SystemdScopes, { executor, limits 
   }
 }
 
-async function addTo(group: RunGroup | undefined, pid: number, executor: ExecutorName): Promise<void> {
+async function addTo(group: RunGroup | undefined, pid: number, executor: Executor['name']): Promise<void> {
   try {
     await group?.add(pid);
   } catch (error) {
@@ -208,7 +211,7 @@ function buildPoll(sandbox: Sandbox): Required<Pick<Supervision, 'poll' | 'pause
   const { limits } = command;
   const inside = (): readonly number[] => (sandbox.processes === undefined ? [] : processesInside(sandbox.processes));
   const disk = diskWatch({ folders: command.folders, limits, processes: inside });
-  const poll = (isLast: boolean): EndReason | undefined => {
+  const poll = (isLast: boolean): ProgramEnd['reason'] | undefined => {
     if (group !== undefined) {
       if (group.memoryKills(isLast) > 0) return 'memory';
       if ((group.refusedProcesses() ?? 0) > 0) return 'processes';
