@@ -8,7 +8,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 
 import { findGrant, invalidInput, quoted, readAddress, readAuthority, writeAuthority, type HostPattern } from '#core';
-import { exchangeOver, isRefused, networkGate, readGrant, type HttpTarget } from '#platform';
+import { exchangeOver, isRefused, networkGate, readGrant } from '#platform';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;
@@ -62,7 +62,10 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
 }
 
 /** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
-function resolveTarget(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+function resolveTarget(
+  address: string,
+  granted: readonly HostPattern[],
+): Parameters<typeof exchangeOver>[1]['target'] | string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isSecure = url?.protocol === 'https:';
   const reached = url === undefined ? undefined : readAuthority(url.host, isSecure ? 443 : 80);
@@ -132,7 +135,10 @@ interface Posted {
 }
 
 /** Returns what went wrong, or undefined. Redirections are not followed. */
-async function post(target: HttpTarget | string, { text, secret, granted, stop }: Posted): Promise<string | undefined> {
+async function post(
+  target: Parameters<typeof exchangeOver>[1]['target'] | string,
+  { text, secret, granted, stop }: Posted,
+): Promise<string | undefined> {
   if (typeof target === 'string') return target;
   const grant = findGrant(granted, target.host, target.port) ?? readGrant(target.authority);
   const gate = networkGate({ grants: [grant], connectMs: CONNECT_MS, onDecision: () => undefined });

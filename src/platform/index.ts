@@ -7,20 +7,13 @@ export { LONGEST_TIMER_MS, monotonicMs, timerMs } from './clock.ts';
 export {
   PendingFile,
   createFileAtomically,
-  openNewFile,
   removeStaleTemporaries,
   replaceText,
   temporaryName,
   temporaryPrefix,
   writeAll,
   writeFileAtomically,
-  writeFilesAtomically,
   writeNamedFile,
-  writeNewFile,
-  writePendingFiles,
-  type FileContent,
-  type FileWriter,
-  type PendingFiles,
 } from './fs/atomic-replace.ts';
 export { openSealedFile, type SealedFile } from './fs/authenticated-store.ts';
 export { cacheDirectory } from './fs/cache-directory.ts';
@@ -35,7 +28,7 @@ export {
 } from './fs/confined-directory.ts';
 export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.ts';
 export { copyTree } from './fs/copy-tree.ts';
-export { createTree, type TreeFile } from './fs/create-tree.ts';
+export { createTree } from './fs/create-tree.ts';
 export {
   DirectoryHandle,
   HAS_DESCRIPTOR_PATHS,
@@ -43,26 +36,13 @@ export {
   inDirectory,
   systemFailure,
   tryOpenDirectory,
-  type Confinement,
   type OpenFailed,
 } from './fs/directory-handle.ts';
-export { fingerprintFiles, isSettled, nextChangeTime, statFile, type FileStamp } from './fs/file-stamp.ts';
-export { findFilesNamed } from './fs/find-files.ts';
+export { fingerprintFiles, isSettled, nextChangeTime, statFile } from './fs/file-stamp.ts';
 export { isWithoutHardLinks } from './fs/link-new.ts';
-export { allNames, directoryStatus, listDirectory, findSpelling, type DirectoryIdentity } from './fs/list-directory.ts';
-export {
-  OWNER_FILE,
-  ownerName,
-  ownerOfName,
-  ownerState,
-  readFolderOwner,
-  thisProcess,
-  writeFolderOwner,
-  type LockOwner,
-} from './fs/lock-owner.ts';
+export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
 export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
-export { makeFolders, tryMakeFolders } from './fs/make-folders.ts';
-export { FOREIGN_FILE, GROWING_FILE, NAMED_FILE, NEW_FILE, NEW_GROWING_FILE, OWN_FILE } from './fs/open-flags.ts';
+export { makeFolders } from './fs/make-folders.ts';
 export {
   isAbsent,
   isDirectory,
@@ -74,7 +54,7 @@ export {
   tryRealPath,
   withForwardSlashes,
 } from './fs/paths.ts';
-export { readPrivateFile, readTextFile, type TextRead } from './fs/read-file.ts';
+export { readPrivateFile, readTextFile } from './fs/read-file.ts';
 export { removeTree } from './fs/remove-tree.ts';
 export { resolveBeneath } from './fs/resolve-beneath.ts';
 export { isSealOf, readSealKey, sealKey, sealKeyFile, sealKeyProblem, computeSeal, trySealKey } from './fs/seal-key.ts';
@@ -89,8 +69,6 @@ export {
   readTreeDigest,
   readUsableTree,
   twiceIfChanged,
-  type DigestEntry,
-  type TreeDigests,
 } from './fs/tree-digest.ts';
 export { FileHasher, SMALL_FILE, hashOpened, readPieces, withEntryNow } from './fs/tree-file.ts';
 export { TreeFingerprint, fingerprintTree } from './fs/tree-stat.ts';
@@ -104,36 +82,18 @@ export {
   walkTree,
   type OpenedEntry,
   type TreeEntry,
-  type TreeLimits,
   type TreeProblem,
   type TreeRefusal,
-  type WalkOptions,
 } from './fs/tree-walk.ts';
 export { withoutUnusable } from './fs/usable-tree.ts';
 export { readEntries, walk, type WalkProblem, type WalkStep, type WalkedEntry } from './fs/walk.ts';
-export { watchDirectory, type DirectoryWatch } from './fs/watch-directory.ts';
-export { checksum, nodeCrypto, openSha256, openTextHash, sha256, type TextHash } from './hash.ts';
-export { openAllowProxy, type ProxyLimits } from './net/allow-proxy.ts';
+export { nodeCrypto, openSha256, sha256 } from './hash.ts';
+export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
-export { exchangeOver, type HttpTarget } from './net/http-exchange.ts';
-export { HttpSocket, type HttpAnswer, type HttpCall, type HttpEndpoint, type HttpFailure } from './net/http-socket.ts';
+export { exchangeOver } from './net/http-exchange.ts';
 export type { Refusal } from './net/loopback-admission.ts';
-export {
-  LOOPBACK_HEADERS,
-  openLoopbackServer,
-  refuse,
-  respond,
-  type LoopbackOptions,
-  type LoopbackServer,
-} from './net/loopback-server.ts';
-export {
-  isRefused,
-  networkGate,
-  readGrant,
-  type NetworkDecision,
-  type NetworkGate,
-  type ResolveHost,
-} from './net/network-gate.ts';
+export { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond, type LoopbackOptions } from './net/loopback-server.ts';
+export { isRefused, networkGate, readGrant, type NetworkDecision } from './net/network-gate.ts';
 export { connectThrough, proxyFor } from './net/user-proxy.ts';
 export { loadOptional } from './optional-package.ts';
 export {
@@ -144,24 +104,16 @@ export {
   withinTime,
   type Child,
   type ChildExit,
-  type ChildSpec,
-  type Supervision,
 } from './process/child-process.ts';
 export { cpuTimer } from './process/cpu-timer.ts';
-export { keepBytes, type Inherited, type KeptBytes } from './process/inherited-descriptors.ts';
-export {
-  NO_OUTPUT,
-  openCapture,
-  textSink,
-  wholeCharacters,
-  type Capture,
-  type Captured,
-} from './process/output-capture.ts';
+export { keepBytes } from './process/inherited-descriptors.ts';
+export { NO_OUTPUT, textSink, wholeCharacters } from './process/output-capture.ts';
 export { OutputPipes } from './process/output-pipes.ts';
-export { readProcFile, readProcess, readProcesses, tryRead, type ProcessRow } from './process/proc.ts';
-export { measureMemory } from './process/process-memory.ts';
+export { readProcFile, readProcess, readProcesses, tryRead } from './process/proc.ts';
 export { ProcessTable, RUN_MARK } from './process/process-tree.ts';
 export { PROGRAM_FOLDERS, TEMPORARY, interpreterFolders, programEnvironment } from './process/program-environment.ts';
 export { quietly, tryStat } from './quietly.ts';
 export { fitText, padText, textWidth } from './text-width.ts';
-export { compareVersions, isInRange, isRange } from './version-range.ts';
+export { isInRange, isRange } from './version-range.ts';
+export { isContinuation } from './process/output-capture.ts';
+export { OPEN_FLAGS } from './fs/open-flags.ts';

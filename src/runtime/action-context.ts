@@ -11,7 +11,7 @@ import type {
 } from '#core';
 import type { Redactor } from '#journal';
 import type { ReadingLimits } from './skill-actions.ts';
-import type { TreeDigests } from '#platform';
+import type { openTreeDigests } from '#platform';
 import type { Policy, RunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { Execution } from './execution/execution.ts';
@@ -41,7 +41,7 @@ export interface ActionSettings {
   readonly search: SkillSearch;
   readonly limits: ReadingLimits;
   readonly trust: SkillTrust;
-  readonly digests: TreeDigests;
+  readonly digests: ReturnType<typeof openTreeDigests>;
   /** Rules of the configuration, the project and the run; active skills narrow them. */
   readonly policy: Policy;
   readonly allowedTools: NonNullable<NonNullable<Config['policy']>['allowed_tools']>;

@@ -28,7 +28,7 @@ import {
   type ScanProgress,
   type SkillIndex,
 } from '#skills';
-import { cacheDirectory, type TreeDigests } from '#platform';
+import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -141,8 +141,8 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     );
   const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
   const untrusted = new Set<string>();
-  let digests: Promise<TreeDigests> | undefined;
-  const treeDigests = (): Promise<TreeDigests> =>
+  let digests: Promise<ReturnType<typeof openTreeDigests>> | undefined;
+  const treeDigests = (): Promise<ReturnType<typeof openTreeDigests>> =>
     (digests ??= import('#platform/tree-digest').then(({ openTreeDigests }) => openTreeDigests()));
   // Sessions read `vouched` and `untrusted` when they start.
   const parts = {

@@ -30,7 +30,7 @@ import {
   type SessionPolicy,
 } from '#policy';
 import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
-import { openTreeDigests, thisProcess, type LockOwner, type TreeDigests } from '#platform';
+import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
 import type { PackageOptions } from './packages/packages.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
@@ -111,7 +111,7 @@ export interface SessionSource {
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
   /** Tree digests, cached for all sessions and revalidated on each use. */
-  readonly digests: TreeDigests;
+  readonly digests: ReturnType<typeof openTreeDigests>;
   readonly measureText: MeasureText;
   /** This process, as records identify it. */
   readonly owner: () => LockOwner;

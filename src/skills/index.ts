@@ -45,3 +45,4 @@ export {
 } from './registry/roots.ts';
 export { splitClauses } from './search/clauses.ts';
 export { buildSearchIndex, readSearchIndex, type SearchIndex } from './search/search-index.ts';
+export { findFilesNamed } from './registry/find-files.ts';

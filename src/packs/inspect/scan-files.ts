@@ -10,7 +10,6 @@ import {
   walkTree,
   withEntryNow,
   type TreeEntry,
-  type TreeLimits,
   type TreeProblem,
 } from '#platform';
 
@@ -22,7 +21,7 @@ const MAX_TEXTS = 16 * 1024 * 1024;
 const HEAD = 4_096;
 
 export interface ScanFilesOptions {
-  readonly limits?: TreeLimits;
+  readonly limits?: typeof TREE_LIMITS;
   readonly signal?: AbortSignal;
 }
 

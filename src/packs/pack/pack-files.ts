@@ -9,7 +9,6 @@ import {
   TreeRefused,
   walkTree,
   withEntryNow,
-  type DigestEntry,
   type TreeEntry,
 } from '#platform';
 import { listParentFolders } from '../parent-folders.ts';
@@ -112,7 +111,11 @@ export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
 /** Includes only the folders of the packed files, as an unpacked pack has them. */
 function digestFiles(files: Readonly<Record<string, LockedFile>>): string {
   const folders = new Set(Object.keys(files).flatMap(listParentFolders));
-  const entries: DigestEntry[] = [...folders].map((at) => ({ kind: 'folder', path: at, content: new Uint8Array() }));
+  const entries: Parameters<typeof digestOfEntries>[0][number][] = [...folders].map((at) => ({
+    kind: 'folder',
+    path: at,
+    content: new Uint8Array(),
+  }));
   for (const [at, { executable, sha256 }] of Object.entries(files))
     entries.push({ kind: executable === true ? 'program' : 'file', path: at, content: Buffer.from(sha256, 'hex') });
   return digestOfEntries(entries);

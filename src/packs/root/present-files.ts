@@ -8,10 +8,10 @@ import type { LockedFile } from '../lock/lock.ts';
 import { PackRefused, isRefusal, packRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { quoted } from '#core';
 import {
+  OPEN_FLAGS,
   digestOfEntries,
   DirectoryHandle,
   FileHasher,
-  FOREIGN_FILE,
   isProgram,
   isSystemError,
   REPOSITORY_DATA,
@@ -20,7 +20,6 @@ import {
   TreeRefused,
   tryOpenDirectory,
   walk,
-  type DigestEntry,
   type WalkedEntry,
   type WalkProblem,
   type WalkStep,
@@ -76,10 +75,10 @@ export interface ReadTree extends Pick<PresentTree, 'folders' | 'bytes' | 'looks
   readonly entries: readonly ReadEntry[];
 }
 
-interface ReadEntry extends DigestEntry {
+type ReadEntry = Parameters<typeof digestOfEntries>[0][number] & {
   content: Uint8Array | string;
   readonly bytes: number;
-}
+};
 
 /** The first half of `presentFiles`, for callers that read many trees. */
 export function readFiles(folder: string, hasher: FileHasher, options: PresentOptions = {}): ReadTree | PackRefusal {
@@ -190,7 +189,7 @@ interface PresentEntry {
 }
 
 function readFile(folder: string, { path, place }: WalkedEntry, hasher: FileHasher): PresentEntry {
-  const descriptor = openSync(place, FOREIGN_FILE);
+  const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw changed(folder, path);

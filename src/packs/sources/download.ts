@@ -15,12 +15,13 @@ import {
   proxyFor,
   readGrant,
   timerMs,
-  type HttpTarget,
 } from '#platform';
 import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-address.ts';
 import { printable, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
+
+type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
 
 const MAX_REDIRECTS = 5;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

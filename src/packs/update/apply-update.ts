@@ -9,17 +9,16 @@ import { parentFolder, quoted } from '#core';
 import {
   hashOpened,
   isProgram,
-  openNewFile,
   orRefusal,
   pause,
   sha256,
   SMALL_FILE,
   walkTree,
   withEntryNow,
-  type FileWriter,
   type TreeEntry,
   type TreeRefusal,
 } from '#platform';
+import { openNewFile, type FileWriter } from '../archive/new-file.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';

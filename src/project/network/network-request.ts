@@ -1,16 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import {
-  exchangeOver,
-  isRefused,
-  networkGate,
-  readGrant,
-  timerMs,
-  type HttpTarget,
-  type NetworkDecision,
-  type NetworkGate,
-  type ResolveHost,
-} from '#platform';
+import { exchangeOver, isRefused, networkGate, readGrant, timerMs, type NetworkDecision } from '#platform';
 import {
   actionFailed,
   printable,
@@ -28,6 +18,8 @@ import { hostFailure } from '../host-failure.ts';
 import { readMessage, readRedirect, readTarget, redirectedMessage, type Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 
+type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
+
 type ResponseReceived = OfType<Observation, 'response-received'>;
 
 export interface NetworkRequestOptions {
@@ -42,7 +34,7 @@ export interface NetworkRequestOptions {
   readonly timeoutMs?: number;
   /** Default: 5. */
   readonly maxRedirects?: number;
-  readonly resolve?: ResolveHost;
+  readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   readonly onDecision?: (decision: NetworkDecision) => void;
   /** Additional trusted certificates, in PEM. */
   readonly certificates?: readonly string[];
@@ -118,7 +110,7 @@ async function follow(context: RequestContext, first: HttpTarget, asked: Message
 function gateFor(
   { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: RequestContext,
   target: HttpTarget,
-): NetworkGate {
+): ReturnType<typeof networkGate> {
   return networkGate({
     grants: [...patterns, readGrant(writeAuthority(target.host, target.port))],
     connectMs: Math.min(CONNECT_MS, timeoutMs),

@@ -9,8 +9,10 @@ import {
   type Action,
   type OfType,
 } from '#core';
-import type { HttpTarget } from '#platform';
+import type { exchangeOver } from '#platform';
 import { hostFailure } from '../host-failure.ts';
+
+type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
 
 export interface Refusal {
   readonly type: 'refused';

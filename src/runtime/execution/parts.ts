@@ -11,8 +11,8 @@ import {
   type OfType,
   type AttachedWorkspace,
   type Observation,
+  type RunEvent,
 } from '#core';
-import type { AskedBy } from '../action-context.ts';
 import type { ArtifactStore, CheckedMount, InputSources, Inspect, Workspace } from '#sandbox';
 import type { Redactor } from '#journal';
 import type { OnSpan } from './span.ts';
@@ -69,7 +69,7 @@ export interface ExecutionParts {
 export interface ExecutionCall {
   readonly signal?: AbortSignal | undefined;
   /** A model is told how to ask for packages itself (default: a person). */
-  readonly askedBy?: AskedBy | undefined;
+  readonly askedBy?: OfType<RunEvent, 'action'>['askedBy'] | undefined;
   /** Tree digest that was approved or recorded; nothing else may run. */
   readonly digest?: string | undefined;
   /** Host files that the policy allows for this action, besides `ExecutionOptions.hostInputs`. */

@@ -19,16 +19,9 @@ import {
   type Action,
   type OfType,
 } from '#core';
-import {
-  inConfined,
-  isInside,
-  nextChangeTime,
-  openCapture,
-  programEnvironment,
-  type Capture,
-  type Captured,
-} from '#platform';
+import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
 import { shellCommand, stageInputs, statCommand, verifiedCommand } from '#sandbox';
+import { openCapture, type Capture, type Captured } from './output-capture.ts';
 import { makeRunResult, readOutputRequest, type ShownStream } from './run-result.ts';
 import { spanned } from './span.ts';
 import { missingFolder, workingDirectory } from './working-directory.ts';

@@ -17,8 +17,9 @@ import {
   type SkillEntry,
   type SkillError,
   type ApprovalRequest,
+  type RunEvent,
+  type OfType,
 } from '#core';
-import type { AskedBy } from '../action-context.ts';
 import { PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
 import {
   findProgram,
@@ -88,9 +89,13 @@ export interface Packages {
   /** Whether the executor can mount packages. */
   readonly isAvailable: boolean;
   /** What a program needs, including what it or an earlier program of the skill asked for. */
-  needsOf(action: ProgramAction, skill: SkillEntry | undefined, askedBy: AskedBy): Promise<readonly PackageNeeds[]>;
+  needsOf(
+    action: ProgramAction,
+    skill: SkillEntry | undefined,
+    askedBy: OfType<RunEvent, 'action'>['askedBy'],
+  ): Promise<readonly PackageNeeds[]>;
   /** Later programs of the skill get the packages that this one asked for. */
-  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: AskedBy): void;
+  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: OfType<RunEvent, 'action'>['askedBy']): void;
   /** Answers of this session: exactly these packages for exactly this skill. */
   readonly approved: ApprovedPackages;
   /** The checked environment of `--venv`. */
@@ -224,7 +229,10 @@ function byName(packages: readonly RequestedPackage[]): readonly RequestedPackag
   return packages.filter((one, place) => packages.findIndex((other) => key(other) === key(one)) === place);
 }
 
-function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readonly RequestedPackage[] {
+function requestedBy(
+  { packages = [] }: ProgramAction,
+  askedBy: OfType<RunEvent, 'action'>['askedBy'],
+): readonly RequestedPackage[] {
   return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
 }
 

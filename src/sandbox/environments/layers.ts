@@ -32,7 +32,7 @@ import {
   removeTree,
   thisProcess,
   TreeRefused,
-  type WalkOptions,
+  type walkOpened,
 } from '#platform';
 
 /** A layer on disk. */
@@ -222,7 +222,7 @@ async function buildOne(
 }
 
 /** The links of a virtual environment to its interpreter, which lead out of the tree. */
-const WALK: WalkOptions = {
+const WALK: NonNullable<Parameters<typeof walkOpened>[1]> = {
   limits: LIMITS,
   skip: (file) => /^(?:bin\/python[\d.]*|lib64)$/.test(file),
 };

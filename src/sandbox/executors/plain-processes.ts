@@ -18,15 +18,14 @@ import {
 import {
   isDirectory,
   isInside,
-  measureMemory,
   OutputPipes,
   ProcessTable,
   startChild,
   supervise,
   tryRealPath,
   type Child,
-  type Inherited,
 } from '#platform';
+import { measureMemory } from './process-memory.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
@@ -57,7 +56,7 @@ export interface StartedSpec extends ProgramSpec {
 export interface StartCommand {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly inherited?: readonly Inherited[];
+  readonly inherited?: readonly NonNullable<Parameters<typeof startChild>[0]['inherited']>[number][];
   /** The command writes READY to stderr once the program is confined. If it ends before, the program was not started. */
   readonly announces?: boolean;
 }

@@ -4,10 +4,10 @@ import path from 'node:path';
 
 import { failure, FAILURES, nearest, quoted, toRelativePath, type ActionProblem, type RelativePath } from '#core';
 import {
+  OPEN_FLAGS,
   ConfinedDirectory,
   descriptorPath,
   DirectoryHandle,
-  FOREIGN_FILE,
   HAS_DESCRIPTOR_PATHS,
   inConfined,
   isInside,
@@ -134,7 +134,7 @@ function nearSiblings(file: string): readonly string[] {
 function openReal(from: string, real: string): OpenedSource {
   let descriptor: number;
   try {
-    descriptor = openSync(real, FOREIGN_FILE);
+    descriptor = openSync(real, OPEN_FLAGS.foreignFile);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw refuseInput(from, 'file/unreadable', `${quoted(from)} cannot be read (${error.code})`);

@@ -11,7 +11,7 @@ import {
   type ProgramSpec,
   type ProgramEnd,
 } from '#core';
-import { builtFile, openAllowProxy, type NetworkDecision, type ProxyLimits, type ResolveHost } from '#platform';
+import { builtFile, openAllowProxy, type NetworkDecision, type networkGate } from '#platform';
 import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
 
@@ -24,10 +24,10 @@ export interface BridgeOptions {
   readonly folder: string;
   /** User of the program, where it is not the current user. */
   readonly identity?: Identity;
-  readonly resolve?: ResolveHost;
+  readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   readonly proxyFrom?: ProgramSpec['proxyFrom'] | undefined;
   readonly signal?: AbortSignal;
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<NonNullable<Parameters<typeof openAllowProxy>[0]['limits']>>;
   readonly onDecision?: (decision: NetworkDecision) => void;
   /** Path of the socket inside the sandbox. */
   readonly socketInside?: string;

@@ -6,7 +6,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } f
 import { posix } from 'node:path';
 
 import type { Collected } from '#core';
-import { DirectoryHandle, FOREIGN_FILE, isSystemError, quietly, tryStat, type Confinement } from '#platform';
+import { OPEN_FLAGS, DirectoryHandle, isSystemError, quietly, tryStat, type tryOpenDirectory } from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -26,7 +26,7 @@ export class WorkspaceFolders {
   readonly #held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
 
   /** Throws the system error where the workspace cannot be opened. */
-  constructor(root: string, confinement?: Confinement) {
+  constructor(root: string, confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>) {
     const options = { followLink: true, confinement };
     this.#held.push({ name: '', folder: DirectoryHandle.open(root, options) });
   }
@@ -68,7 +68,7 @@ export class WorkspaceFolders {
       if (hint === undefined) return { type: 'gone' };
       const problem = findSkipReason(hint);
       if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
-      const descriptor = openSync(place, FOREIGN_FILE);
+      const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
       const opened = checkOpened(descriptor);
       if (opened.type !== 'open' || (entered.folder.isInPlace() && isSame(opened.stats, place, entered.folder)))
         return opened;

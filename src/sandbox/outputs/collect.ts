@@ -16,7 +16,7 @@ import {
   type Collected,
   type RunResult,
 } from '#core';
-import { isSystemError, type Confinement } from '#platform';
+import { isSystemError, type tryOpenDirectory } from '#platform';
 import { WorkspaceFolders, linkReason } from './collect-folders.ts';
 import { OutputReader, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkResult } from './collect-walk.ts';
@@ -54,7 +54,7 @@ export interface CollectOptions {
   /** Stores a file as an artifact. It gets all bytes, or an error before the end if the file changes meanwhile. */
   readonly save?: SaveOutput;
   readonly signal?: AbortSignal;
-  readonly confinement?: Confinement;
+  readonly confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>;
 }
 
 const MAX_INLINE_TOTAL = 4 * 1024 * 1024;
@@ -102,7 +102,10 @@ export async function collectOutputs(
   }
 }
 
-function openWorkspace(root: string, confinement: Confinement | undefined): WorkspaceFolders {
+function openWorkspace(
+  root: string,
+  confinement: NonNullable<Parameters<typeof tryOpenDirectory>[1]> | undefined,
+): WorkspaceFolders {
   try {
     return new WorkspaceFolders(root, confinement);
   } catch (error) {

@@ -15,7 +15,8 @@ import {
   type WorkspacePlace,
   type RunResult,
 } from '#core';
-import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime, writeFolderOwner } from '#platform';
+import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
+import { writeFolderOwner } from './folder-owner.ts';
 import {
   invalid,
   ioFailed,

@@ -7,7 +7,7 @@ import {
   type SkillHead,
   type SkillRoot,
 } from '#core';
-import type { TextHash } from '#platform';
+import type { TextHash } from './text-hash.ts';
 
 /** A skill that is hidden by another one with the same name; still addressable as `source/name` or `group/name`. */
 export interface ShadowedSkill {

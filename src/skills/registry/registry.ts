@@ -1,5 +1,5 @@
 import type { SkillIndex } from './index-skills.ts';
-import { checksum } from '#platform';
+import { checksum } from './text-hash.ts';
 import { openState, scanOnce } from './scan-once.ts';
 import type { ScanSettings } from './scan-settings.ts';
 import { watchRegistry, type RegistryChange, type WatchOptions } from './watch.ts';

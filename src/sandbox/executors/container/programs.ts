@@ -9,7 +9,7 @@ import {
   type WorkspacePlace,
   type AttachedWorkspace,
 } from '#core';
-import { supervise, type Child, type Supervision } from '#platform';
+import { supervise, type Child } from '#platform';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -172,7 +172,7 @@ export class ContainerPrograms {
   #pollOf(
     { container: { counters, hostPid }, before, child }: Pick<StartedProgram, 'container' | 'before' | 'child'>,
     spec: ProgramSpec,
-  ): Pick<Supervision, 'poll' | 'pauseMs'> {
+  ): Pick<Parameters<typeof supervise>[1], 'poll' | 'pauseMs'> {
     const { place, isShared } = this.#options;
     const { limits } = spec;
     const disk = isShared

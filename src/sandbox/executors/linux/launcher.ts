@@ -1,5 +1,5 @@
 import type { Identity, Executor, RunResult } from '#core';
-import type { Inherited } from '#platform';
+import type { startChild } from '#platform';
 import type { SandboxEntry } from './profile.ts';
 
 /** A tool that starts a program in new namespaces of every kind, without capabilities and with a seccomp filter. */
@@ -44,5 +44,7 @@ export interface ProcessLimits {
 export interface LaunchCommand {
   readonly argv: readonly string[];
   /** Files for descriptors 3, 4, ...; `entry` is the file by which the launcher enters its control group. */
-  readonly inherited: (entry: string | undefined) => readonly Inherited[];
+  readonly inherited: (
+    entry: string | undefined,
+  ) => readonly NonNullable<Parameters<typeof startChild>[0]['inherited']>[number][];
 }

@@ -1,16 +1,8 @@
 import { statfsSync } from 'node:fs';
 
 import type { Identity, ProgramEnd, RunLimits, RunningProgram, Executor, AttachedWorkspace } from '#core';
-import {
-  isSystemError,
-  measureMemory,
-  readProcess,
-  startChild,
-  supervise,
-  type Child,
-  type OutputPipes,
-  type Supervision,
-} from '#platform';
+import { isSystemError, readProcess, startChild, supervise, type Child, type OutputPipes } from '#platform';
+import { measureMemory } from '../process-memory.ts';
 import { makeRunGroup, type ControlGroupFolder, type RunGroup } from '../cgroup.ts';
 import { makeScope, type SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
@@ -206,7 +198,7 @@ function heldInput(child: Child, { stdin, isInteractive }: SandboxCommand): Held
 }
 
 /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
-function buildPoll(sandbox: Sandbox): Required<Pick<Supervision, 'poll' | 'pauseMs'>> {
+function buildPoll(sandbox: Sandbox): Required<Pick<Parameters<typeof supervise>[1], 'poll' | 'pauseMs'>> {
   const { command, group } = sandbox;
   const { limits } = command;
   const inside = (): readonly number[] => (sandbox.processes === undefined ? [] : processesInside(sandbox.processes));
