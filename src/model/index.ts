@@ -2,7 +2,7 @@
  * The public names of model.
  */
 
-export { findModel, type FindModelOptions } from './auto.ts';
+export { findModel } from './auto.ts';
 export { readCassette } from './cassette/cassette-file.ts';
 export { recordCassette, replayCassette } from './cassette/cassette.ts';
 export { splitIntoDeltas } from './emit.ts';

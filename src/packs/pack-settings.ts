@@ -12,7 +12,7 @@ import {
   type Surroundings,
 } from '#core';
 import { packRefusal, type PackRefusal } from './problems.ts';
-import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy, type ScanPolicy } from '#scan';
+import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy } from '#scan';
 import { readTextFile } from '#platform';
 import { projectTop } from '#runtime';
 import { skillsFolder } from './skills-folder.ts';
@@ -28,7 +28,7 @@ export interface PackSettings {
   readonly surroundings: Surroundings;
   readonly root: string;
   readonly limits: ArchiveLimits;
-  readonly scanPolicy: ScanPolicy;
+  readonly scanPolicy: typeof DEFAULT_SCAN_POLICY;
   /** The digest of each skill that may be installed although the scan blocks it. */
   readonly scanAllow: Readonly<Record<string, string>>;
   readonly requireSigned: boolean;
@@ -91,7 +91,7 @@ export function installRoot(
 
 const MAX_POLICY_BYTES = 1024 * 1024;
 
-function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy | PackRefusal {
+function readPolicyFile(file: string, { home, cwd }: Surroundings): typeof DEFAULT_SCAN_POLICY | PackRefusal {
   const absolute = path.resolve(home ?? cwd, file.replace(/^~(?=\/)/, home ?? ''));
   const refused = (why: string): PackRefusal =>
     packRefusal('pack/scan', `the scan policy ${quoted(absolute, 200)} cannot be used: ${why}`, absolute);

@@ -8,6 +8,6 @@ export { openLinkedNames } from './linked-names.ts';
 export { listDirectory } from './list-directory.ts';
 export { networkRequest } from './network/network-request.ts';
 export { readFile, readResolved } from './read-file.ts';
-export { resolvePath, type ResolvedPath } from './resolve-path.ts';
+export { resolvePath } from './resolve-path.ts';
 export { deleteFile, keepReplaced } from './trash.ts';
-export { previewWrite, writeFile, type WritePreview } from './write-file.ts';
+export { previewWrite, writeFile } from './write-file.ts';

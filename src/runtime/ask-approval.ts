@@ -16,11 +16,13 @@ import {
 import { sha256 } from '#platform';
 import { askCallback, capabilityLine, isTransparent } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
-import { previewWrite, type ResolvedPath, type WritePreview } from '#project';
+import { previewWrite } from '#project';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
 import type { FoundPackages } from './packages/packages.ts';
 import type { ActionTarget } from './find-target.ts';
+
+type WritePreview = ReturnType<typeof previewWrite>;
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 
@@ -132,7 +134,7 @@ function approvalRequest(
 /** What a person sees of an action: its effect, not a description that the model or the skill wrote. */
 function toApprovalDetail(
   action: Action,
-  path: ResolvedPath | undefined,
+  path: Parameters<typeof previewWrite>[0] | undefined,
   preview: WritePreview | undefined,
   { accesses }: ActionDecision,
 ): ApprovalRequest['detail'] {

@@ -16,9 +16,10 @@ import {
   openLinkedNames,
   readFile,
   writeFile,
-  type ResolvedPath,
-  type WritePreview,
+  type previewWrite,
 } from '#project';
+
+type ResolvedPath = Parameters<typeof previewWrite>[0];
 
 export interface HostRights {
   /** Decides about further files of a search and further hosts of a request. */
@@ -26,7 +27,7 @@ export interface HostRights {
   /** Whether a person approved exactly this action. */
   readonly isApproved: boolean;
   /** What the person saw before a write. */
-  readonly preview: WritePreview | undefined;
+  readonly preview: ReturnType<typeof previewWrite> | undefined;
   /** Whether a folder must not be entered by a listing or a search. */
   readonly isClosed: (place: { readonly absolute: string; readonly shown: string }) => boolean;
   readonly signal: AbortSignal | undefined;

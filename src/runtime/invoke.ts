@@ -1,5 +1,5 @@
 import { delimit, type ActionFailed, type Observation, type OfType } from '#core';
-import { argumentNames } from './argument-fields.ts';
+import { argumentNames } from '#skills';
 import { expandArguments, parseInvocation } from './skill-arguments.ts';
 import { performAction } from './perform.ts';
 import type { ActionContext } from './action-context.ts';

@@ -15,16 +15,7 @@ import {
   type OfType,
 } from '#core';
 import { refuseDynamicCommands } from '#policy';
-import {
-  listFiles,
-  findScript,
-  inSkill,
-  listSkillFiles,
-  loadBodyIn,
-  readResourceFile,
-  type BodyLimits,
-  type SkillFiles,
-} from '#skills';
+import { listFiles, findScript, inSkill, listSkillFiles, loadBodyIn, readResourceFile, type BodyLimits } from '#skills';
 import { toSkillIdentity } from './skill-identity.ts';
 
 type DocumentSelection = OfType<Action, 'select_documents'>['documents'];
@@ -127,7 +118,7 @@ function originNote({ source }: SkillEntry): readonly string[] {
 }
 
 /** Names the first files of a skill that cannot be used. */
-function unusableNotes(unusable: SkillFiles['unusable']): readonly string[] {
+function unusableNotes(unusable: ReturnType<typeof listSkillFiles>['unusable']): readonly string[] {
   const more = unusable.length - UNUSABLE_NAMED;
   return [
     ...unusable.slice(0, UNUSABLE_NAMED).map(({ path, reason }) => `${quoted(path)} is not usable: ${reason}`),

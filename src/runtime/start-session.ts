@@ -14,7 +14,7 @@ import {
   type Vocabulary,
   type SessionState,
 } from '#core';
-import { resolveSkill, type Catalog, type CatalogOptions, type SkillIndex } from '#skills';
+import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { locateInSkills } from './locate.ts';
 import {
   configuredPolicy,
@@ -44,6 +44,8 @@ import { runsDirectory } from '#journal';
 import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
+
+type CatalogOptions = Parameters<typeof planCatalog>[1];
 
 export interface HostOptions {
   /** The project whose files may be used (default: the working directory of the runtime). */

@@ -2,15 +2,7 @@
  * The public names of scan.
  */
 
-export {
-  DEFAULT_SCAN_POLICY,
-  SCAN_NOTE,
-  countByRule,
-  findingText,
-  type RuleCount,
-  type ScanFile,
-  type ScanPolicy,
-} from './finding.ts';
+export { DEFAULT_SCAN_POLICY, SCAN_NOTE, countByRule, findingText, type ScanFile } from './finding.ts';
 export {
   acceptReviewed,
   allowOption,
@@ -18,7 +10,6 @@ export {
   isScanPolicy,
   readScanPolicy,
   type PolicyResult,
-  type ReviewedSkill,
 } from './policy.ts';
 export { scanSarif } from './sarif.ts';
-export { scanSkill, type KnownTexts } from './scan.ts';
+export { scanSkill } from './scan.ts';

@@ -5,15 +5,5 @@
 export { buildInputSchema, readTexts } from './parameters.ts';
 export { readInput } from './read-input.ts';
 export { withServerTools } from './server-tools.ts';
-export {
-  toAiSdk,
-  toAnthropic,
-  toOpenAi,
-  toOpenAiResponses,
-  type AiSdkTools,
-  type AnthropicTool,
-  type OpenAiResponsesTool,
-  type OpenAiTool,
-} from './shapes.ts';
 export { deniedTool, buildTools, whyNotOffered, type SkillTool, type ToolAnswer, type ToolsOptions } from './tools.ts';
 export { VOCABULARY_NAMES, findVocabulary, type VocabularyName } from './vocabularies.ts';

@@ -20,8 +20,10 @@ import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
 import { VERSION } from '../../version.ts';
-import type { CheckOptions } from '#skills';
+import type { checkSkill } from '#skills';
 import type { Terminal } from '../terminal/terminal.ts';
+
+type CheckOptions = Parameters<typeof checkSkill>[2];
 
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
 
