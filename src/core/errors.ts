@@ -78,8 +78,13 @@ export function invalidInput(
 
 /** Leaves nested calls with a problem. The function that started the work turns it into a value with `orProblem`. */
 export function raise(problem: Problem): never {
+  throw raised(problem);
+}
+
+/** The error that `raise` throws, for a function that passes it on. */
+export function raised(problem: Problem): SkillError {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its code is one of those that `orProblem` names, and nobody else sees it.
-  throw new SkillError({ ...(problem as Problem<'input/invalid'>), data: { expected: '' }, raised: problem });
+  return new SkillError({ ...(problem as Problem<'input/invalid'>), data: { expected: '' }, raised: problem });
 }
 
 /** Runs `act` and returns the problem that it raises, if `isMine` says so. Rethrows everything else. */

@@ -28,7 +28,7 @@ export { defined } from './defined.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
 export { docsPage } from './docs-page.ts';
-export { SkillError, invalidInput, isSkillError, orProblem, raise, toProblem } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, orProblem, raise, raised, toProblem } from './errors.ts';
 export { isProblem, type Problem } from './problem.ts';
 export { TEXT_LEVELS, eventText } from './event-text.ts';
 export {

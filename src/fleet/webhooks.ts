@@ -7,8 +7,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import { findGrant, invalidInput, quoted, readAddress, readAuthority, writeAuthority, type HostPattern } from '#core';
-import { exchangeOver, isRefused, networkGate, readGrant } from '#platform';
+import {
+  isProblem,
+  findGrant,
+  invalidInput,
+  quoted,
+  readAddress,
+  readAuthority,
+  writeAuthority,
+  type HostPattern,
+} from '#core';
+import { exchangeOver, networkGate, readGrant } from '#platform';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;
@@ -143,7 +152,7 @@ async function post(
   const grant = findGrant(granted, target.host, target.port) ?? readGrant(target.authority);
   const gate = networkGate({ grants: [grant], connectMs: CONNECT_MS, onDecision: () => undefined });
   const reached = await gate.reach(target, stop);
-  if (isRefused(reached)) return reached.message;
+  if (isProblem(reached)) return reached.message;
   const time = String(Math.floor(Date.now() / 1_000));
   const { statusCode = 0, ...answer } = await exchangeOver(reached, {
     target,

@@ -75,7 +75,7 @@ export { TreeFingerprint, fingerprintTree } from './fs/tree-stat.ts';
 export {
   REPOSITORY_DATA,
   TREE_LIMITS,
-  TreeRefused,
+  findTreeRefusal,
   orRefusal,
   refuseLinksOutside,
   walkOpened,
@@ -93,7 +93,7 @@ export { limitConnections } from './net/connection-limit.ts';
 export { exchangeOver } from './net/http-exchange.ts';
 export type { Refusal } from './net/loopback-admission.ts';
 export { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond, type LoopbackOptions } from './net/loopback-server.ts';
-export { isRefused, networkGate, readGrant, type NetworkDecision } from './net/network-gate.ts';
+export { networkGate, readGrant, type NetworkDecision } from './net/network-gate.ts';
 export { connectThrough, proxyFor } from './net/user-proxy.ts';
 export { loadOptional } from './optional-package.ts';
 export {

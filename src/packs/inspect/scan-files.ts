@@ -6,7 +6,7 @@ import type { ScanFile } from '#scan';
 import {
   readPieces,
   TREE_LIMITS,
-  TreeRefused,
+  findTreeRefusal,
   walkTree,
   withEntryNow,
   type TreeEntry,
@@ -42,9 +42,9 @@ export function readScanFiles(
     }
     return files;
   } catch (error) {
-    if (error instanceof TreeRefused)
-      return packRefusal(toPackProblem(error.refusal.problem), error.message, error.refusal.path);
-    throw error;
+    const refusal = findTreeRefusal(error);
+    if (refusal === undefined) throw error;
+    return packRefusal(toPackProblem(refusal.problem), refusal.message, refusal.path);
   }
 }
 

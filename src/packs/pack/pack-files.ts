@@ -6,7 +6,7 @@ import {
   isProgram,
   pause,
   readTextFile,
-  TreeRefused,
+  findTreeRefusal,
   walkTree,
   withEntryNow,
   type TreeEntry,
@@ -52,8 +52,8 @@ export async function readPackFiles(dir: string, name: string, options: PackFile
   try {
     return await gather(dir, name, options);
   } catch (error) {
-    if (error instanceof TreeRefused) throw new PackRefused(treeRefusal(error.refusal, dir));
-    throw error;
+    const refusal = findTreeRefusal(error);
+    throw refusal === undefined ? error : new PackRefused(treeRefusal(refusal, dir));
   }
 }
 
@@ -90,7 +90,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
 
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
-/** Reads the file at the current position of a walk. Throws `TreeRefused` if it was replaced. */
+/** Reads the file at the current position of a walk. Raises a `TreeRefusal` if it was replaced. */
 export function readWhole(entry: FileEntry): { readonly hash: string; readonly bytes: Buffer } {
   const pieces: Buffer[] = [];
   const { value } = withEntryNow(entry, (descriptor, { size }) =>

@@ -17,7 +17,7 @@ import {
   REPOSITORY_DATA,
   SMALL_FILE,
   TreeFingerprint,
-  TreeRefused,
+  findTreeRefusal,
   tryOpenDirectory,
   walk,
   type WalkedEntry,
@@ -216,8 +216,9 @@ function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
     return act();
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
-    if (error instanceof TreeRefused)
-      return packRefusal('source/changed', `${quoted(folder)}: ${error.refusal.message}`, error.refusal.path);
+    const refusal = findTreeRefusal(error);
+    if (refusal !== undefined)
+      return packRefusal('source/changed', `${quoted(folder)}: ${refusal.message}`, refusal.path);
     return systemRefusal(error, `${quoted(folder)} cannot be read`);
   }
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-import { exchangeOver, isRefused, networkGate, readGrant, timerMs, type NetworkDecision } from '#platform';
+import { exchangeOver, networkGate, readGrant, timerMs, type NetworkDecision } from '#platform';
 import {
+  isProblem,
   actionFailed,
   printable,
   quoted,
@@ -123,9 +124,9 @@ async function send(context: RequestContext, target: HttpTarget, message: Messag
   const { decideHost, stop, certificates } = context;
   if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is denied for this request`);
   const reached = await gateFor(context, target).reach(target, stop);
-  if (stop.aborted && !isRefused(reached)) reached.destroy();
+  if (stop.aborted && !isProblem(reached)) reached.destroy();
   stop.throwIfAborted();
-  if (isRefused(reached)) {
+  if (isProblem(reached)) {
     const isForbidden = reached.refusal === 'not-granted' || reached.refusal === 'not-public';
     return isForbidden ? refused(reached.message) : failed(reached.message);
   }

@@ -6,7 +6,7 @@ import { closeSync } from 'node:fs';
 import path from 'node:path';
 
 import { normalName, parseJson, quoted, type ActionProblem, type HostMount, type PackageLayer } from '#core';
-import { hashOpened, SMALL_FILE, TreeRefused, walkOpened } from '#platform';
+import { hashOpened, SMALL_FILE, findTreeRefusal, walkOpened } from '#platform';
 import {
   MOVE_SCRIPTS,
   connectionFailure,
@@ -201,8 +201,9 @@ function wheelsIn(folder: string): readonly PackageLayer['packages'][number][] |
       }
     }
   } catch (error) {
-    if (error instanceof TreeRefused) return error.message;
-    throw error;
+    const refusal = findTreeRefusal(error);
+    if (refusal === undefined) throw error;
+    return refusal.message;
   }
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -31,7 +31,7 @@ import {
   readTreeDigest,
   removeTree,
   thisProcess,
-  TreeRefused,
+  findTreeRefusal,
   type walkOpened,
 } from '#platform';
 
@@ -257,7 +257,7 @@ async function isIntact({ tree, files, fingerprint, layerDigest }: StoredLayer):
   try {
     if (fingerprintLayer(tree, files) === fingerprint) return true;
   } catch (error) {
-    if (!(error instanceof TreeRefused)) throw error;
+    if (findTreeRefusal(error) === undefined) throw error;
     return false;
   }
   const read = await readTreeDigest(tree, WALK);

@@ -22,7 +22,7 @@ import {
   readPieces,
   realPath,
   removeTree,
-  TreeRefused,
+  findTreeRefusal,
   writeAll,
   type TreeProblem,
 } from '#platform';
@@ -280,8 +280,8 @@ function copyFile(staging: Staging, from: string, { opened: { descriptor, stats 
     finish(output, { isExecutable: isProgram(stats), owner: staging.workspace.identity });
     futimesSync(output, stats.atimeMs / 1000, stats.mtimeMs / 1000);
   } catch (error) {
-    if (error instanceof TreeRefused) throw refuseInput(from, 'file/changed', error.message);
-    throw error;
+    const refusal = findTreeRefusal(error);
+    throw refusal === undefined ? error : refuseInput(from, 'file/changed', refusal.message);
   } finally {
     closeSync(output);
   }
