@@ -1,101 +1,36 @@
 /**
- * The public names of core.
+ * The shared language of all parts: skills, actions, observations, events, problems, the configuration schema, text and JSON. Pure: it never imports a Node
+ * module or a package, reads no file and knows no other part. Read action.ts first, then observation.ts and run-events.ts.
  */
 
-export { EFFECTS, RISKS, type Access, type Decision } from './access.ts';
-export {
-  LIMIT_LABELS,
-  describeAction,
-  describeOutcome,
-  interruptedText,
-  isPoorOutcome,
-  limitText,
-} from './action-text.ts';
-export { ACTION_KINDS, SELECT_MODES, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
-export { agentEventText } from './agent-event-text.ts';
-export { isToolPattern } from './allowed-tools.ts';
-export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
-export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
-export { DEFAULT_BUDGET, type Budget } from './budget.ts';
-export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
-export { reduceChat } from './chat.ts';
-export type { CommandLine } from './command.ts';
-export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
-export { MAX_SETTING_DEPTH, SETTINGS, isMap, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config } from './config/config.ts';
-export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
-export { defined } from './defined.ts';
-export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
-export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
-export { docsPage } from './docs-page.ts';
-export { SkillError, invalidInput, isSkillError, orProblem, raise, raised, toProblem } from './errors.ts';
+// Expected failure is a `Problem`; `raise` and `orProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
-export { TEXT_LEVELS, eventText } from './event-text.ts';
-export {
-  DEFAULT_LIMITS,
-  EXECUTOR_NAMES,
-  NOBODY,
-  type AttachedWorkspace,
-  type Executor,
-  type HostMount,
-  type Identity,
-  type OutputSink,
-  type ProgramEnd,
-  type ProgramSpec,
-  type RunLimits,
-  type RunningProgram,
-  type StagedSkill,
-  type WorkspacePlace,
-} from './execution.ts';
+export { SkillError, invalidInput, isSkillError, orProblem, raise, raised, toProblem } from './errors.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText } from './file-problem.ts';
-export { compileGlob, normaliseGlob } from './glob.ts';
-export { ignoredBy, parseIgnore } from './ignore.ts';
-export { positionOf, readJsonText } from './json/json-position.ts';
+export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
+export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
+
+// Skills.
+export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
+export { MAX_NAME, isTooLong, isValidName, readName, toSlug } from './skill-name.ts';
 export {
-  briefSchema,
-  checkJson,
-  isObject,
-  publishedSchema,
-  type FromSchema,
-  type JsonPath,
-  type JsonSchema,
-  type ObjectSchema,
-} from './json/json-schema.ts';
-export { parseJson } from './json/parse-json.ts';
-export { schemaText } from './json/schema-text.ts';
-export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
-export { stableJson } from './json/stable-json.ts';
-export { visibleJson } from './json/visible-json.ts';
-export { buildLedger } from './ledger.ts';
-export { detectMediaType } from './media-type.ts';
-export {
-  FINISHES,
-  type Model,
-  type ModelAnswer,
-  type ModelDelta,
-  type ModelImage,
-  type ModelMessage,
-  type ModelRequest,
-  type ModelTool,
-  type ModelToolCall,
-} from './model.ts';
-export { editDistance, nearest } from './nearest.ts';
-export {
-  findGrant,
-  isForHost,
-  isHostPattern,
-  programGrant,
-  readAuthority,
-  readHost,
-  readHostPattern,
-  writeAuthority,
-  type HostAndPort,
-  type HostPattern,
-} from './network/host-pattern.ts';
-export { readAddress } from './network/network-address.ts';
-export { refusedText } from './network/refused-connection.ts';
+  collisionKey,
+  parentFolder,
+  isBelowScripts,
+  isOfferedPath,
+  scriptPath,
+  toRelativePath,
+  kindOfFile,
+  type RelativePath,
+} from './path.ts';
+export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
+export { isToolPattern } from './allowed-tools.ts';
 export { hasOnlyCopies, isNeverSearched } from './not-searched.ts';
+
+// Actions, what they yield, and members of such unions by their `type`.
+export type { OfType } from './of-type.ts';
+export { ACTION_KINDS, SELECT_MODES, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
 export { actionFailed, isFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
 export {
   DEFAULT_OUTPUT_LIMITS,
@@ -118,16 +53,45 @@ export {
   type RequestedPackage,
 } from './packages.ts';
 export {
-  collisionKey,
-  parentFolder,
-  isBelowScripts,
-  isOfferedPath,
-  scriptPath,
-  toRelativePath,
-  type RelativePath,
-} from './path.ts';
-export { toPhase } from './phase.ts';
-export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
+  DEFAULT_LIMITS,
+  EXECUTOR_NAMES,
+  NOBODY,
+  type AttachedWorkspace,
+  type Executor,
+  type HostMount,
+  type Identity,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunLimits,
+  type RunningProgram,
+  type StagedSkill,
+  type WorkspacePlace,
+} from './execution.ts';
+export type { CommandLine } from './command.ts';
+export type { Offer, ToolRow, Vocabulary } from './tool.ts';
+export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
+
+// Decisions of the policy, and questions to a person.
+export { EFFECTS, RISKS, type Access, type Decision } from './access.ts';
+export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
+export {
+  findGrant,
+  isForHost,
+  isHostPattern,
+  programGrant,
+  readAuthority,
+  readHost,
+  readHostPattern,
+  writeAuthority,
+  type HostAndPort,
+  type HostPattern,
+} from './network/host-pattern.ts';
+export { readAddress } from './network/network-address.ts';
+export { refusedText } from './network/refused-connection.ts';
+
+// Sessions, runs and their events.
+export { findLoaded, kindOfFailure, reduceSession, startState, type SessionState } from './session.ts';
 export {
   OUTCOMES,
   RUN_SCHEMA,
@@ -138,20 +102,55 @@ export {
   type RunInfo,
   type RunStart,
 } from './run-events.ts';
-export { sarifLocations, sarifReport } from './sarif.ts';
-export { openRandom } from './seeded-random.ts';
-export { findLoaded, kindOfFailure, reduceSession, startState, type SessionState } from './session.ts';
-export { MAX_NAME, isTooLong, isValidName, readName, toSlug } from './skill-name.ts';
-export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
-export { closesFence, fenceMark } from './text/code-fences.ts';
-export { codePointAt, sliceEnd, isHigh, partOf, sliceStart } from './text/code-point.ts';
-export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
-export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
-export { FRAME, frameText } from './text/framed-text.ts';
-export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
-export { shellWord, typedWord } from './text/shell-word.ts';
 export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
-export { changesBetween, diffLines, type TextDiff } from './text/text-diff.ts';
+export { buildLedger } from './ledger.ts';
+export { toPhase } from './phase.ts';
+export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
+export { reduceChat } from './chat.ts';
+export { DEFAULT_BUDGET, type Budget } from './budget.ts';
+
+// Models.
+export {
+  FINISHES,
+  type Model,
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelImage,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  type ModelToolCall,
+} from './model.ts';
+export { estimateTokens, tokenWeight } from './tokens.ts';
+
+// Configuration.
+export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config } from './config/config.ts';
+export { MAX_SETTING_DEPTH, SETTINGS, isMap, valueAt, valueOfText, withValue } from './config/config-settings.ts';
+export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
+export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
+export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
+
+// JSON and our own schemas.
+export { parseJson } from './json/parse-json.ts';
+export { stableJson } from './json/stable-json.ts';
+export { visibleJson } from './json/visible-json.ts';
+export { positionOf, readJsonText } from './json/json-position.ts';
+export {
+  briefSchema,
+  checkJson,
+  isObject,
+  publishedSchema,
+  type FromSchema,
+  type JsonPath,
+  type JsonSchema,
+  type ObjectSchema,
+} from './json/json-schema.ts';
+export { jsonSchema } from './json/schema-of.ts';
+export { schemaText } from './json/schema-text.ts';
+export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
+export { sarifLocations, sarifReport } from './sarif.ts';
+
+// Untrusted text, made safe to print.
 export {
   cleanText,
   countCharacters,
@@ -163,10 +162,33 @@ export {
   printable,
   quoted,
 } from './text/text.ts';
+export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
-export { estimateTokens, tokenWeight } from './tokens.ts';
-export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
-export type { Offer, ToolRow, Vocabulary } from './tool.ts';
-export { type OfType } from './of-type.ts';
-export { jsonSchema } from './json/schema-of.ts';
-export { kindOfFile } from './path.ts';
+export { shellWord, typedWord } from './text/shell-word.ts';
+export { codePointAt, sliceEnd, isHigh, partOf, sliceStart } from './text/code-point.ts';
+export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
+export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
+export { FRAME, frameText } from './text/framed-text.ts';
+export { closesFence, fenceMark } from './text/code-fences.ts';
+export { changesBetween, diffLines, type TextDiff } from './text/text-diff.ts';
+
+// Actions and events in words.
+export {
+  LIMIT_LABELS,
+  describeAction,
+  describeOutcome,
+  interruptedText,
+  isPoorOutcome,
+  limitText,
+} from './action-text.ts';
+export { TEXT_LEVELS, eventText } from './event-text.ts';
+export { agentEventText } from './agent-event-text.ts';
+
+// Small tools.
+export { compileGlob, normaliseGlob } from './glob.ts';
+export { ignoredBy, parseIgnore } from './ignore.ts';
+export { editDistance, nearest } from './nearest.ts';
+export { detectMediaType } from './media-type.ts';
+export { openRandom } from './seeded-random.ts';
+export { defined } from './defined.ts';
+export { docsPage } from './docs-page.ts';

@@ -1,48 +1,9 @@
 /**
- * The public names of platform.
+ * Node behind small functions: files, network, processes. It never decides what is allowed; callers pass limits and grants. Read fs/directory-handle.ts first:
+ * strangers' trees are reached through handles, never by name alone.
  */
 
-export { builtFile } from './built-file.ts';
-export { LONGEST_TIMER_MS, monotonicMs, timerMs } from './clock.ts';
-export {
-  PendingFile,
-  createFileAtomically,
-  removeStaleTemporaries,
-  replaceText,
-  temporaryName,
-  temporaryPrefix,
-  writeAll,
-  writeFileAtomically,
-  writeNamedFile,
-} from './fs/atomic-replace.ts';
-export { openSealedFile, type SealedFile } from './fs/authenticated-store.ts';
-export { cacheDirectory } from './fs/cache-directory.ts';
-export { readCacheEntry, writeCacheEntry } from './fs/cache-entry.ts';
-export { readCheckedJson } from './fs/checked-json.ts';
-export {
-  ConfinedDirectory,
-  inConfined,
-  openConfined,
-  type ConfinedFile,
-  type ConfinedListing,
-} from './fs/confined-directory.ts';
-export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.ts';
-export { copyTree } from './fs/copy-tree.ts';
-export { createTree } from './fs/create-tree.ts';
-export {
-  DirectoryHandle,
-  HAS_DESCRIPTOR_PATHS,
-  descriptorPath,
-  inDirectory,
-  systemFailure,
-  tryOpenDirectory,
-  type OpenFailed,
-} from './fs/directory-handle.ts';
-export { fingerprintFiles, isSettled, nextChangeTime, statFile } from './fs/file-stamp.ts';
-export { isWithoutHardLinks } from './fs/link-new.ts';
-export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
-export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
-export { makeFolders } from './fs/make-folders.ts';
+// Paths, and files that the user or this program owns.
 export {
   isAbsent,
   isDirectory,
@@ -54,24 +15,58 @@ export {
   tryRealPath,
   withForwardSlashes,
 } from './fs/paths.ts';
+export { OPEN_FLAGS } from './fs/open-flags.ts';
 export { readPrivateFile, readTextFile } from './fs/read-file.ts';
-export { removeTree } from './fs/remove-tree.ts';
-export { resolveBeneath } from './fs/resolve-beneath.ts';
-export { isSealOf, readSealKey, sealKey, sealKeyFile, sealKeyProblem, computeSeal, trySealKey } from './fs/seal-key.ts';
+export { readCheckedJson } from './fs/checked-json.ts';
 export { shownText } from './fs/shown-text.ts';
+export { makeFolders } from './fs/make-folders.ts';
+export { fingerprintFiles, isSettled, nextChangeTime, statFile } from './fs/file-stamp.ts';
+
+// Writing: whole files or none.
 export {
-  digestName,
-  digestOfEntries,
-  isProgram,
-  isTreeDigest,
-  openTreeDigests,
-  pause,
-  readTreeDigest,
-  readUsableTree,
-  twiceIfChanged,
-} from './fs/tree-digest.ts';
-export { FileHasher, SMALL_FILE, hashOpened, readPieces, withEntryNow } from './fs/tree-file.ts';
-export { TreeFingerprint, fingerprintTree } from './fs/tree-stat.ts';
+  PendingFile,
+  createFileAtomically,
+  removeStaleTemporaries,
+  replaceText,
+  temporaryName,
+  temporaryPrefix,
+  writeAll,
+  writeFileAtomically,
+  writeNamedFile,
+} from './fs/atomic-replace.ts';
+export { createTree } from './fs/create-tree.ts';
+export { isWithoutHardLinks } from './fs/link-new.ts';
+export { cacheDirectory } from './fs/cache-directory.ts';
+export { readCacheEntry, writeCacheEntry } from './fs/cache-entry.ts';
+
+// Locks, owners and sealed state.
+export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
+export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
+export { isSealOf, readSealKey, sealKey, sealKeyFile, sealKeyProblem, computeSeal, trySealKey } from './fs/seal-key.ts';
+export { openSealedFile, type SealedFile } from './fs/authenticated-store.ts';
+
+// Untrusted folders.
+export {
+  DirectoryHandle,
+  HAS_DESCRIPTOR_PATHS,
+  descriptorPath,
+  inDirectory,
+  systemFailure,
+  tryOpenDirectory,
+  type OpenFailed,
+} from './fs/directory-handle.ts';
+export {
+  ConfinedDirectory,
+  inConfined,
+  openConfined,
+  type ConfinedFile,
+  type ConfinedListing,
+} from './fs/confined-directory.ts';
+export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.ts';
+export { resolveBeneath } from './fs/resolve-beneath.ts';
+
+// Whole trees: walked, hashed, copied, removed.
+export { readEntries, walk, type WalkProblem, type WalkStep, type WalkedEntry } from './fs/walk.ts';
 export {
   REPOSITORY_DATA,
   TREE_LIMITS,
@@ -86,16 +81,32 @@ export {
   type TreeRefusal,
 } from './fs/tree-walk.ts';
 export { withoutUnusable } from './fs/usable-tree.ts';
-export { readEntries, walk, type WalkProblem, type WalkStep, type WalkedEntry } from './fs/walk.ts';
-export { nodeCrypto, openSha256, sha256 } from './hash.ts';
-export { openAllowProxy } from './net/allow-proxy.ts';
-export { limitConnections } from './net/connection-limit.ts';
-export { exchangeOver } from './net/http-exchange.ts';
-export type { Refusal } from './net/loopback-admission.ts';
-export { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond, type LoopbackOptions } from './net/loopback-server.ts';
+export { FileHasher, SMALL_FILE, hashOpened, readPieces, withEntryNow } from './fs/tree-file.ts';
+export { TreeFingerprint, fingerprintTree } from './fs/tree-stat.ts';
+export {
+  digestName,
+  digestOfEntries,
+  isProgram,
+  isTreeDigest,
+  openTreeDigests,
+  pause,
+  readTreeDigest,
+  readUsableTree,
+  twiceIfChanged,
+} from './fs/tree-digest.ts';
+export { copyTree } from './fs/copy-tree.ts';
+export { removeTree } from './fs/remove-tree.ts';
+
+// The network: one gate for outgoing connections, one server on the loopback.
 export { networkGate, readGrant, type NetworkDecision } from './net/network-gate.ts';
 export { connectThrough, proxyFor } from './net/user-proxy.ts';
-export { loadOptional } from './optional-package.ts';
+export { exchangeOver } from './net/http-exchange.ts';
+export { openAllowProxy } from './net/allow-proxy.ts';
+export { limitConnections } from './net/connection-limit.ts';
+export type { Refusal } from './net/loopback-admission.ts';
+export { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond, type LoopbackOptions } from './net/loopback-server.ts';
+
+// Processes with a group, limits and an output cap.
 export {
   GRACE_MS,
   runChild,
@@ -107,13 +118,17 @@ export {
 } from './process/child-process.ts';
 export { cpuTimer } from './process/cpu-timer.ts';
 export { keepBytes } from './process/inherited-descriptors.ts';
-export { NO_OUTPUT, textSink, wholeCharacters } from './process/output-capture.ts';
 export { OutputPipes } from './process/output-pipes.ts';
+export { NO_OUTPUT, textSink, wholeCharacters, isContinuation } from './process/output-capture.ts';
 export { readProcFile, readProcess, readProcesses, tryRead } from './process/proc.ts';
 export { ProcessTable, RUN_MARK } from './process/process-tree.ts';
 export { PROGRAM_FOLDERS, TEMPORARY, interpreterFolders, programEnvironment } from './process/program-environment.ts';
+
+// Hashes, clocks, packages and columns.
+export { nodeCrypto, openSha256, sha256 } from './hash.ts';
+export { LONGEST_TIMER_MS, monotonicMs, timerMs } from './clock.ts';
 export { quietly, tryStat } from './quietly.ts';
-export { fitText, padText, textWidth } from './text-width.ts';
+export { loadOptional } from './optional-package.ts';
+export { builtFile } from './built-file.ts';
 export { isInRange, isRange } from './version-range.ts';
-export { isContinuation } from './process/output-capture.ts';
-export { OPEN_FLAGS } from './fs/open-flags.ts';
+export { fitText, padText, textWidth } from './text-width.ts';
