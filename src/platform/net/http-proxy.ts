@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream';
 
 import { isProblem, printable, readAuthority, writeAuthority, type HostAndPort } from '#core';
 import { joinSockets, type ByteMeter } from './joined-sockets.ts';
-import { type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
+import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
 
 export interface HttpProxyOptions {
   readonly gate: NetworkGate;

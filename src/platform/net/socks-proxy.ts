@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import { isProblem, printable, readHost, type HostAndPort } from '#core';
 import { joinSockets, takeBytes, type ByteMeter } from './joined-sockets.ts';
-import { type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
+import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
 
 export interface SocksOptions {
   readonly gate: NetworkGate;

@@ -104,7 +104,7 @@ describe('files', () => {
     chmodSync(path.join(root, 'closed'), 0o000);
     chmodSync(path.join(root, 'unlisted'), 0o311);
     const text = `
-      import { buildIndex } from './registry/registry.ts';
+      import { buildIndex } from './skills/registry/registry.ts';
       const index = await buildIndex({ roots: [{ source: 't', path: process.argv[2], priority: 1, explicit: true }] });
       console.log(JSON.stringify([index.skills.map(({ name }) => name), index.report.leftOut]));`;
     const output = await runAsOrdinaryUser(text, [root]);
@@ -151,7 +151,7 @@ verifies(
     const before = rchar();
     const index = await buildIndex(options);
     console.log(JSON.stringify({ skills: index.skills.length, bytes: rchar() - before - own, counted: index.report.bytesRead }));`;
-    const { skills, bytes, counted } = JSON.parse(runModule(text, [built('registry/registry.js'), root, other]));
+    const { skills, bytes, counted } = JSON.parse(runModule(text, [built('skills/registry/registry.js'), root, other]));
     expect(skills).toBe(count);
     expect(counted).toBe(count * 1024);
     // What the process read in all: the blocks, and a little for the runtime itself. The bodies are 200 MB.

@@ -65,7 +65,7 @@ test('two processes that refresh many times, and a third that tears the cache, n
   const workers = ['a', 'b'].map((own) =>
     spawn(
       process.execPath,
-      ['--input-type=module', '-e', WORKER, built('registry/registry.js'), root, cacheFile, own, String(runs(500))],
+      ['--input-type=module', '-e', WORKER, built('skills/registry/registry.js'), root, cacheFile, own, String(runs(500))],
       { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 },
     ),
   );
@@ -92,7 +92,7 @@ test('a process killed while it writes leaves a cache that works and, in time, n
   for (let round = 0; round < 8; round += 1) {
     const child = spawn(
       process.execPath,
-      ['--input-type=module', '-e', write, built('registry/registry.js'), root, cacheFile],
+      ['--input-type=module', '-e', write, built('skills/registry/registry.js'), root, cacheFile],
       { stdio: ['ignore', 'pipe', 'ignore'] },
     );
     await new Promise((resolve) => {

@@ -200,6 +200,6 @@ describe('a watch', () => {
       registry.watch(() => {}, { signal: controller.signal });
       setTimeout(() => controller.abort(), 200);
       process.on('exit', () => console.log('ended'));`;
-    expect(runModule(text, [built('registry/registry.js'), root])).toBe('ended\n');
+    expect(runModule(text, [built('skills/registry/registry.js'), root])).toBe('ended\n');
   });
 });
