@@ -18,7 +18,6 @@ const TRUST_BINDINGS = ['path', 'digest'] as const;
 /** Stricter first. */
 export const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
 export const INSTALL_SCOPES = ['project', 'user'] as const;
-export type InstallScope = (typeof INSTALL_SCOPES)[number];
 /** Stricter first. */
 const RUN_SYNCS = ['each', 'none'] as const;
 

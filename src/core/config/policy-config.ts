@@ -7,7 +7,6 @@ export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
 
 /** Whether a program that reaches nothing outside its sandbox needs approval; strictest first. */
 export const SANDBOXED_USES = ['ask', 'allow'] as const;
-export type SandboxedUse = (typeof SANDBOXED_USES)[number];
 
 const rule = text('A tool such as run_script, or a tool with a pattern such as Bash(git status:*).');
 

@@ -65,7 +65,16 @@ test('two processes that refresh many times, and a third that tears the cache, n
   const workers = ['a', 'b'].map((own) =>
     spawn(
       process.execPath,
-      ['--input-type=module', '-e', WORKER, built('skills/registry/registry.js'), root, cacheFile, own, String(runs(500))],
+      [
+        '--input-type=module',
+        '-e',
+        WORKER,
+        built('skills/registry/registry.js'),
+        root,
+        cacheFile,
+        own,
+        String(runs(500)),
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 },
     ),
   );
