@@ -2,12 +2,12 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { diffLines, type DiffLine } from '#core';
+import { diffLines, type TextDiff } from '#core';
 import { t } from '../language.ts';
 import { visible } from '../text.ts';
 
 interface ShownLine {
-  readonly kind: DiffLine['kind'] | 'gap';
+  readonly kind: TextDiff['hunks'][number]['lines'][number]['kind'] | 'gap';
   readonly text: string;
 }
 

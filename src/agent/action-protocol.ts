@@ -3,18 +3,15 @@
  * plan_update?, diagnostics?}`. Parsing has no effects; the payload is validated later, like the input of any tool.
  */
 import {
-  choice,
+  jsonSchema,
   cleanText,
   describeValue,
   failure,
   invalidInput,
   isObject,
-  list,
   nearest,
   quoted,
   schemaText,
-  section,
-  text,
   type ActionProblem,
   type JsonSchema,
   type ModelTool,
@@ -60,12 +57,12 @@ export function actionSchema(tools: readonly ModelTool[]): ObjectSchema {
   const [first, ...more] = tools.map(toolAction);
   if (first === undefined) throw noTools();
   const action: JsonSchema = more.length === 0 ? first : { description: 'The next action.', anyOf: [first, ...more] };
-  return section(
+  return jsonSchema.section(
     'One decision: the next action and, if it has changed, the plan.',
     {
       action,
       plan_update: PLAN_UPDATE_SCHEMA,
-      diagnostics: list('Doubts and remarks for the user.', text('One of them.')),
+      diagnostics: jsonSchema.list('Doubts and remarks for the user.', jsonSchema.text('One of them.')),
     },
     ['action'],
   );
@@ -93,10 +90,10 @@ function noTools(): SkillError {
 }
 
 function toolAction({ name, description, inputSchema }: ModelTool): ObjectSchema {
-  return section(
+  return jsonSchema.section(
     description,
     {
-      type: choice('The action.', [name]),
+      type: jsonSchema.choice('The action.', [name]),
       payload: inputSchema,
     },
     ['type', 'payload'],

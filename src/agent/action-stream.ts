@@ -2,14 +2,14 @@ import { parse } from 'jsonriver';
 
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { MAX_JSON_CHARACTERS, MAX_JSON_DEPTH, MAX_WORD } from './json-object.ts';
-import { cleanText, isHigh, isObject, shownText, type DecisionField, type JsonPath } from '#core';
+import { cleanText, isHigh, isObject, shownText, type JsonPath, type RunEvent, type OfType } from '#core';
 
 /** Receives the parts of a decision that a person can be shown early. Never act on them: the rest of the answer may be invalid. */
 export interface ActionStreamHandlers {
   /** The final answer has grown. The deltas add up to the text that the model wrote, which is not sanitized yet. */
   readonly onAnswerText?: (delta: string) => void;
   /** A field is complete. Its value is one line of sanitized text. */
-  readonly onField?: (name: DecisionField, value: string) => void;
+  readonly onField?: (name: OfType<RunEvent, 'decision-delta'>['field'], value: string) => void;
 }
 
 export interface ActionStream {
@@ -175,7 +175,7 @@ function isAnswer(path: JsonPath): boolean {
 }
 
 /** The plan is `plan_update` itself or `plan_update.plan`. */
-function decisionFieldAt(path: JsonPath): DecisionField | undefined {
+function decisionFieldAt(path: JsonPath): OfType<RunEvent, 'decision-delta'>['field'] | undefined {
   if (path[0] === 'action') return path.length === 2 && path[1] === 'type' ? 'action' : undefined;
   if (path[0] !== 'plan_update' || path.length > 4) return undefined;
   const [name, index, ...deeper] = path.slice(path[1] === 'plan' ? 2 : 1);

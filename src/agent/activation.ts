@@ -9,14 +9,17 @@ import {
   compileGlob,
   isForModel,
   printable,
-  type ActivationReason,
   type ActionProblem,
   type SkillEntry,
-  type SkillLoaded,
+  type RunEvent,
+  type OfType,
+  type Observation,
 } from '#core';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { Run, Session } from '#runtime';
 import { BODIES_A_TURN } from './selection.ts';
+
+type SkillLoaded = OfType<Observation, 'skill-loaded'>;
 
 export const ACTIVATIONS = ['model', 'shortlist', 'forced'] as const;
 export type Activation = (typeof ACTIVATIONS)[number];
@@ -72,7 +75,7 @@ export function skillsForPaths(index: SkillIndex, files: readonly string[]): rea
 export function pathRemarks(
   run: Run,
   touched: readonly string[],
-  proposed: Map<string, ActivationReason>,
+  proposed: Map<string, OfType<RunEvent, 'activation'>['reason']>,
 ): readonly string[] {
   if (touched.length === 0) return [];
   const { session } = run;
@@ -104,7 +107,7 @@ export async function shortlist(
   run: Run,
   search: (query: string, n: number) => Promise<readonly { readonly name: string; readonly source: string }[]>,
   request: string,
-  reason: Extract<ActivationReason, 'shortlist' | 'forced'>,
+  reason: Extract<OfType<RunEvent, 'activation'>['reason'], 'shortlist' | 'forced'>,
 ): Promise<readonly SkillEntry[]> {
   const { session } = run;
   const found = await search(request.slice(0, QUERY_CHARACTERS), SHORTLISTED);

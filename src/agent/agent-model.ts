@@ -1,13 +1,16 @@
 import type { Config, Model } from '#core';
-import { findModel, openRules, type FindModelOptions } from '#model';
+import { findModel, openRules } from '#model';
 
-export interface AgentModelOptions extends Pick<FindModelOptions, 'addresses' | 'limits' | 'retries' | 'surroundings'> {
+export interface AgentModelOptions extends Pick<
+  Parameters<typeof findModel>[0],
+  'addresses' | 'limits' | 'retries' | 'surroundings'
+> {
   /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-5-5`, `scripted:FILE`. Takes precedence. */
   readonly name?: string;
   /** The `model` section of the configuration. */
   readonly config?: Config['model'];
   /** The environment with the API keys and base URLs of vendors. */
-  readonly env: FindModelOptions['env'];
+  readonly env: Parameters<typeof findModel>[0]['env'];
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import type { ActivationReason, Budget, Model, SkillEntry } from '#core';
+import type { Budget, Model, SkillEntry, RunEvent, OfType } from '#core';
 import type { Run } from '#runtime';
 import type { StepControl } from './agent-options.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -33,7 +33,7 @@ export interface AgentParts {
   /** At least one skill runs as a subagent. */
   readonly mayDelegate: boolean;
   /** The skills that were proposed to the model, by id, with the reason. */
-  readonly proposed: Map<string, ActivationReason>;
+  readonly proposed: Map<string, OfType<RunEvent, 'activation'>['reason']>;
   /** The recorded run that this one resumes; absent for a new run. */
   readonly replay: Replay | undefined;
   /** The run ends at the first action that needs approval if no user is available. */

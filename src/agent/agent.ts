@@ -8,13 +8,16 @@ import path from 'node:path';
 import {
   defined,
   isSkillError,
-  startPlan,
-  type ActivationReason,
   type AgentStart,
   type Budget,
-  type Outcome,
   type SkillError,
+  type RunEvent,
+  type OfType,
+  type RunInfo,
 } from '#core';
+import type { VocabularyName } from '#tools';
+import type { Run, RunOptions } from '#runtime';
+import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
 import { openAgentTools } from './agent-tools.ts';
@@ -35,8 +38,6 @@ import { firstAncestry, type Ancestry, type ChildResult, type ChildTask } from '
 import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
 import { lostChild, recordedChild } from './resume/recorded-child.ts';
-import type { VocabularyName } from '#tools';
-import type { Run, RunOptions } from '#runtime';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 
@@ -157,7 +158,7 @@ interface Opened {
 export function openParts(options: AgentOptions, opened: Opened): AgentParts {
   const { run, stop, ancestry, replay, state, outputs = keepOutputs(), before = NOTHING_USED } = opened;
   const { request, protocol = 'tools' } = options;
-  const proposed = new Map<string, ActivationReason>();
+  const proposed = new Map<string, OfType<RunEvent, 'activation'>['reason']>();
   const limits = (): Budget => planLimits(opened.limits, state().plan, before);
   const allowed = budgetLeft(before, opened.limits);
   const gate = openGate({ run, limits, state, proposed: () => proposed });
@@ -313,7 +314,11 @@ export async function giveAnswer({ reason, answer }: End, run: Run, state: Agent
 }
 
 /** Ends a run. Returns false if the record could not be written. */
-export async function endQuietly(run: Run, outcome: Exclude<Outcome, 'running'>, reason: string): Promise<boolean> {
+export async function endQuietly(
+  run: Run,
+  outcome: Exclude<RunInfo['outcome'], 'running'>,
+  reason: string,
+): Promise<boolean> {
   try {
     await run.end(outcome, reason);
     return true;

@@ -1,8 +1,6 @@
 /** Sends one request to the model; records the request and the answer. */
-import { budgetText } from './count-budget.ts';
 import {
   estimateTokens,
-  isPlanDone,
   isSkillError,
   shownText,
   type ModelAnswer,
@@ -11,6 +9,8 @@ import {
   type ModelTool,
   type RunEvent,
 } from '#core';
+import { budgetText } from './count-budget.ts';
+import { isPlanDone } from './plan.ts';
 import { isPlanLimit } from './plan-limits.ts';
 import { prepareRequest } from './request.ts';
 import { stateText, type ProtocolName } from './system-prompt.ts';

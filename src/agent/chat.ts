@@ -1,23 +1,21 @@
 /** A chat: the messages of a user in one conversation, one session and one record. Each message has its own budget. */
-import { FINAL_ANSWER } from './action-protocol.ts';
 import {
   invalidInput,
-  isPlanDone,
   reduceChat,
-  startPlan,
   type Action,
   type Budget,
-  type ChatEvent,
-  type Ledger,
   type Model,
   type Observation,
   type Plan,
   type RunEvent,
-  type Said,
   type SkillError,
+  type OfType,
+  type buildLedger,
 } from '#core';
-import { NOTHING_USED, wholeBudget } from './count-budget.ts';
 import { fileChanges, undoFiles, type FileChange, type Run, type UndoneFile } from '#runtime';
+import { FINAL_ANSWER } from './action-protocol.ts';
+import { isPlanDone, startPlan } from './plan.ts';
+import { NOTHING_USED, wholeBudget } from './count-budget.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
@@ -28,6 +26,8 @@ import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
+
+type Said = ReturnType<typeof reduceChat>[number];
 
 export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
   /** The chat to continue: its messages, the id of the recorded run, and its folder. */
@@ -68,7 +68,7 @@ export interface Chat {
   /** The usage of all messages in this run. */
   readonly used: Budget;
   /** The skill content that was shown to the model; absent before the first message. */
-  readonly ledger: Ledger | undefined;
+  readonly ledger: ReturnType<typeof buildLedger> | undefined;
   /**
    * Works on a message until it is answered, like `runAgent`; `used` covers this message only. Aborting the signal ends the work on
    * the message, not the chat. Throws `input/invalid` for an empty message, during another message, and after the end.
@@ -127,7 +127,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
   let { model } = options;
   let condition: 'open' | 'busy' | 'ended' = 'open';
 
-  const tell = (to: Run, event: ChatEvent): void => {
+  const tell = (to: Run, event: OfType<RunEvent, 'chat'>['event']): void => {
     to.record({ type: 'chat', event });
     said = reduceChat(said, event);
   };

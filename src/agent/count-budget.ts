@@ -5,10 +5,9 @@ import {
   nearest,
   quoted,
   REFUSALS,
-  type ActionType,
   type Budget,
-  type BudgetName,
   type RunEvent,
+  type Action,
 } from '#core';
 
 export const NOTHING_USED: Budget = {
@@ -21,9 +20,9 @@ export const NOTHING_USED: Budget = {
 };
 
 /** Actions that start a program. */
-const STARTS: ReadonlySet<ActionType> = new Set(['run_script', 'run_command', 'start_command']);
+const STARTS: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command', 'start_command']);
 
-export function startsProgram(action: ActionType): boolean {
+export function startsProgram(action: Action['type']): boolean {
   return STARTS.has(action);
 }
 
@@ -75,7 +74,7 @@ function withPart(used: Budget, part: Budget): Budget {
 
 /** The remaining budget for a subagent. Its context size is its own. */
 export function budgetLeft(used: Budget, limits: Budget): Budget {
-  const left = (name: BudgetName): number => Math.max(0, limits[name] - used[name]);
+  const left = (name: keyof Budget): number => Math.max(0, limits[name] - used[name]);
   return {
     turns: left('turns'),
     toolCalls: left('toolCalls'),
@@ -87,11 +86,11 @@ export function budgetLeft(used: Budget, limits: Budget): Budget {
 }
 
 /** Returns the budget that prevents the next turn. Tool calls and script runs only prevent actions that use them. */
-export function endedBudget(used: Budget, limits: Budget): BudgetName | undefined {
+export function endedBudget(used: Budget, limits: Budget): keyof Budget | undefined {
   return (['turns', 'tokens', 'wallMs'] as const).find((name) => used[name] >= limits[name]);
 }
 
-export const BUDGET_NAMES: readonly BudgetName[] = [
+export const BUDGET_NAMES: readonly (keyof Budget)[] = [
   'turns',
   'toolCalls',
   'scriptRuns',
@@ -100,7 +99,7 @@ export const BUDGET_NAMES: readonly BudgetName[] = [
   'wallMs',
 ];
 
-const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
+const BUDGET_WORDS: Readonly<Record<keyof Budget, string>> = {
   turns: 'turns',
   toolCalls: 'tool calls',
   scriptRuns: 'script runs',
@@ -109,7 +108,7 @@ const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   wallMs: 'milliseconds',
 };
 
-export function budgetText(name: BudgetName, used: number, limit: number): string {
+export function budgetText(name: keyof Budget, used: number, limit: number): string {
   return `the budget of ${BUDGET_WORDS[name]} is exhausted (${String(Math.round(used))} of ${String(limit)})`;
 }
 

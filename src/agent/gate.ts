@@ -8,10 +8,10 @@ import {
   quoted,
   type Action,
   type ActionFailed,
-  type ActivationReason,
   type Budget,
-  type BudgetName,
   type Observation,
+  type RunEvent,
+  type OfType,
 } from '#core';
 import { budgetText, startsProgram } from './count-budget.ts';
 import type { Run } from '#runtime';
@@ -23,12 +23,12 @@ export interface GateParts {
   readonly limits: () => Budget;
   readonly state: () => AgentState;
   /** Ids of the skills that were proposed to the model, with the reason. */
-  readonly proposed: () => ReadonlyMap<string, ActivationReason>;
+  readonly proposed: () => ReadonlyMap<string, OfType<RunEvent, 'activation'>['reason']>;
 }
 
 export interface Gate {
   /** The budget that an action exceeded; the run ends after the turn. */
-  readonly ended: BudgetName | undefined;
+  readonly ended: keyof Budget | undefined;
   startTurn(): void;
   perform(action: Action, options: { readonly signal?: AbortSignal }): Promise<Observation>;
 }
@@ -36,7 +36,7 @@ export interface Gate {
 export function openGate({ run, limits: currentLimits, state, proposed }: GateParts): Gate {
   const { session } = run;
   let bodies = 0;
-  let ended: BudgetName | undefined;
+  let ended: keyof Budget | undefined;
 
   const overBudget = (action: Action): ActionFailed | undefined => {
     if (action.type === 'final_answer') return undefined;

@@ -1,4 +1,4 @@
-import { codePointAt, countText, isObject, positionOf, quoted, type Position } from '#core';
+import { codePointAt, countText, isObject, positionOf, quoted } from '#core';
 
 export type JsonObjectReading =
   | {
@@ -10,7 +10,7 @@ export type JsonObjectReading =
     }
   | { readonly type: 'broken'; readonly problem: JsonProblem };
 
-export interface JsonProblem extends Position {
+export interface JsonProblem extends ReturnType<typeof positionOf> {
   readonly kind: 'missing' | 'cut' | 'invalid' | 'too-large';
   readonly message: string;
   readonly offset: number;

@@ -1,6 +1,7 @@
-import { applyPlanUpdate, startPlan, type Budget, type Plan, type PlanChange, type PlanUpdate } from '#core';
-import { checkConstraints } from './plan-limits.ts';
+import type { Budget, Plan, PlanUpdate } from '#core';
 import type { Run } from '#runtime';
+import { applyPlanUpdate, startPlan, type PlanChange } from './plan.ts';
+import { checkConstraints } from './plan-limits.ts';
 import type { AgentState } from './state.ts';
 
 export interface PlanContext {

@@ -1,5 +1,5 @@
 /** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
-import { briefSchema, text, type JsonSchema, type ModelTool, type ObjectSchema } from '#core';
+import { jsonSchema, briefSchema, type JsonSchema, type ModelTool, type ObjectSchema } from '#core';
 import { buildInputSchema } from '#tools';
 
 export const UPDATE_PLAN = 'update_plan';
@@ -20,7 +20,7 @@ export const updatePlanTool: ModelTool = {
 export const RECALL_SCHEMA: ObjectSchema = buildInputSchema(
   'Which output.',
   {
-    reference: text('The reference as it was given: run://observations/….'),
+    reference: jsonSchema.text('The reference as it was given: run://observations/….'),
     from_character: { type: 'integer', description: 'Where to begin.', minimum: 0, maximum: 100_000_000, default: 0 },
   },
   ['reference'],
@@ -32,9 +32,11 @@ export const recallTool: ModelTool = {
   inputSchema: briefSchema(RECALL_SCHEMA),
 };
 
-export const FINAL_SCHEMA: ObjectSchema = buildInputSchema('The answer.', { answer: text('The text for the user.') }, [
-  'answer',
-]);
+export const FINAL_SCHEMA: ObjectSchema = buildInputSchema(
+  'The answer.',
+  { answer: jsonSchema.text('The text for the user.') },
+  ['answer'],
+);
 
 export function finalTool(name: string): ModelTool {
   return { name, description: 'Give the final answer and end the run.', inputSchema: briefSchema(FINAL_SCHEMA) };
@@ -54,7 +56,7 @@ export function chooseSchema(names: readonly string[]): ObjectSchema {
     {
       accepted: list('Skills that the request needs.'),
       rejected: list('Skills that it does not need.'),
-      reason: text('Why.'),
+      reason: jsonSchema.text('Why.'),
     },
     ['accepted', 'rejected'],
   );

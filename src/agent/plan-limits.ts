@@ -1,5 +1,5 @@
 /** The constraints of a plan that limit the run. A plan can only tighten the budget that the caller set. */
-import { describeValue, quoted, type Budget, type BudgetName, type Plan } from '#core';
+import { describeValue, quoted, type Budget, type Plan } from '#core';
 import { NOTHING_USED } from './count-budget.ts';
 
 const CONSTRAINTS = {
@@ -7,11 +7,11 @@ const CONSTRAINTS = {
   max_tool_calls: 'toolCalls',
   max_script_runs: 'scriptRuns',
   max_tokens: 'tokens',
-} as const satisfies Readonly<Record<string, BudgetName>>;
+} as const satisfies Readonly<Record<string, keyof Budget>>;
 
 const NAMES = Object.keys(CONSTRAINTS).join(', ');
 
-function findBudgetName(constraint: string): BudgetName | undefined {
+function findBudgetName(constraint: string): keyof Budget | undefined {
   return Object.entries(CONSTRAINTS).find(([name]) => name === constraint)?.[1];
 }
 
@@ -53,7 +53,7 @@ export function checkConstraints(
 }
 
 /** Whether a limit comes from the plan and not from the caller. */
-export function isPlanLimit(name: BudgetName, plan: Plan | undefined, allowed: Budget): boolean {
+export function isPlanLimit(name: keyof Budget, plan: Plan | undefined, allowed: Budget): boolean {
   return Object.entries(plan?.constraints ?? {}).some(
     ([constraint, value]) => findBudgetName(constraint) === name && typeof value === 'number' && value < allowed[name],
   );

@@ -1,18 +1,13 @@
 import {
-  choice,
+  jsonSchema,
   defined,
   describeValue,
   isObject,
-  list,
   quoted,
-  section,
   STEP_STATES,
-  text,
   type JsonSchema,
   type Plan,
-  type PlanStep,
   type PlanUpdate,
-  type StepState,
 } from '#core';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
@@ -24,7 +19,7 @@ export interface PlanUpdateReading {
 
 type Fields = Readonly<Record<string, unknown>>;
 type Report = (problem: string) => void;
-type StepChange = Partial<PlanStep> & { readonly id: string };
+type StepChange = Partial<Plan['steps'][number]> & { readonly id: string };
 
 /** Further problems are not reported. */
 const MAX_PROBLEMS = 10;
@@ -69,7 +64,7 @@ function readPlan(fields: Fields, report: Report): PlanUpdate | undefined {
 }
 
 /** A step of a new plan may be just its title; its position then becomes its id. */
-function readStep(value: unknown, place: number, report: Report): readonly PlanStep[] {
+function readStep(value: unknown, place: number, report: Report): readonly Plan['steps'][number][] {
   const fields = typeof value === 'string' ? { title: value } : value;
   const change = readChange(isObject(fields) ? { id: `s${place + 1}`, ...fields } : fields, place, report);
   return change.map(({ id, title = '', status = 'pending' }) => ({ id, title, status }));
@@ -113,7 +108,7 @@ function readId(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-function readState(value: unknown, name: string, report: Report): StepState | undefined {
+function readState(value: unknown, name: string, report: Report): Plan['steps'][number]['status'] | undefined {
   if (value === undefined || value === null) return undefined;
   const word =
     typeof value === 'string'
@@ -165,27 +160,27 @@ function readConstraints(value: unknown, report: Report): Plan['constraints'] | 
   return Object.fromEntries(usable);
 }
 
-const STEP_SCHEMA = section(
+const STEP_SCHEMA = jsonSchema.section(
   'A step.',
   {
-    id: text('Short and stable, such as s1.'),
-    title: text('What to do. Optional for a known step.'),
-    status: choice('The progress of the step.', STEP_STATES),
+    id: jsonSchema.text('Short and stable, such as s1.'),
+    title: jsonSchema.text('What to do. Optional for a known step.'),
+    status: jsonSchema.choice('The progress of the step.', STEP_STATES),
   },
   ['id'],
 );
 
 const PLAN_FIELDS = {
-  goal: text('The goal.'),
-  steps: list('The steps.', STEP_SCHEMA),
-  assumptions: list('Assumptions.', text('One of them.')),
+  goal: jsonSchema.text('The goal.'),
+  steps: jsonSchema.list('The steps.', STEP_SCHEMA),
+  assumptions: jsonSchema.list('Assumptions.', jsonSchema.text('One of them.')),
   constraints: {
     type: 'object',
     description: 'Numbers and strings that limit the work.',
     additionalProperties: {
       description: 'Its value.',
       anyOf: [
-        text('A text.'),
+        jsonSchema.text('A text.'),
         {
           type: 'integer',
           description: 'A number.',
@@ -201,21 +196,21 @@ const PLAN_FIELDS = {
 export const PLAN_UPDATE_SCHEMA = {
   description: 'The plan, if it is new or has changed.',
   anyOf: [
-    section(
+    jsonSchema.section(
       'A whole plan.',
       {
-        mode: choice('Replaces the previous plan.', ['replace']),
-        plan: section('The plan.', PLAN_FIELDS, ['goal', 'steps']),
+        mode: jsonSchema.choice('Replaces the previous plan.', ['replace']),
+        plan: jsonSchema.section('The plan.', PLAN_FIELDS, ['goal', 'steps']),
       },
       ['mode', 'plan'],
     ),
-    section(
+    jsonSchema.section(
       'Changes.',
       {
-        mode: choice('Changes the previous plan.', ['patch']),
+        mode: jsonSchema.choice('Changes the previous plan.', ['patch']),
         ...PLAN_FIELDS,
-        remove: list('Ids of steps to remove.', text('An id.')),
-        order: list('Step ids in their new order.', text('An id.')),
+        remove: jsonSchema.list('Ids of steps to remove.', jsonSchema.text('An id.')),
+        order: jsonSchema.list('Step ids in their new order.', jsonSchema.text('An id.')),
       },
       ['mode'],
     ),

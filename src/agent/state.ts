@@ -5,17 +5,19 @@ import {
   toPhase,
   REFUSALS,
   stableJson,
-  UNANSWERED,
   type Action,
   type ActionFailed,
   type Budget,
   type Observation,
-  type Phase,
   type Plan,
   type RunEvent,
+  type ActionProblem,
 } from '#core';
-import { NOTHING_USED, countEvent } from './count-budget.ts';
 import { sha256 } from '#platform';
+import { NOTHING_USED, countEvent } from './count-budget.ts';
+
+/** Failures that a later approval resolves. */
+export const UNANSWERED: ReadonlySet<ActionProblem['code']> = new Set(['approval/needed', 'approval/pending']);
 
 /** Turns with the same actions and results. Keys are hashes; a turn with a failure has none, because the session counts failures. */
 interface RepeatedTurns {
@@ -36,7 +38,7 @@ export function repeatedTurns({ key, before, times }: RepeatedTurns): number {
 }
 
 export interface AgentState {
-  readonly phase: Phase;
+  readonly phase: NonNullable<ReturnType<typeof toPhase>>;
   readonly turn: number;
   readonly used: Budget;
   /** Absent until the first decision. */

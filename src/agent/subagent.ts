@@ -9,8 +9,8 @@ import {
   type ActionFailed,
   type Budget,
   type ActionProblem,
-  type Outcome,
   type SkillEntry,
+  type RunInfo,
 } from '#core';
 import { budgetLeft } from './count-budget.ts';
 import type { Run } from '#runtime';
@@ -50,7 +50,7 @@ export interface ChildTask {
 }
 
 export interface ChildResult {
-  readonly outcome: Outcome;
+  readonly outcome: RunInfo['outcome'];
   readonly answer: string;
   readonly used: Budget;
   readonly run: string | undefined;

@@ -1,6 +1,7 @@
 /** The texts that an agent sends to its model, and the answer that it composes if the model gives none. */
+import type { Budget, Plan } from '#core';
 import { FINAL_ANSWER } from './action-protocol.ts';
-import { planText, type Budget, type Plan } from '#core';
+import { planText } from './plan.ts';
 import type { AgentState } from './state.ts';
 
 export type ProtocolName = 'actions' | 'tools';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import path from 'node:path';
 
-import { cacheDirectory, tryMakeFolders } from '#platform';
+import { cacheDirectory, makeFolders, isSystemError } from '#platform';
 import { VERSION } from '../version.ts';
 import { standardStream } from './terminal/standard-stream.ts';
 
@@ -28,4 +28,15 @@ function enableCompileCache(): void {
   if (cacheDir === undefined) return;
   const folder = path.join(cacheDir, 'code');
   if (tryMakeFolders(folder, 0o700)) nodeModule.enableCompileCache(folder);
+}
+
+/** Creates a folder that the program can do without, such as a cache; false if the system refuses. */
+export function tryMakeFolders(folder: string, mode = 0o777): boolean {
+  try {
+    makeFolders(folder, mode);
+    return true;
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
 }

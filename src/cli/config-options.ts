@@ -7,13 +7,12 @@ import {
   quoted,
   SETTINGS,
   valueAt,
-  valueHint,
   valueOfText,
   withValue,
   type Config,
   type JsonSchema,
-  type Setting,
 } from '#core';
+import { valueHint } from '#runtime';
 
 export type ParsedOptions =
   | { readonly type: 'read'; readonly config: Config }
@@ -45,7 +44,7 @@ function readOption(option: string, before: Config): ParsedOptions {
 }
 
 interface Target {
-  readonly setting: Setting;
+  readonly setting: (typeof SETTINGS)[number];
   readonly path: readonly string[];
   /** Absent where anything may stand. */
   readonly schema: JsonSchema | undefined;

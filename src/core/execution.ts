@@ -145,18 +145,6 @@ export interface Capabilities {
   readonly hasTerminal: boolean;
 }
 
-/** What held each limit of a program; `none` where nothing did. */
-export function limitReport(limits: RunLimits, { limits: enforced, temporaryBytes }: Capabilities): LimitReport {
-  const entries = Object.entries(limits).map(([name, limit]) => {
-    const enforcedBy = Object.entries(enforced).find(([key]) => key === name)?.[1] ?? 'none';
-    return [name, { limit, enforcedBy }] as const;
-  });
-  return {
-    ...Object.fromEntries(entries),
-    ...(temporaryBytes === undefined ? {} : { temporaryBytes: { limit: temporaryBytes, enforcedBy: 'tmpfs' } }),
-  };
-}
-
 /** A skill as staged in a workspace. */
 export interface StagedSkill {
   readonly name: string;

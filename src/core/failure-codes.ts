@@ -74,9 +74,6 @@ export const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'skill/untrusted',
 ]);
 
-/** Failures that a later approval resolves. */
-export const UNANSWERED: ReadonlySet<FailureCode> = new Set(['approval/needed', 'approval/pending']);
-
 /** Why an action failed, what to do, and what was probably meant. */
 export interface ActionProblem extends Problem<FailureCode> {
   /** Existing names that are most similar to the requested one. */

@@ -1,261 +1,44 @@
 /**
- * The public names of core.
+ * The shared language of all parts: skills, actions, observations, events, problems, the configuration schema, text and JSON. Pure: it never imports a Node
+ * module or a package, reads no file and knows no other part. Read action.ts first, then observation.ts and run-events.ts.
  */
 
-export {
-  EFFECTS,
-  RISKS,
-  type Access,
-  type Capability,
-  type Decision,
-  type Effect,
-  type Risk,
-  type RuleOrigin,
-  type Subject,
-} from './access.ts';
-export {
-  LIMIT_LABELS,
-  describeAction,
-  describeOutcome,
-  interruptedText,
-  isPoorOutcome,
-  limitText,
-} from './action-text.ts';
-export {
-  ACTION_KINDS,
-  SELECT_MODES,
-  listHostInputs,
-  isOfKind,
-  type Action,
-  type ActionOfKind,
-  type ActionType,
-  type CallMcpTool,
-  type DeleteFile,
-  type DocumentSelection,
-  type EditFile,
-  type GetScriptPath,
-  type Grep,
-  type InputRequest,
-  type InstallPackages,
-  type KillCommand,
-  type LineRange,
-  type ListDirectory,
-  type ListResources,
-  type LoadSkill,
-  type NetworkRequest,
-  type PollCommand,
-  type ReadFile,
-  type ReadResource,
-  type RunCommand,
-  type RunScript,
-  type SearchSkills,
-  type SelectDocuments,
-  type SelectMode,
-  type StartCommand,
-  type WriteFile,
-  type WriteInput,
-} from './action.ts';
-export { agentEventText } from './agent-event-text.ts';
-export { hasSeparatingComma, isToolPattern, narrowTools, splitToolList, withoutTools } from './allowed-tools.ts';
-export {
-  APPROVAL_SCOPES,
-  APPROVERS,
-  type ApprovalAnswer,
-  type ApprovalDetail,
-  type ApprovalRequest,
-  type ApprovalScope,
-  type Approve,
-  type ApprovedSkill,
-} from './approval.ts';
-export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
-export { DEFAULT_BUDGET, type Budget, type BudgetName } from './budget.ts';
-export { CATALOG_FORMATS, CATALOG_LAYOUTS, type CatalogFormat } from './catalog-layout.ts';
-export { reduceChat, type ChatEvent, type Said } from './chat.ts';
-export type { CommandLine, CommandWord, SimpleCommand, Unclear } from './command.ts';
-export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
-export { readEnvironment, valueHint } from './config/config-environment.ts';
-export {
-  explainLayers,
-  mergeLayers,
-  widerSettings,
-  type ConfigLayer,
-  type ExplainedValue,
-  type LayerValue,
-} from './config/config-merge.ts';
-export {
-  MAX_SETTING_DEPTH,
-  SETTINGS,
-  isMap,
-  valueAt,
-  valueOfText,
-  withValue,
-  type Setting,
-} from './config/config-settings.ts';
-export {
-  CONFIG_JSON_SCHEMA,
-  INSTALL_SCOPES,
-  PROJECT_ACCESSES,
-  type Config,
-  type InstallScope,
-} from './config/config.ts';
-export { settingNames } from './config/environment-names.ts';
-export { configProblem, type LayerPolicy, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
-export {
-  contradictions,
-  joinPolicies,
-  ownPolicy,
-  type AllowedToolsUse,
-  type PolicyConfig,
-  type SandboxedUse,
-  type WrittenPolicy,
-  type WrittenRule,
-} from './config/policy-config.ts';
-export { isSteering, findOverrideRule, userOnlyPaths } from './config/project-override-rules.ts';
-export { defined } from './defined.ts';
-export { DIAGNOSTIC_RULES, type DiagnosticCode, type DiagnosticRule, type Severity } from './diagnostic-codes.ts';
-export {
-  compareDiagnostics,
-  compareText,
-  diagnose,
-  type Diagnostic,
-  type Edit,
-  type Finding,
-  type Mode,
-} from './diagnostic.ts';
-export { docsPage } from './docs-page.ts';
-export {
-  SkillError,
-  invalidInput,
-  isSkillError,
-  orProblem,
-  problemError,
-  toProblem,
-  type SkillErrorCode,
-} from './errors.ts';
+// Expected failure is a `Problem`; `raise` and `orProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
-export { TEXT_LEVELS, eventText, type CallSoFar, type TextLevel, type TextLine } from './event-text.ts';
-export {
-  DEFAULT_LIMITS,
-  EXECUTOR_NAMES,
-  NOBODY,
-  limitReport,
-  type AttachedWorkspace,
-  type Capabilities,
-  type EndReason,
-  type Executor,
-  type ExecutorName,
-  type HostMount,
-  type Identity,
-  type Isolation,
-  type LimitName,
-  type OutputSink,
-  type ProgramEnd,
-  type ProgramSpec,
-  type RunLimits,
-  type RunStreams,
-  type RunningProgram,
-  type StagedSkill,
-  type WorkspacePlace,
-} from './execution.ts';
-export { FAILURES, REFUSALS, UNANSWERED, failure, type ActionProblem, type FailureCode } from './failure-codes.ts';
+export { SkillError, invalidInput, isSkillError, orProblem, problemError, raise, toProblem } from './errors.ts';
+export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText, type FileProblem } from './file-problem.ts';
-export { compileGlob, normaliseGlob, type Glob } from './glob.ts';
-export { ignoredBy, parseIgnore, type IgnoreRule } from './ignore.ts';
-export { positionOf, readJsonText, type JsonText, type Position } from './json/json-position.ts';
+export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
+export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
+
+// Skills.
+export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
+export { MAX_NAME, isTooLong, isValidName, readName, toSlug } from './skill-name.ts';
 export {
-  briefSchema,
-  checkJson,
-  isObject,
-  publishedSchema,
-  type FromSchema,
-  type JsonPath,
-  type JsonSchema,
-  type ObjectSchema,
-  type SchemaProblem,
-} from './json/json-schema.ts';
-export { parseJson } from './json/parse-json.ts';
-export { choice, count, flag, list, map, section, text } from './json/schema-of.ts';
-export { schemaText } from './json/schema-text.ts';
-export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
-export { stableJson } from './json/stable-json.ts';
-export { visibleJson } from './json/visible-json.ts';
-export { buildLedger, type Ledger } from './ledger.ts';
-export { detectMediaType } from './media-type.ts';
-export {
-  FINISHES,
-  type Finish,
-  type Model,
-  type ModelAnswer,
-  type ModelCallOptions,
-  type ModelDelta,
-  type ModelImage,
-  type ModelMessage,
-  type ModelRequest,
-  type ModelTool,
-  type ModelToolCall,
-  type ModelUsage,
-} from './model.ts';
-export { editDistance, nearest } from './nearest.ts';
-export {
-  findGrant,
-  isForHost,
-  isHostPattern,
-  isLoopback,
-  programGrant,
-  readAuthority,
-  readHost,
-  readHostPattern,
-  writeAuthority,
-  type HostAndPort,
-  type HostPattern,
-} from './network/host-pattern.ts';
-export { readAddress, type AddressKind, type NetworkAddress } from './network/network-address.ts';
-export { refusedText, type RefusedConnection } from './network/refused-connection.ts';
+  collisionKey,
+  parentFolder,
+  isBelowScripts,
+  isOfferedPath,
+  scriptPath,
+  toRelativePath,
+  kindOfFile,
+  type RelativePath,
+} from './path.ts';
+export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
+export { isToolPattern } from './allowed-tools.ts';
 export { hasOnlyCopies, isNeverSearched } from './not-searched.ts';
-export {
-  actionFailed,
-  toSkillIdentity,
-  isFailed,
-  type ActionFailed,
-  type CommandSeen,
-  type DirectoryEntry,
-  type DirectoryListed,
-  type FileDeleted,
-  type FileRead,
-  type FileWritten,
-  type LinesFound,
-  type ListedFile,
-  type LoadReport,
-  type Observation,
-  type ProgramRan,
-  type ResourceRead,
-  type ResourcesListed,
-  type ResponseReceived,
-  type Seen,
-  type ShownDocument,
-  type SkillIdentity,
-  type SkillLoaded,
-  type ToolCalled,
-} from './observation.ts';
+
+// Actions, what they yield, and members of such unions by their `type`.
+export type { OfType } from './of-type.ts';
+export { ACTION_KINDS, SELECT_MODES, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
+export { actionFailed, isFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
 export {
   DEFAULT_OUTPUT_LIMITS,
-  INPUTS_FOLDER,
   NOT_COLLECTED,
   SKIP_REASONS,
   isFailedEnd,
-  isPrimaryCandidate,
-  makeRunResult,
-  readOutputRequest,
   type Collected,
-  type OutputFile,
-  type OutputParameters,
-  type OutputRequest,
   type RunResult,
-  type SavedOutput,
-  type ShownStream,
-  type SkipReason,
-  type SkippedOutput,
-  type StagedInput,
 } from './outputs.ts';
 export {
   ECOSYSTEMS,
@@ -265,107 +48,110 @@ export {
   readNodePackage,
   readPackage,
   readPythonPackage,
-  type Ecosystem,
-  type LockedPackage,
   type PackageLayer,
-  type PackageProblem,
-  type PackageSource,
   type PackageSpec,
   type RequestedPackage,
 } from './packages.ts';
 export {
-  collisionKey,
-  parentFolder,
-  listParentFolders,
-  isBelowScripts,
-  isOfferedPath,
-  kindOfFile,
-  scriptPath,
-  toRelativePath,
-  type RelativePath,
-} from './path.ts';
-export { toPhase, type Phase } from './phase.ts';
+  DEFAULT_LIMITS,
+  EXECUTOR_NAMES,
+  NOBODY,
+  type AttachedWorkspace,
+  type Executor,
+  type HostMount,
+  type Identity,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunLimits,
+  type RunningProgram,
+  type StagedSkill,
+  type WorkspacePlace,
+} from './execution.ts';
+export type { CommandLine } from './command.ts';
+export type { Offer, ToolRow, Vocabulary } from './tool.ts';
+export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
+
+// Decisions of the policy, and questions to a person.
+export { EFFECTS, RISKS, type Access, type Decision } from './access.ts';
+export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
-  STEP_STATES,
-  applyPlanUpdate,
-  isPlanDone,
-  planText,
-  startPlan,
-  type Plan,
-  type PlanChange,
-  type PlanStep,
-  type PlanUpdate,
-  type StepState,
-} from './plan.ts';
+  findGrant,
+  isForHost,
+  isHostPattern,
+  programGrant,
+  readAuthority,
+  readHost,
+  readHostPattern,
+  writeAuthority,
+  type HostAndPort,
+  type HostPattern,
+} from './network/host-pattern.ts';
+export { readAddress } from './network/network-address.ts';
+export { refusedText } from './network/refused-connection.ts';
+
+// Sessions, runs and their events.
+export { findLoaded, kindOfFailure, reduceSession, startState, type SessionState } from './session.ts';
 export {
-  CONTENT_KINDS,
+  type ResumedRun,
   OUTCOMES,
   RUN_SCHEMA,
-  isUnrecorded,
-  type ActivationReason,
   type AgentStart,
-  type ContentKind,
-  type ContentReference,
-  type DecisionField,
   type JournalLine,
   type KeptFile,
-  type Outcome,
-  type ResumedRun,
-  type RunApproval,
   type RunEvent,
-  type RunExecutor,
   type RunInfo,
-  type RunProgram,
   type RunStart,
-  type SubjectLoad,
-  type UsedSkill,
 } from './run-events.ts';
+export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
+export { buildLedger } from './ledger.ts';
+export { toPhase } from './phase.ts';
+export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
+export { reduceChat } from './chat.ts';
+export { DEFAULT_BUDGET, type Budget } from './budget.ts';
+
+// Models.
+export {
+  FINISHES,
+  type Model,
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelImage,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  type ModelToolCall,
+} from './model.ts';
+export { estimateTokens, tokenWeight } from './tokens.ts';
+
+// Configuration.
+export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config } from './config/config.ts';
+export { MAX_SETTING_DEPTH, SETTINGS, isMap, valueAt, valueOfText, withValue } from './config/config-settings.ts';
+export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
+export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
+export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
+
+// JSON and our own schemas.
+export { parseJson } from './json/parse-json.ts';
+export { stableJson } from './json/stable-json.ts';
+export { visibleJson } from './json/visible-json.ts';
+export { positionOf, readJsonText } from './json/json-position.ts';
+export {
+  briefSchema,
+  checkJson,
+  isObject,
+  publishedSchema,
+  type FromSchema,
+  type JsonPath,
+  type JsonSchema,
+  type ObjectSchema,
+} from './json/json-schema.ts';
+export { jsonSchema } from './json/schema-of.ts';
+export { schemaText } from './json/schema-text.ts';
+export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
 export { sarifLocations, sarifReport } from './sarif.ts';
-export { openRandom, partSeed, type SeededRandom } from './seeded-random.ts';
-export {
-  findLoaded,
-  kindOfFailure,
-  reduceSession,
-  selectDocuments,
-  startState,
-  type AskedBy,
-  type SessionEvent,
-  type SessionSettings,
-  type SessionState,
-} from './session.ts';
-export { MAX_NAME, isTooLong, isValidName, readName, toSlug } from './skill-name.ts';
-export {
-  OWN_SOURCES,
-  isForModel,
-  makeHead,
-  serverOfSource,
-  type ShadowReason,
-  type ShadowedSkill,
-  type SkillControls,
-  type SkillEntry,
-  type SkillHead,
-  type SkillRoot,
-  type Visibility,
-} from './skill.ts';
-export { spanned, type OnSpan, type Span } from './span.ts';
-export { closesFence, fenceMark } from './text/code-fences.ts';
-export {
-  endMarkdown,
-  MARKDOWN_START,
-  MAX_MARKDOWN_BLOCK,
-  readMarkdown,
-  readMarkdownLine,
-  splitCells,
-  type MarkdownBlock,
-} from './text/markdown-blocks.ts';
-export { codePointAt, sliceEnd, isHigh, partOf, sliceStart } from './text/code-point.ts';
-export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
-export { countLines, lengthWithoutTrailingSpace, offsetOfLine, startOfText } from './text/excerpt.ts';
-export { FRAME, frameText } from './text/framed-text.ts';
-export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
-export { shellWord, typedWord } from './text/shell-word.ts';
-export { SHOWN_REASONS, fromFile, shownBy, type ShownContent, type ShownReason } from './text/shown.ts';
-export { changesBetween, diffLines, type DiffHunk, type DiffLine, type TextDiff } from './text/text-diff.ts';
+
+// Untrusted text, made safe to print.
 export {
   cleanText,
   countCharacters,
@@ -377,14 +163,44 @@ export {
   printable,
   quoted,
 } from './text/text.ts';
+export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
-export { estimateTokens, tokenWeight } from './tokens.ts';
+export { shellWord, typedWord } from './text/shell-word.ts';
+export { codePointAt, sliceEnd, isHigh, partOf, sliceStart } from './text/code-point.ts';
+export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
+export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
+export { FRAME, frameText } from './text/framed-text.ts';
+export { closesFence, fenceMark } from './text/code-fences.ts';
+export { changesBetween, diffLines, type TextDiff } from './text/text-diff.ts';
+
+// Actions and events in words.
 export {
-  isServerName,
-  type ForeignSchema,
-  type ServerServices,
-  type ServerTool,
-  type ToolServers,
-  type ValueSource,
-} from './tool-servers.ts';
-export type { LoadedContent, LocatedPath, Offer, ToolInput, ToolRow, Vocabulary } from './tool.ts';
+  LIMIT_LABELS,
+  describeAction,
+  describeOutcome,
+  interruptedText,
+  isPoorOutcome,
+  limitText,
+} from './action-text.ts';
+export { TEXT_LEVELS, eventText } from './event-text.ts';
+export { agentEventText } from './agent-event-text.ts';
+
+// Small tools.
+export { compileGlob, normaliseGlob } from './glob.ts';
+export { ignoredBy, parseIgnore } from './ignore.ts';
+export { editDistance, nearest } from './nearest.ts';
+export { detectMediaType } from './media-type.ts';
+export { openRandom } from './seeded-random.ts';
+export { defined } from './defined.ts';
+export { docsPage } from './docs-page.ts';
+
+// Markdown as blocks, for every renderer.
+export {
+  endMarkdown,
+  MARKDOWN_START,
+  MAX_MARKDOWN_BLOCK,
+  readMarkdown,
+  readMarkdownLine,
+  splitCells,
+  type MarkdownBlock,
+} from './text/markdown-blocks.ts';

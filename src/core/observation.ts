@@ -347,10 +347,6 @@ export function actionFailed(action: ActionType, cause: ActionProblem): ActionFa
   return { type: 'failed', action, ...cause, isTerminal: cause.code === 'run/ended' };
 }
 
-export function toSkillIdentity({ id, name, source, dir }: SkillIdentity): SkillIdentity {
-  return { id, name, source, dir };
-}
-
 export function isFailed(observation: Observation): observation is ActionFailed {
   return observation.type === 'failed';
 }

@@ -3,6 +3,16 @@ import { failure, type ActionProblem, type FailureCode } from './failure-codes.t
 import type { FileKind } from './observation.ts';
 import { hiddenCharacters, quoted } from './text/text.ts';
 
+const KINDS_BY_FOLDER: ReadonlyMap<string, FileKind> = new Map([
+  ['scripts', 'script'],
+  ['references', 'reference'],
+  ['reference', 'reference'],
+  ['assets', 'asset'],
+]);
+
+/** Files below scripts/ that scripts fill in, and that are not meant to be run. */
+const TEMPLATE = /(?:^|\/)templates?\/|\.(?:tmpl|tpl|template|j2|jinja2?|hbs|mustache)$/i;
+
 declare const relative: unique symbol;
 
 /** A path below a folder: segments separated by `/`, none of them empty, `.` or `..`, without invisible characters. */
@@ -54,24 +64,6 @@ function isTooLong(segment: string): boolean {
   return segment.length * 3 > MAX_SEGMENT_BYTES && new TextEncoder().encode(segment).length > MAX_SEGMENT_BYTES;
 }
 
-const KINDS_BY_FOLDER: ReadonlyMap<string, FileKind> = new Map([
-  ['scripts', 'script'],
-  ['references', 'reference'],
-  ['reference', 'reference'],
-  ['assets', 'asset'],
-]);
-
-/** Files below scripts/ that scripts fill in, and that are not meant to be run. */
-const TEMPLATE = /(?:^|\/)templates?\/|\.(?:tmpl|tpl|template|j2|jinja2?|hbs|mustache)$/i;
-
-/** Classifies a file by its folder; templates below scripts/ are assets; other `.md` and `.txt` files are documents, including SKILL.md. */
-export function kindOfFile(path: string): FileKind {
-  const slash = path.indexOf('/');
-  const kind = slash === -1 ? undefined : KINDS_BY_FOLDER.get(path.slice(0, slash));
-  if (kind === 'script' && TEMPLATE.test(path)) return 'asset';
-  return kind ?? (isDocument(path) ? 'document' : 'other');
-}
-
 /** The path of a script in its skill folder. */
 export function scriptPath({ script, anywhere }: Pick<RunScript, 'script' | 'anywhere'>): string {
   const bare = script.replace(/^(?:\.\/+)+/, '');
@@ -88,19 +80,9 @@ export function isOfferedPath(path: string): boolean {
   return kindOfFile(path) !== 'other';
 }
 
-function isDocument(path: string): boolean {
-  return /\.(?:md|txt)$/i.test(path);
-}
-
 /** The parent folder of a path; empty at the top. */
 export function parentFolder(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
-
-/** All ancestor folders except the top: `a/b/c` gives `a` and `a/b`. */
-export function listParentFolders(path: string): readonly string[] {
-  const parts = path.split('/').slice(0, -1);
-  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
 /**
@@ -117,3 +99,15 @@ export function collisionKey(path: string): string {
 /** ASCII has only one spelling per letter. */
 const PLAIN = /^[\x20-\x7e]*$/;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** Classifies a file by its folder; templates below scripts/ are assets; other `.md` and `.txt` files are documents, including SKILL.md. */
+export function kindOfFile(path: string): FileKind {
+  const slash = path.indexOf('/');
+  const kind = slash === -1 ? undefined : KINDS_BY_FOLDER.get(path.slice(0, slash));
+  if (kind === 'script' && TEMPLATE.test(path)) return 'asset';
+  return kind ?? (isDocument(path) ? 'document' : 'other');
+}
+
+function isDocument(path: string): boolean {
+  return /\.(?:md|txt)$/i.test(path);
+}

@@ -20,26 +20,11 @@ export const RUN_SCHEMA = 1;
 export const OUTCOMES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled', 'record-failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Folders of a run for content that is too large for an event line. */
-export const CONTENT_KINDS = ['observations', 'inputs', 'artifacts'] as const;
-export type ContentKind = (typeof CONTENT_KINDS)[number];
-
 /** A file that programs left for a person; `skillwright runs files` copies it. */
 export interface KeptFile {
   /** Relative to the folder that the files are copied to. */
   readonly name?: string;
   readonly isExecutable?: boolean;
-}
-
-/** Replaces content that is stored in a separate file, named by its hash. */
-export interface ContentReference {
-  /** `observations/<sha256>`, relative to the run folder. */
-  readonly $ref: string;
-  readonly bytes: number;
-  /** The first characters, for readers of the event log. */
-  readonly start: string;
-  /** The file contains JSON: for text that is not valid UTF-8, and for whole events that are large. */
-  readonly json?: true;
 }
 
 /** The executor of a run. */
@@ -156,11 +141,6 @@ export interface SubjectLoad {
 
 /** The name of the action, the goal of the plan, or one step of the plan. */
 export type DecisionField = 'action' | 'goal' | 'step';
-
-/** Whether an event is only for display: sinks get it, the record does not. */
-export function isUnrecorded({ type }: RunEvent): boolean {
-  return type === 'answer-delta' || type === 'decision-delta';
-}
 
 /**
  * All events of a run, in order. State, budgets, ledger, replay and grades are derived from them. `call` numbers the actions of a run and

@@ -21,8 +21,3 @@ export function openRandom(seed: number): SeededRandom {
     pick: (items) => items[below(items.length)] ?? items[0],
   };
 }
-
-/** Derives a seed for one part. */
-export function partSeed(seed: number, part: number): number {
-  return (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(part + 1, 0xc2b2ae35)) >>> 0;
-}

@@ -144,18 +144,6 @@ export function findLoaded(state: SessionState, id: string): LoadedSkill | undef
   return state.loaded.find(({ skill }) => skill.id === id);
 }
 
-/** Applies a change to the selected documents. */
-export function selectDocuments(
-  before: DocumentSelection,
-  mode: 'add' | 'replace' | 'clear',
-  documents: DocumentSelection,
-): DocumentSelection {
-  if (mode === 'clear') return [];
-  if (mode === 'replace') return documents;
-  if (before === '*' || documents === '*') return '*';
-  return [...new Set([...before, ...documents])].toSorted();
-}
-
 function others(state: SessionState, id: string): readonly LoadedSkill[] {
   return state.loaded.filter(({ skill }) => skill.id !== id);
 }

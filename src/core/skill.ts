@@ -9,24 +9,6 @@ export interface SkillHead {
   readonly meta: Readonly<Record<string, string>>;
 }
 
-type HeadParts = Omit<SkillHead, 'license' | 'compatibility'> & {
-  readonly license: string | undefined;
-  readonly compatibility: string | undefined;
-};
-
-/** Creates a head without undefined keys. */
-export function makeHead({ name, description, license, compatibility, controls, meta }: HeadParts): SkillHead {
-  if (license === undefined && compatibility === undefined) return { name, description, controls, meta };
-  return {
-    name,
-    description,
-    license,
-    compatibility,
-    controls,
-    meta,
-  };
-}
-
 /** Restrictions and requirements that a skill states; the runtime enforces them. */
 export interface SkillControls {
   /** Hidden from the model; only people can invoke it. */
@@ -85,19 +67,6 @@ export interface SkillEntry extends SkillHead {
   readonly digest: string;
   readonly state: Visibility;
 }
-
-/** A skill that is hidden by another one with the same name; still addressable as `source/name` or `group/name`. */
-export interface ShadowedSkill {
-  readonly name: string;
-  readonly source: string;
-  readonly version?: string;
-  readonly dir: string;
-  /** Folder of the skill that won. */
-  readonly by: string;
-  readonly reason: ShadowReason;
-}
-
-export type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory';
 
 /**
  * Sources that are trusted by default: what the user added and what ships with the package. Skills of other sources come with a project and

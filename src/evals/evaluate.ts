@@ -6,16 +6,7 @@ import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { makeReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
-import {
-  invalidInput,
-  isObject,
-  isSkillError,
-  quoted,
-  type Executor,
-  type ExecutorName,
-  type Model,
-  type SkillError,
-} from '#core';
+import { invalidInput, isObject, isSkillError, quoted, type Executor, type Model, type SkillError } from '#core';
 import { containerSettings, findExecutor, type Runtime } from '#runtime';
 import { VERSION } from '../version.ts';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
@@ -33,7 +24,7 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
   /** `none` compares with runs without the target skill; `old` or a git revision compares with that version of it. */
   readonly baseline?: string;
   /** `auto` takes the first isolating executor; without one, cases that need programs are skipped (default: auto). */
-  readonly executor?: 'auto' | 'none' | ExecutorName | Executor;
+  readonly executor?: 'auto' | 'none' | Executor['name'] | Executor;
   /** The execution settings of a runtime. */
   readonly places: Pick<Runtime['executionPlaces'], 'base' | 'cacheDir' | 'engine'>;
   readonly home?: string | undefined;

@@ -3,15 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Pool, PoolClient } from 'pg';
 
-import {
-  APPROVAL_SCOPES,
-  invalidInput,
-  quoted,
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type ApprovalScope,
-  type Approve,
-} from '#core';
+import { APPROVAL_SCOPES, invalidInput, quoted, type ApprovalAnswer, type ApprovalRequest, type Approve } from '#core';
 import { conflict, questionView, type ApprovalBook } from '#server';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
@@ -39,7 +31,7 @@ export function openApprovalTable(
       // Names this use of the answer, so that a repeated statement finds what it has used before.
       const use = randomUUID();
       const { rows } = await reached(() =>
-        pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalScope; note: string | null }>(
+        pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalAnswer['scope']; note: string | null }>(
           `update skillwright.approvals set used_at = now(), used_by = $4
            where run = $1 and id = (select id from skillwright.approvals where run = $1 and verdict is not null
              and ((id = $2 and (used_at is null or used_by = $4)) or (scope = 'run' and question->>'coverage' = $3))
@@ -120,7 +112,7 @@ export interface QuestionAnswer {
   readonly run: string;
   readonly id: string;
   readonly verdict: 'yes' | 'no';
-  readonly scope?: ApprovalScope;
+  readonly scope?: ApprovalAnswer['scope'];
   readonly note?: string;
 }
 
@@ -188,6 +180,6 @@ export function openFleetApprovals(
 }
 
 /** An answer for a skill is stored in the home folder of one machine, so a fleet offers none. */
-function offeredScopes({ scopes }: ApprovalRequest): readonly ApprovalScope[] {
+function offeredScopes({ scopes }: ApprovalRequest): readonly ApprovalAnswer['scope'][] {
   return APPROVAL_SCOPES.filter((one) => one !== 'skill' && scopes.includes(one));
 }

@@ -20,14 +20,13 @@ import {
   sha256,
   temporaryName,
   walkOpened,
-  type DigestEntry,
 } from '#platform';
 import type { Runtime } from '#runtime';
 import type { ContentStore } from './content-store.ts';
 
 /** `content`: the digest of a file, the target of a link, empty for a folder. */
 interface PinnedEntry {
-  readonly kind: DigestEntry['kind'];
+  readonly kind: Parameters<typeof digestOfEntries>[0][number]['kind'];
   readonly path: string;
   readonly content: string;
 }

@@ -7,8 +7,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import { findGrant, invalidInput, quoted, readAddress, readAuthority, writeAuthority, type HostPattern } from '#core';
-import { exchangeOver, isRefused, networkGate, readGrant, type HttpTarget } from '#platform';
+import {
+  isProblem,
+  findGrant,
+  invalidInput,
+  quoted,
+  readAddress,
+  readAuthority,
+  writeAuthority,
+  type HostPattern,
+} from '#core';
+import { exchangeOver, networkGate, readGrant } from '#platform';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;
@@ -62,7 +71,10 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
 }
 
 /** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
-function resolveTarget(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+function resolveTarget(
+  address: string,
+  granted: readonly HostPattern[],
+): Parameters<typeof exchangeOver>[1]['target'] | string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isSecure = url?.protocol === 'https:';
   const reached = url === undefined ? undefined : readAuthority(url.host, isSecure ? 443 : 80);
@@ -132,12 +144,15 @@ interface Posted {
 }
 
 /** Returns what went wrong, or undefined. Redirections are not followed. */
-async function post(target: HttpTarget | string, { text, secret, granted, stop }: Posted): Promise<string | undefined> {
+async function post(
+  target: Parameters<typeof exchangeOver>[1]['target'] | string,
+  { text, secret, granted, stop }: Posted,
+): Promise<string | undefined> {
   if (typeof target === 'string') return target;
   const grant = findGrant(granted, target.host, target.port) ?? readGrant(target.authority);
   const gate = networkGate({ grants: [grant], connectMs: CONNECT_MS, onDecision: () => undefined });
   const reached = await gate.reach(target, stop);
-  if (isRefused(reached)) return reached.message;
+  if (isProblem(reached)) return reached.message;
   const time = String(Math.floor(Date.now() / 1_000));
   const { statusCode = 0, ...answer } = await exchangeOver(reached, {
     target,

@@ -1,7 +1,7 @@
 /** An append-only file of whole lines. Each append is written completely, or it throws. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, openSync, writeSync } from 'node:fs';
 
-import { isSystemError, NEW_GROWING_FILE } from '#platform';
+import { OPEN_FLAGS, isSystemError } from '#platform';
 
 export class AppendFile {
   readonly #file: string;
@@ -13,7 +13,7 @@ export class AppendFile {
   /** Throws the system's error, also if the file exists. */
   constructor(file: string) {
     this.#file = file;
-    this.#descriptor = openSync(file, NEW_GROWING_FILE, 0o600);
+    this.#descriptor = openSync(file, OPEN_FLAGS.newGrowingFile, 0o600);
     const { ino, dev } = fstatSync(this.#descriptor);
     this.#identity = { ino, dev };
   }

@@ -8,9 +8,9 @@ import path from 'node:path';
 
 import { readField, parseJson, quoted, visibleJson } from '#core';
 import {
+  OPEN_FLAGS,
   isSystemError,
   makeFolders,
-  OWN_FILE,
   readPrivateFile,
   realPath,
   sha256,
@@ -81,7 +81,7 @@ export function rememberHead(directory: string, head: ChainHead, { sealKey, home
  */
 function overwrite(file: string, slot: Buffer, seq: number): boolean {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const descriptor = openSync(file, OWN_FILE);
+  const descriptor = openSync(file, OPEN_FLAGS.ownFile);
   try {
     const place = (seq % 2) * slot.length;
     const other = Buffer.alloc(slot.length);

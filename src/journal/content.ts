@@ -4,8 +4,9 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, toRelativePath, type ContentKind, type ContentReference } from '#core';
+import { SkillError, toRelativePath } from '#core';
 import { sha256, writeFileAtomically, type ConfinedDirectory } from '#platform';
+import type { ContentKind, ContentReference } from './content-reference.ts';
 import { IncompleteWrite } from './append-file.ts';
 
 const QUIET = { throwIfNoEntry: false } as const;

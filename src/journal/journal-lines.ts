@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 
-import { FOREIGN_FILE, isSystemError } from '#platform';
+import { OPEN_FLAGS, isSystemError } from '#platform';
 import { MAX_LINE_BYTES, splitLine, type SplitLine } from './chain.ts';
 import { EVENTS_FILE } from './run-folder.ts';
 import { readField, parseJson, type JournalLine } from '#core';
@@ -19,7 +19,7 @@ export type OpenedJournal =
 /** Opens the journal of a run, or another file of lines, unless it is a link, a pipe or a folder. The caller closes the descriptor. */
 export function openJournal(run: string, name = EVENTS_FILE): OpenedJournal {
   try {
-    const descriptor = openSync(path.join(run, name), FOREIGN_FILE);
+    const descriptor = openSync(path.join(run, name), OPEN_FLAGS.foreignFile);
     const stats = fstatSync(descriptor);
     if (stats.isFile()) return { type: 'open', descriptor, bytes: stats.size };
     closeSync(descriptor);

@@ -2,16 +2,9 @@
 import { closeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
-import {
-  readField,
-  isSkillError,
-  quoted,
-  SkillError,
-  type ContentReference,
-  type JournalLine,
-  type RunInfo,
-} from '#core';
+import { readField, isSkillError, quoted, SkillError, type JournalLine, type RunInfo } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
+import type { ContentReference } from './content-reference.ts';
 import { contentText } from './content.ts';
 import { LineReader, endsTorn, openJournal, parseLine, type StoredLine } from './journal-lines.ts';
 import { isWholeEvent, restoredValue, startText } from './references.ts';

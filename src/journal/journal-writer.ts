@@ -6,15 +6,14 @@ import { promisify } from 'node:util';
 import {
   RUN_SCHEMA,
   visibleJson,
-  type ContentKind,
-  type ContentReference,
   type KeptFile,
-  type Outcome,
   type RunEvent,
   type RunStart,
   type SkillError,
+  type RunInfo,
 } from '#core';
-import { FOREIGN_FILE, openSha256, thisProcess, type LockOwner } from '#platform';
+import { OPEN_FLAGS, openSha256, thisProcess, type LockOwner } from '#platform';
+import type { ContentKind, ContentReference } from './content-reference.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
 import { flushDue, type DueFlush } from './due-flush.ts';
@@ -72,9 +71,9 @@ export interface RunRecord {
   /** Stores bytes in the folder and records their path. */
   keep(bytes: Uint8Array, kind?: ContentKind, file?: KeptFile): ContentReference;
   /** Records the last event and writes all files of the run. Nothing can be appended afterwards. */
-  end(outcome: Exclude<Outcome, 'running'>, reason: string): void;
+  end(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): void;
   /** The same, without blocking: the disk writes all files at once, which takes a fraction of the time. */
-  endAsync(outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void>;
+  endAsync(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): Promise<void>;
 }
 
 /** The interval at which `run.json` is rewritten while events arrive. */
@@ -205,7 +204,7 @@ class JournalWriter implements RunRecord {
     });
   }
 
-  end(outcome: Exclude<Outcome, 'running'>, reason: string): void {
+  end(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): void {
     const { descriptors, finish } = this.#beginEnd(outcome, reason);
     try {
       descriptors.forEach(fsyncSync);
@@ -215,7 +214,7 @@ class JournalWriter implements RunRecord {
     finish();
   }
 
-  async endAsync(outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> {
+  async endAsync(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): Promise<void> {
     const { descriptors, finish } = this.#beginEnd(outcome, reason);
     const waits = await Promise.allSettled(descriptors.map((descriptor) => syncLater(descriptor)));
     const failed = waits.find((wait) => wait.status === 'rejected');
@@ -223,7 +222,7 @@ class JournalWriter implements RunRecord {
   }
 
   /** Writes everything. The files get their names after all descriptors are synced, so that `run.json` is never ahead of its lines. */
-  #beginEnd(outcome: Exclude<Outcome, 'running'>, reason: string): EndingRun {
+  #beginEnd(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): EndingRun {
     return this.#guarded(() => {
       this.#holdLine({ type: 'run-end', outcome, reason });
       this.#writeHeld();
@@ -237,7 +236,7 @@ class JournalWriter implements RunRecord {
         ...(this.#answer === undefined ? [] : [[FINAL_FILE, finalText(this.#answer)] as const]),
         ...this.#infoFile(),
       ]);
-      const chain = isChained ? [openSync(path.join(path.dirname(this.path), CHAIN_FILE), FOREIGN_FILE)] : [];
+      const chain = isChained ? [openSync(path.join(path.dirname(this.path), CHAIN_FILE), OPEN_FLAGS.foreignFile)] : [];
       return {
         descriptors: [...chain, ...files.descriptors],
         finish: (problem) => {
@@ -360,7 +359,7 @@ class JournalWriter implements RunRecord {
   }
 
   /** Returns undefined before the first line. */
-  #infoFile(outcome?: { readonly outcome: Outcome; readonly reason: string }): readonly NamedText[] {
+  #infoFile(outcome?: { readonly outcome: RunInfo['outcome']; readonly reason: string }): readonly NamedText[] {
     if (this.#written === undefined) return [];
     const info = { ...toRunInfo(this.#written), ...outcome };
     const text = infoText(info);

@@ -2,7 +2,13 @@
 import { fdatasync } from 'node:fs';
 import path from 'node:path';
 
-import { writeFilesAtomically, writeNewFile, writePendingFiles, type FileContent, type PendingFiles } from '#platform';
+import {
+  writeFilesAtomically,
+  writeNewFile,
+  writePendingFiles,
+  type FileContent,
+  type PendingFiles,
+} from './write-files.ts';
 import { AppendFile } from './append-file.ts';
 import { keepContent } from './content.ts';
 import { EVENTS_FILE, makeRunFolder } from './run-folder.ts';

@@ -2,7 +2,8 @@
  * How a journal stores values. Long strings are moved to files and replaced by references; a key that could be mistaken for a
  * reference gets an additional `$`, which is removed when it is read. Every value is restored unchanged.
  */
-import { CONTENT_KINDS, invalidInput, isObject, type ContentReference, type SkillError } from '#core';
+import { invalidInput, isObject, type SkillError } from '#core';
+import { CONTENT_KINDS, type ContentReference } from './content-reference.ts';
 
 /** Longer strings are stored in files. */
 export const LONG_TEXT = 4096;

@@ -8,7 +8,7 @@ import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync,
 import path from 'node:path';
 
 import { visibleJson } from '#core';
-import { GROWING_FILE, withFileLockSync, type LockOwner } from '#platform';
+import { OPEN_FLAGS, withFileLockSync, type LockOwner } from '#platform';
 import { IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import {
@@ -73,7 +73,7 @@ export function appendToChain(directory: string, event: ChainEvent, options: App
   return withFileLockSync(file, () => {
     check?.();
     const remembered = rememberedHead(directory, options);
-    const descriptor = openSync(file, GROWING_FILE, 0o600);
+    const descriptor = openSync(file, OPEN_FLAGS.growingFile, 0o600);
     try {
       // A pipe takes every line and keeps none.
       if (!fstatSync(descriptor).isFile()) throw new IncompleteWrite(`${CHAIN_FILE} is not a regular file`);

@@ -9,7 +9,6 @@ import {
   startState,
   visibleJson,
   type JournalLine,
-  type RunApproval,
   type RunEvent,
   type RunInfo,
   type SessionState,
@@ -136,9 +135,9 @@ function normalized(request: string): string {
 }
 
 function withApproval(
-  approvals: readonly RunApproval[],
+  approvals: readonly RunInfo['approvals'][number][],
   event: Extract<RunEvent, { readonly type: 'approval-ask' | 'approval-answer' }>,
-): readonly RunApproval[] {
+): readonly RunInfo['approvals'][number][] {
   const { call } = event;
   if (event.type === 'approval-ask') {
     if (approvals.length >= MAX_APPROVALS) return approvals;

@@ -5,11 +5,10 @@ import {
   isListOf,
   OUTCOMES,
   shape,
-  type ChatEvent,
   type RunEvent,
   type RunInfo,
-  type SessionEvent,
   type Shape,
+  type OfType,
 } from '#core';
 import type { LockOwner } from '#platform';
 
@@ -59,7 +58,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'run-end': shape({ text: 'outcome reason' }),
 };
 
-const SESSION: Readonly<Record<SessionEvent['type'], Shape>> = {
+const SESSION: Readonly<Record<OfType<RunEvent, 'session'>['event']['type'], Shape>> = {
   'session-start': shape({ number: 'settings.maxLoaded', text: 'settings.lifetime' }),
   'turn-start': shape({}),
   'request-start': shape({}),
@@ -72,7 +71,7 @@ const SESSION: Readonly<Record<SessionEvent['type'], Shape>> = {
   'session-compact': shape({ list: 'kept' }),
 };
 
-const CHAT: Readonly<Record<ChatEvent['type'], Shape>> = {
+const CHAT: Readonly<Record<OfType<RunEvent, 'chat'>['event']['type'], Shape>> = {
   message: shape({ text: 'text' }),
   answer: shape({ text: 'text' }),
   undo: shape({}),

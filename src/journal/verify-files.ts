@@ -2,8 +2,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { CONTENT_KINDS, readField, isSkillError, parseJson, printable, type ContentReference } from '#core';
+import { readField, isSkillError, parseJson, printable } from '#core';
 import { quietly, sha256, type ConfinedDirectory } from '#platform';
+import { CONTENT_KINDS, type ContentReference } from './content-reference.ts';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { isContentPath, referencesIn, restoredValue } from './references.ts';

@@ -1,5 +1,5 @@
 /** The functions of `skillwright/mcp`. They load the packages of the protocol when they are called. */
-import { loadOptional, type LoopbackServer } from '#platform';
+import { loadOptional, type openLoopbackServer } from '#platform';
 import type { Runtime } from '#runtime';
 import type { ServeHttpOptions } from './serve-http.ts';
 import type { McpOptions, SkillServer } from './server.ts';
@@ -12,7 +12,10 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
 }
 
 /** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
-export async function serveHttp(server: SkillServer, options: ServeHttpOptions): Promise<LoopbackServer> {
+export async function serveHttp(
+  server: SkillServer,
+  options: ServeHttpOptions,
+): Promise<Awaited<ReturnType<typeof openLoopbackServer>>> {
   const module = await loadOptional('@modelcontextprotocol/server', () => import('./serve-http.ts'));
   return module.serveHttp(server, options);
 }

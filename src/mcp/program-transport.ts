@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 
 import { cleanText, sliceEnd, sliceStart } from '#core';
-import { isSystemError, startChild, type Child, type ChildSpec } from '#platform';
+import { isSystemError, startChild, type Child } from '#platform';
 
 /** Of one message. */
 const MAX_MESSAGE = 32 * 1024 * 1024;
@@ -27,7 +27,9 @@ export interface ProgramTransport extends Transport {
 }
 
 /** The transport of a local MCP server: JSON lines over the pipes of a program in its own process group. */
-export function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>): ProgramTransport {
+export function programTransport(
+  spec: Pick<Parameters<typeof startChild>[0], 'argv' | 'cwd' | 'env'>,
+): ProgramTransport {
   let child: Child | undefined;
   let pieces: Buffer[] = [];
   let length = 0;

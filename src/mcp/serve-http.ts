@@ -11,14 +11,7 @@ import {
   isLegacyRequest,
 } from '@modelcontextprotocol/server';
 
-import {
-  LOOPBACK_HEADERS,
-  openLoopbackServer,
-  refuse,
-  timerMs,
-  type LoopbackOptions,
-  type LoopbackServer,
-} from '#platform';
+import { LOOPBACK_HEADERS, openLoopbackServer, refuse, timerMs, type LoopbackOptions } from '#platform';
 import type { SkillServer } from './server.ts';
 
 export interface ServeHttpOptions extends LoopbackOptions {
@@ -36,7 +29,10 @@ const IDLE_MS = 30 * 60_000;
 const MAX_BODY = 4 * 1024 * 1024;
 
 /** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
-export async function serveHttp(server: SkillServer, options: ServeHttpOptions): Promise<LoopbackServer> {
+export async function serveHttp(
+  server: SkillServer,
+  options: ServeHttpOptions,
+): Promise<Awaited<ReturnType<typeof openLoopbackServer>>> {
   const { onWarning, idleMs = IDLE_MS, ...loopback } = options;
   const onerror = (error: Error): void => onWarning(error.message);
   const handler = createMcpHandler(() => server.connect(), { legacy: 'reject', maxRequestBodySize: MAX_BODY, onerror });

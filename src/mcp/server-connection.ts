@@ -20,7 +20,6 @@ import {
   type ActionProblem,
   type ServerServices,
   type Surroundings,
-  type ValueSource,
 } from '#core';
 import { VERSION } from '../version.ts';
 import { toErrorMessage, programTransport, withPrinted } from './program-transport.ts';
@@ -252,7 +251,7 @@ function inherited({ env }: Surroundings): Readonly<Record<string, string>> {
 /** Plain texts and fetched secrets by name. The names of headers are not names of variables. */
 async function resolveValues(
   server: string,
-  given: Readonly<Record<string, string | ValueSource>>,
+  given: Readonly<Record<string, string | Parameters<ServerServices['secrets']>[1][string]>>,
   { secrets }: ServerServices,
 ): ReturnType<ServerServices['secrets']> {
   const entries = Object.entries(given);

@@ -10,7 +10,7 @@ import { SkillsClient, type Skill, type SkillResourceEntry } from '@modelcontext
 import { parse } from 'yaml';
 
 import { collisionKey, isObject, quoted, stableJson, toRelativePath } from '#core';
-import { createTree, isPresent, sha256, type TreeFile } from '#platform';
+import { createTree, isPresent, sha256 } from '#platform';
 import { toErrorMessage } from './program-transport.ts';
 
 export interface ServerSkills {
@@ -104,8 +104,8 @@ async function readFiles(
   skill: Skill,
   files: readonly ListedFile[],
   { timeout, left }: { readonly timeout: number; readonly left: number },
-): Promise<readonly TreeFile[]> {
-  const read: TreeFile[] = [];
+): Promise<readonly Parameters<typeof createTree>[1][number][]> {
+  const read: Parameters<typeof createTree>[1][number][] = [];
   let bytes = 0;
   for (const { resource, path: name } of files) {
     const file = await skills.read(skill, resource.uri, { timeout, cacheMode: 'bypass' });

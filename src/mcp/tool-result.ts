@@ -1,7 +1,7 @@
 /** The answer of a server's tool as an observation: text, images within limits, and a description of every other part. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
-import { cleanText, detectMediaType, sliceStart, type ModelImage, type ToolCalled } from '#core';
+import { cleanText, detectMediaType, sliceStart, type ModelImage, type Observation, type OfType } from '#core';
 
 const MAX_CHARACTERS = 100_000;
 /** What providers take: of one answer, and of one image. */
@@ -11,7 +11,10 @@ const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'im
 
 type Part = CallToolResult['content'][number];
 
-export function toolCalled(name: string, { content, structuredContent, isError = false }: CallToolResult): ToolCalled {
+export function toolCalled(
+  name: string,
+  { content, structuredContent, isError = false }: CallToolResult,
+): OfType<Observation, 'tool-called'> {
   const images: ModelImage[] = [];
   const parts = content.map((part) => partText(part, images));
   const isEmpty = parts.every((part) => part === '');

@@ -1,5 +1,5 @@
 /** Makes the tools of an MCP server fit for a model: safe names, clean texts, schemas without references and of bounded size. */
-import { cleanText, isObject, quoted, sliceStart, type ForeignSchema, type ServerTool } from '#core';
+import { cleanText, isObject, quoted, sliceStart, type ServerTool } from '#core';
 import { sha256 } from '#platform';
 
 /** The limit of model providers. */
@@ -43,7 +43,7 @@ function exposedName(server: string, name: string): string {
   return `${whole.slice(0, MAX_NAME - 9)}_${sha256(name).slice(0, 8)}`;
 }
 
-function readSchema(value: unknown): { readonly schema: ForeignSchema } | { readonly problem: string } {
+function readSchema(value: unknown): { readonly schema: ServerTool['inputSchema'] } | { readonly problem: string } {
   if (!isObject(value) || (value['type'] !== undefined && value['type'] !== 'object'))
     return { problem: 'its input is not an object' };
   const reader: Reader = { root: value, left: MAX_PARTS, problem: '' };

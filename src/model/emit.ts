@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelCallOptions, ModelDelta, ModelToolCall } from '#core';
+import type { ModelAnswer, ModelDelta, ModelToolCall, Model } from '#core';
 
 /** Builds an answer that was not streamed. */
 export function completeAnswer(text: string, toolCalls: readonly ModelToolCall[] = []): ModelAnswer {
@@ -6,7 +6,7 @@ export function completeAnswer(text: string, toolCalls: readonly ModelToolCall[]
 }
 
 /** Reports a complete answer as deltas, one per text. */
-export function emitWhole(answer: ModelAnswer, onDelta: ModelCallOptions['onDelta']): void {
+export function emitWhole(answer: ModelAnswer, onDelta: Parameters<Model['call']>[1]['onDelta']): void {
   if (onDelta !== undefined) for (const delta of splitIntoDeltas(answer)) onDelta(delta);
 }
 

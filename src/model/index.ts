@@ -1,13 +1,16 @@
 /**
- * The public names of model.
+ * Language models behind the `Model` of core, and the only part that names the AI SDK. It never performs an action. Read auto.ts first.
  */
 
-export { findModel, type FindModelOptions } from './auto.ts';
-export { readCassette } from './cassette/cassette-file.ts';
-export { recordCassette, replayCassette } from './cassette/cassette.ts';
-export { splitIntoDeltas } from './emit.ts';
-export { fillQuickstart, findQuickstart } from './rules/quickstart.ts';
-export { offeredTools } from './rules/rule-tools.ts';
+// The model of a run: named, by its key, or on this machine.
+export { findModel } from './auto.ts';
+
+// Models without a key: rules, scripts and recordings.
 export { openRules } from './rules/rules.ts';
-export { toScriptedTurns } from './scripted/scripted-file.ts';
+export { offeredTools } from './rules/rule-tools.ts';
+export { fillQuickstart, findQuickstart } from './rules/quickstart.ts';
 export { openScripted } from './scripted/scripted.ts';
+export { toScriptedTurns } from './scripted/scripted-file.ts';
+export { recordCassette, replayCassette } from './cassette/cassette.ts';
+export { readCassette } from './cassette/cassette-file.ts';
+export { splitIntoDeltas } from './emit.ts';

@@ -8,12 +8,11 @@ import {
   SkillError,
   type ArchiveLimits,
   type Config,
-  type InstallScope,
   type Mode,
   type Surroundings,
 } from '#core';
 import { packRefusal, type PackRefusal } from './problems.ts';
-import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy, type ScanPolicy } from '#scan';
+import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy } from '#scan';
 import { readTextFile } from '#platform';
 import { projectTop } from '#runtime';
 import { skillsFolder } from './skills-folder.ts';
@@ -21,7 +20,7 @@ import { skillsFolder } from './skills-folder.ts';
 export interface PlaceChoice {
   /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
-  readonly scope?: InstallScope | undefined;
+  readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | undefined;
 }
 
 /** Everything that installing depends on, except the source. */
@@ -29,7 +28,7 @@ export interface PackSettings {
   readonly surroundings: Surroundings;
   readonly root: string;
   readonly limits: ArchiveLimits;
-  readonly scanPolicy: ScanPolicy;
+  readonly scanPolicy: typeof DEFAULT_SCAN_POLICY;
   /** The digest of each skill that may be installed although the scan blocks it. */
   readonly scanAllow: Readonly<Record<string, string>>;
   readonly requireSigned: boolean;
@@ -92,7 +91,7 @@ export function installRoot(
 
 const MAX_POLICY_BYTES = 1024 * 1024;
 
-function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy | PackRefusal {
+function readPolicyFile(file: string, { home, cwd }: Surroundings): typeof DEFAULT_SCAN_POLICY | PackRefusal {
   const absolute = path.resolve(home ?? cwd, file.replace(/^~(?=\/)/, home ?? ''));
   const refused = (why: string): PackRefusal =>
     packRefusal('pack/scan', `the scan policy ${quoted(absolute, 200)} cannot be used: ${why}`, absolute);

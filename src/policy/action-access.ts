@@ -9,12 +9,13 @@ import {
   scriptPath,
   type Access,
   type Action,
-  type Capability,
   type CommandLine,
-  type Isolation,
-  type Subject,
+  type Decision,
+  type RunResult,
 } from '#core';
 import { listPrograms } from './command/command-pattern.ts';
+
+type Capability = NonNullable<Decision['capabilities']>[number];
 
 /** Facts about an action that are not part of the action itself. */
 export interface AccessFacts {
@@ -25,7 +26,7 @@ export interface AccessFacts {
   /** The resolved path, as rules write it and absolute. */
   readonly place?: { readonly shown: string; readonly absolute: string; readonly isIgnored?: boolean };
   /** Absent if no program runs. */
-  readonly isolation?: Isolation;
+  readonly isolation?: RunResult['isolation'];
   /** Digest of the exact versions of packages. */
   readonly lock?: string;
   /** Host folders that the program may change. */
@@ -134,7 +135,7 @@ function skillAccess(asked: string, { skill }: AccessFacts): Access {
 
 const UNREAD: CommandLine = { type: 'unclear', reason: 'the line was not read' };
 
-type CommandSubject = Extract<Subject, { kind: 'command' }>;
+type CommandSubject = Extract<Access['subject'], { kind: 'command' }>;
 
 /** A line that runs in a sandbox without anything else. */
 export function lineSubject(line: CommandLine): CommandSubject {
@@ -160,7 +161,7 @@ export async function readCommand({ command, env = {}, skill }: CommandToRead): 
 }
 
 /** Landlock leaves gaps. Facts without an isolation are those of no program. */
-const CONTAINING: ReadonlySet<Isolation | undefined> = new Set([
+const CONTAINING: ReadonlySet<RunResult['isolation'] | undefined> = new Set([
   undefined,
   'bubblewrap',
   'namespaces',

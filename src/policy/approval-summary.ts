@@ -1,13 +1,5 @@
 /** The question of an approval as short as possible: what a person at a terminal sees first. */
-import {
-  countCharacters,
-  diffLines,
-  FRAME,
-  frameText,
-  shownText,
-  type ApprovalDetail,
-  type ApprovalRequest,
-} from '#core';
+import { countCharacters, diffLines, FRAME, frameText, shownText, type ApprovalRequest } from '#core';
 import { textWidth } from '#platform';
 
 /** Starts a question. Answers of models are shown without it, so that they cannot imitate one. */
@@ -78,7 +70,7 @@ interface Subject {
 
 const LONGEST = 4_000;
 
-function describeSubject(detail: ApprovalDetail): Subject {
+function describeSubject(detail: ApprovalRequest['detail']): Subject {
   switch (detail.kind) {
     case 'command':
       return { verb: 'run command', subject: detail.command, isAll: true };
@@ -109,7 +101,7 @@ function describeSubject(detail: ApprovalDetail): Subject {
   }
 }
 
-function writeSubject({ path, before, after }: Extract<ApprovalDetail, { kind: 'write' }>): Subject {
+function writeSubject({ path, before, after }: Extract<ApprovalRequest['detail'], { kind: 'write' }>): Subject {
   const subject = shownText(path, LONGEST);
   if (before === after) return { verb: 'write the same content to', subject, isAll: true };
   const { added, removed } = diffLines(before ?? '', after);

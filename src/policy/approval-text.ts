@@ -5,11 +5,9 @@ import {
   forPeople,
   frameText,
   type Action,
-  type ApprovalDetail,
   type ApprovalRequest,
-  type Capability,
-  type DiffLine,
   type TextDiff,
+  type Decision,
 } from '#core';
 import { capabilityLabel, CONTAINED } from './capability-text.ts';
 
@@ -48,7 +46,7 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
 }
 
 /** The diff of a write; empty for everything else. */
-export function changeLines(detail: ApprovalDetail, options: ApprovalTextOptions): readonly string[] {
+export function changeLines(detail: ApprovalRequest['detail'], options: ApprovalTextOptions): readonly string[] {
   return detail.kind === 'write' && detail.before !== detail.after ? writeLines(detail, openShow(options)) : [];
 }
 
@@ -65,7 +63,7 @@ function shortDigest(digest: string): string {
 /** Two lines where one would not fit on a terminal of 80 columns. */
 function isolationLines(
   isolation: NonNullable<ApprovalRequest['isolation']>,
-  capabilities: readonly Capability[] | undefined,
+  capabilities: readonly NonNullable<Decision['capabilities']>[number][] | undefined,
 ): readonly string[] {
   if (isolation === 'none') return ['isolation: none; it can do everything that you can do'];
   const weak = capabilities?.find(({ name }) => name === 'weak_isolation');
@@ -129,13 +127,17 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
   };
 }
 
-const MARKS: Readonly<Record<DiffLine['kind'], string>> = { same: '  ', removed: '- ', added: '+ ' };
+const MARKS: Readonly<Record<TextDiff['hunks'][number]['lines'][number]['kind'], string>> = {
+  same: '  ',
+  removed: '- ',
+  added: '+ ',
+};
 
 function leftOutLines(what: string, digest: string): readonly string[] {
   return [`  … ${what} omitted; digest of everything:`, `  sha256 ${digest}`];
 }
 
-function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
+function detailLines(detail: ApprovalRequest['detail'], show: Show): readonly string[] {
   switch (detail.kind) {
     case 'command':
       return [
@@ -166,7 +168,10 @@ function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
   }
 }
 
-function writeLines({ before, after }: Extract<ApprovalDetail, { kind: 'write' }>, show: Show): readonly string[] {
+function writeLines(
+  { before, after }: Extract<ApprovalRequest['detail'], { kind: 'write' }>,
+  show: Show,
+): readonly string[] {
   if (before === after) return ['the content does not change'];
   const diff = diffLines(before ?? '', after);
   if (before === undefined) return show.diff(`a new file, ${lineCount(diff.added)}`, diff, after);
@@ -215,7 +220,7 @@ function quotedItem(argument: string): string {
 }
 
 /** Letters of other scripts can imitate ASCII letters. */
-function unusualLine(detail: ApprovalDetail): readonly string[] {
+function unusualLine(detail: ApprovalRequest['detail']): readonly string[] {
   // Existing content is not part of the question.
   const text = Object.values({ ...detail, before: '' })
     .flat()

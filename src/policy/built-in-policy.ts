@@ -1,8 +1,8 @@
-import type { RuleOrigin } from '#core';
+import type { Decision } from '#core';
 import { nameMatcher, listPatterns } from './protected-names.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
-const BUILT_IN: RuleOrigin = { layer: 'built-in', where: '' };
+const BUILT_IN: Decision['origin'] = { layer: 'built-in', where: '' };
 
 /** Rules that always apply, at any depth. The configuration can only add to them. */
 export function builtInRules(): readonly PolicyRule[] {

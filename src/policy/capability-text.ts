@@ -1,4 +1,6 @@
-import type { Capability } from '#core';
+import type { Decision } from '#core';
+
+type Capability = NonNullable<Decision['capabilities']>[number];
 
 /** Said of a program without any capability. */
 export const CONTAINED = 'contained: isolated, no network, no secrets, no write access to your files';

@@ -1,18 +1,8 @@
 import path from 'node:path';
 
-import {
-  checkPolicyFile,
-  contradictions,
-  diagnose,
-  joinPolicies,
-  ownPolicy,
-  printable,
-  quoted,
-  type Diagnostic,
-  type PolicyConfig,
-  type WrittenPolicy,
-} from '#core';
+import { checkPolicyFile, diagnose, printable, quoted, type Diagnostic } from '#core';
 import { readCheckedJson, realPath } from '#platform';
+import { contradictions, joinPolicies, ownPolicy, type WrittenPolicy, type PolicyConfig } from './written-policy.ts';
 
 const MAX_INCLUDE_DEPTH = 8;
 const MAX_INCLUDED_FILES = 64;

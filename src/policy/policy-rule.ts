@@ -7,22 +7,21 @@ import {
   quoted,
   readHostPattern,
   type Access,
-  type Effect,
-  type Glob,
   type HostPattern,
-  type RuleOrigin,
-  type SimpleCommand,
-  type Subject,
+  type Decision,
 } from '#core';
+import type { SimpleCommand } from './command/command-line-parts.ts';
 import { matchesLine, type Match } from './command/command-match.ts';
 import { fixedWord } from './command/command-words.ts';
 import { firstUncovered, readCommandPattern, type CommandPattern } from './command/command-pattern.ts';
 
+type Glob = ReturnType<typeof compileGlob>;
+
 /** A parsed rule such as `run_command(git status:*)`. */
 export interface PolicyRule {
-  readonly effect: Effect;
+  readonly effect: Decision['effect'];
   readonly text: string;
-  readonly origin: RuleOrigin;
+  readonly origin: Decision['origin'];
   /** Tools that the rule names. */
   readonly tools: readonly string[];
   /** Matches further tool names. */
@@ -112,7 +111,7 @@ export function readRule(
     effect,
     origin,
     places = {},
-  }: { readonly effect: Effect; readonly origin: RuleOrigin; readonly places?: RuleContext },
+  }: { readonly effect: Decision['effect']; readonly origin: Decision['origin']; readonly places?: RuleContext },
 ): PolicyRule | RuleProblem {
   const trimmed = text.trim();
   if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is not a rule; write a tool, or tool(pattern)` };
@@ -134,7 +133,7 @@ export function readRule(
  * A rule that denies reading a file also denies using it as an input, and one that denies a host also denies it to programs; an allow rule
  * does not extend that far.
  */
-function expandTool(name: string, effect: Effect): readonly string[] {
+function expandTool(name: string, effect: Decision['effect']): readonly string[] {
   const named = OTHER_NAMES.get(name) ?? [name];
   if (effect === 'allow') return named;
   return [
@@ -151,7 +150,7 @@ export function isRule(read: PolicyRule | RuleProblem): read is PolicyRule {
 function readSubjects(
   kind: PatternKind,
   text: string,
-  effect: Effect,
+  effect: Decision['effect'],
   places: RuleContext,
 ): SubjectPattern | RuleProblem {
   switch (kind) {
@@ -181,7 +180,11 @@ function readSubjects(
  * Allow rules match exactly. Deny and ask rules match generously: hidden names, any letter case, any depth if there is no slash, and for
  * `folder/**` the folder itself, because it can be listed and searched.
  */
-function readPathPattern(text: string, effect: Effect, { home }: RuleContext): SubjectPattern | RuleProblem {
+function readPathPattern(
+  text: string,
+  effect: Decision['effect'],
+  { home }: RuleContext,
+): SubjectPattern | RuleProblem {
   if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} contains ".."` };
   const isStrict = effect === 'allow';
   let pattern = text.startsWith('./') ? text.slice(2) : text.replace(/^\/\//, '/');
@@ -225,7 +228,7 @@ function matchIf(isMeant: boolean): Match {
   return isMeant ? 'yes' : 'no';
 }
 
-function matchesCommand(pattern: CommandPattern, subject: Subject, effect: Effect): Match {
+function matchesCommand(pattern: CommandPattern, subject: Access['subject'], effect: Decision['effect']): Match {
   if (subject.kind === 'script') {
     const { isUnisolated = false } = subject;
     const lines = scriptCommands(subject);
@@ -243,7 +246,7 @@ function matchesCommand(pattern: CommandPattern, subject: Subject, effect: Effec
 /** The first command that none of the patterns covers; `line` if that is no single command. */
 export function missedCommand(
   patterns: readonly CommandPattern[],
-  { line, isContained, isElsewhere, isUnisolated }: Extract<Subject, { kind: 'command' }>,
+  { line, isContained, isElsewhere, isUnisolated }: Extract<Access['subject'], { kind: 'command' }>,
 ): SimpleCommand | 'line' | undefined {
   if (line.type === 'unclear') return 'line';
   // A variable can change what a program runs. That matters where the program reaches something.
@@ -277,7 +280,7 @@ const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Command lines that are equivalent to running a script, because `Bash` rules are written that way. */
-function scriptCommands({ script, args }: Extract<Subject, { kind: 'script' }>): readonly SimpleCommand[] {
+function scriptCommands({ script, args }: Extract<Access['subject'], { kind: 'script' }>): readonly SimpleCommand[] {
   const extension = script.slice(script.lastIndexOf('.') + 1);
   const starts = [[`./${script}`], [script]];
   for (const interpreter of INTERPRETERS.get(extension) ?? []) starts.push([...interpreter.split(' '), script]);
@@ -292,7 +295,7 @@ function scriptCommands({ script, args }: Extract<Subject, { kind: 'script' }>):
 
 function matchesHost(
   { host, below }: { readonly host: HostPattern; readonly below: boolean },
-  subject: Subject,
+  subject: Access['subject'],
 ): boolean {
   if (subject.kind !== 'host') return false;
   const requested = subject.host;
@@ -307,7 +310,7 @@ export interface SubjectNames {
   readonly lower: readonly string[];
 }
 
-export function listSubjectNames(subject: Subject): SubjectNames {
+export function listSubjectNames(subject: Access['subject']): SubjectNames {
   const exact = exactNames(subject);
   return { exact, lower: exact.flatMap(listSpellings) };
 }
@@ -319,7 +322,7 @@ function listSpellings(name: string): readonly string[] {
   return key === lower ? [lower] : [lower, key];
 }
 
-function exactNames(subject: Subject): readonly string[] {
+function exactNames(subject: Access['subject']): readonly string[] {
   switch (subject.kind) {
     case 'path':
       return subject.absolute === undefined ? [subject.path] : [subject.path, subject.absolute];

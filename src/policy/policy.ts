@@ -1,16 +1,5 @@
-import {
-  EFFECTS,
-  printable,
-  quoted,
-  RISKS,
-  type Access,
-  type Decision,
-  type Effect,
-  type Risk,
-  type RuleOrigin,
-  type SimpleCommand,
-  type SkillControls,
-} from '#core';
+import { EFFECTS, printable, quoted, RISKS, type Access, type Decision, type SkillHead } from '#core';
+import type { SimpleCommand } from './command/command-line-parts.ts';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
   appliesToTool,
@@ -41,14 +30,14 @@ export interface Policy {
 }
 
 export interface PolicyLayer {
-  readonly origin: RuleOrigin;
+  readonly origin: Decision['origin'];
   readonly rules: readonly PolicyRule[];
   /** The effect if no rule of this layer matches. */
-  readonly otherwise: Readonly<Record<Risk, Effect>>;
+  readonly otherwise: Readonly<Record<Decision['risk'], Decision['effect']>>;
 }
 
 /** The worst case of each tool (POL-1). Third-party tools count as high risk. */
-const TOOL_RISKS: ReadonlyMap<string, Risk> = new Map<string, Risk>([
+const TOOL_RISKS: ReadonlyMap<string, Decision['risk']> = new Map<string, Decision['risk']>([
   ['read_file', 'low'],
   ['list_dir', 'low'],
   ['grep', 'low'],
@@ -100,18 +89,30 @@ const CIRCUMSTANCES: ReadonlySet<string> = new Set([
 ]);
 
 /** Reading is allowed; everything else needs approval, and without a person that means no (POL-2). */
-export const BY_RISK: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'ask', high: 'ask' };
+export const BY_RISK: Readonly<Record<Decision['risk'], Decision['effect']>> = {
+  low: 'allow',
+  medium: 'ask',
+  high: 'ask',
+};
 /** Stands in a decision where no rule matched. */
 export const BY_DEFAULT = 'by risk';
-const NO_OPINION: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'allow', high: 'allow' };
-const NOTHING_ELSE: Readonly<Record<Risk, Effect>> = { low: 'deny', medium: 'deny', high: 'deny' };
+const NO_OPINION: Readonly<Record<Decision['risk'], Decision['effect']>> = {
+  low: 'allow',
+  medium: 'allow',
+  high: 'allow',
+};
+const NOTHING_ELSE: Readonly<Record<Decision['risk'], Decision['effect']>> = {
+  low: 'deny',
+  medium: 'deny',
+  high: 'deny',
+};
 
-export function findRisk(tool: string): Risk {
+export function findRisk(tool: string): Decision['risk'] {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 
 /** Files that git ignores are often local settings, so reading them is not low risk. */
-function accessRisk(access: Access): Risk {
+function accessRisk(access: Access): Decision['risk'] {
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
 }
 
@@ -121,9 +122,9 @@ function isIgnoredRead({ tool, subject }: Access): boolean {
 
 /** A layer that only restricts; it leaves everything it does not mention to other layers. */
 export function narrowingLayer(
-  origin: RuleOrigin,
+  origin: Decision['origin'],
   rules: readonly PolicyRule[],
-  otherwise: Partial<Record<Risk, Effect>> = {},
+  otherwise: Partial<Record<Decision['risk'], Decision['effect']>> = {},
 ): PolicyLayer {
   return { origin, rules, otherwise: { ...NO_OPINION, ...otherwise } };
 }
@@ -134,9 +135,9 @@ export function narrowingLayer(
  */
 export function skillLayer(
   skill: string,
-  { allowedTools, disallowedTools = [] }: Pick<SkillControls, 'allowedTools' | 'disallowedTools'>,
+  { allowedTools, disallowedTools = [] }: Pick<SkillHead['controls'], 'allowedTools' | 'disallowedTools'>,
 ): PolicyLayer {
-  const origin: RuleOrigin = { layer: 'skill', where: skill };
+  const origin: Decision['origin'] = { layer: 'skill', where: skill };
   return {
     origin,
     rules: [
@@ -148,7 +149,7 @@ export function skillLayer(
 }
 
 /** An unreadable pattern is dropped, so the rule denies the whole tool: more, never less. */
-function denyRules(text: string, origin: RuleOrigin): readonly PolicyRule[] {
+function denyRules(text: string, origin: Decision['origin']): readonly PolicyRule[] {
   const rule = readRule(text, { effect: 'deny', origin });
   if (isRule(rule)) return [rule];
   const whole = readRule(text.slice(0, Math.max(0, text.indexOf('('))), { effect: 'deny', origin });
@@ -160,7 +161,7 @@ export function skillGrants(skill: string, allowedTools: readonly string[]): rea
   return readableRules(allowedTools, { layer: 'skill', where: skill });
 }
 
-function readableRules(texts: readonly string[], origin: RuleOrigin): readonly PolicyRule[] {
+function readableRules(texts: readonly string[], origin: Decision['origin']): readonly PolicyRule[] {
   return texts.map((text) => readRule(text, { effect: 'allow', origin })).filter(isRule);
 }
 
@@ -207,9 +208,9 @@ function decideAccess(policy: Policy, access: Access): Decision {
 }
 
 interface LayerDecision {
-  readonly effect: Effect;
+  readonly effect: Decision['effect'];
   readonly rule: string | undefined;
-  readonly origin: RuleOrigin;
+  readonly origin: Decision['origin'];
   /** Why a rule that seems to match does not. */
   readonly because?: string;
   /** A rule denies it, if it means what it may mean. `--yes` does not answer that. */
@@ -342,7 +343,7 @@ function explain({ effect, rule, origin, because, isUncertain }: LayerDecision, 
   return { effect, tool, risk, rule: rule ?? BY_DEFAULT, origin, reason };
 }
 
-function ruleText(rule: string | undefined, { layer }: RuleOrigin, who: string): string {
+function ruleText(rule: string | undefined, { layer }: Decision['origin'], who: string): string {
   if (rule !== undefined) return `by the rule ${quoted(rule, 120)} of ${who}`;
   return layer === 'skill' ? `because it is not in allowed-tools of ${who}` : `by default, ${who}`;
 }
@@ -355,7 +356,7 @@ export function grantedHosts({ layers: [opening] }: Policy): readonly string[] {
 }
 
 interface RankedEffect {
-  readonly effect: Effect;
+  readonly effect: Decision['effect'];
   readonly rule: string | undefined;
 }
 

@@ -5,13 +5,10 @@ import {
   SkillError,
   stableJson,
   type Diagnostic,
-  type Effect,
-  type LayerPolicy,
   type LoadedConfig,
-  type Risk,
-  type RuleOrigin,
-  type WrittenRule,
+  type Decision,
 } from '#core';
+import type { WrittenRule } from './written-policy.ts';
 import { builtInRules } from './built-in-policy.ts';
 import { BY_RISK, narrowingLayer, type Policy, type PolicyLayer } from './policy.ts';
 import { isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
@@ -29,13 +26,16 @@ export interface SessionPolicy extends RuleTexts {
   /** Grants for this session, like those of the user's configuration; `deny` and `ask` rules there still apply. */
   readonly opens?: readonly string[];
   /** The effect if none of `allow`, `ask` and `deny` matches (default: `allow`, so that they only restrict). */
-  readonly otherwise?: Effect;
+  readonly otherwise?: Decision['effect'];
 }
 
 /** The parsed policy of the configuration. */
 export interface ConfiguredPolicy {
   /** Built-in, user, environment and option rules, which may grant rights. */
-  readonly opening: { readonly rules: readonly PolicyRule[]; readonly byRisk: Partial<Record<Risk, Effect>> };
+  readonly opening: {
+    readonly rules: readonly PolicyRule[];
+    readonly byRisk: Partial<Record<Decision['risk'], Decision['effect']>>;
+  };
   /** Layers of the project, which only restrict. */
   readonly narrowing: readonly PolicyLayer[];
   readonly places: RuleContext;
@@ -56,8 +56,8 @@ export function configuredPolicy(
   const asked = requiredApprovals.flatMap(({ rule, layer, where }) =>
     written('ask', [{ rule, where: `require_approval_for of ${where}` }], layer, places),
   );
-  const read = (layer: LayerPolicy): readonly PolicyRule[] => readRules(layer, places);
-  const byRisk: Partial<Record<Risk, Effect>> = {};
+  const read = (layer: LoadedConfig['policies'][number]): readonly PolicyRule[] => readRules(layer, places);
+  const byRisk: Partial<Record<Decision['risk'], Decision['effect']>> = {};
   for (const { policy } of own) Object.assign(byRisk, policy.default);
   const opening = {
     rules: [...builtInRules(), ...own.flatMap(read), ...asked],
@@ -79,14 +79,14 @@ function brokenText(diagnostics: readonly Diagnostic[]): string {
 
 const CLOSED = { medium: 'deny', high: 'deny' } as const;
 
-function readRules({ layer, policy }: LayerPolicy, places: RuleContext): readonly PolicyRule[] {
+function readRules({ layer, policy }: LoadedConfig['policies'][number], places: RuleContext): readonly PolicyRule[] {
   return EFFECTS.flatMap((effect) => written(effect, policy[effect], layer, places));
 }
 
 function written(
-  effect: Effect,
+  effect: Decision['effect'],
   rules: readonly WrittenRule[],
-  layer: RuleOrigin['layer'],
+  layer: Decision['origin']['layer'],
   places: RuleContext,
 ): readonly PolicyRule[] {
   return rules.flatMap(({ rule: text, where }) => {
@@ -104,7 +104,7 @@ function written(
 /** The policy of a session before any skill is active. */
 export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPolicy, opened: readonly string[]): Policy {
   const { opening, narrowing, places } = configured;
-  const program: RuleOrigin = { layer: 'program', where: '' };
+  const program: Decision['origin'] = { layer: 'program', where: '' };
   const allow = [...opened, ...ruleTexts(session.opens, 'opens')];
   const base: PolicyLayer = {
     origin: { layer: 'built-in', where: '' },
@@ -116,7 +116,7 @@ export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPoli
 
 /** The layers that a program adds for one run; they only restrict. */
 export function runLayers(session: SessionPolicy, places: RuleContext): readonly PolicyLayer[] {
-  const origin: RuleOrigin = { layer: 'run', where: '' };
+  const origin: Decision['origin'] = { layer: 'run', where: '' };
   const rules = parseRules(session, origin, places);
   const { otherwise = 'allow' } = session;
   if (!EFFECTS.includes(otherwise))
@@ -126,7 +126,7 @@ export function runLayers(session: SessionPolicy, places: RuleContext): readonly
 }
 
 /** Parses rules of a program; an unreadable one is an error. */
-function parseRules(texts: RuleTexts, origin: RuleOrigin, places: RuleContext): readonly PolicyRule[] {
+function parseRules(texts: RuleTexts, origin: Decision['origin'], places: RuleContext): readonly PolicyRule[] {
   return EFFECTS.flatMap((effect) =>
     ruleTexts(texts[effect], effect).map((text) => {
       const rule = readRule(text, { effect, origin, places });

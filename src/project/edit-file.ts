@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { countText, fileProblemText, quoted, type EditFile, type ActionProblem, type WriteFile } from '#core';
+import { countText, fileProblemText, quoted, type ActionProblem, type Action, type OfType } from '#core';
 import { sha256 } from '#platform';
 import { hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
@@ -11,13 +11,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface PlannedEdit {
   /** The whole file after the edit. */
-  readonly write: WriteFile;
+  readonly write: OfType<Action, 'write_file'>;
   /** The file that the edit was computed from; nothing else may be replaced. */
   readonly preview: WritePreview;
 }
 
 /** Computes an edit without writing anything. A file with CRLF line ends keeps them, because `read_file` shows it with LF. */
-export function planEdit(action: EditFile, placed: ResolvedPath): PlannedEdit | ActionProblem {
+export function planEdit(action: OfType<Action, 'edit_file'>, placed: ResolvedPath): PlannedEdit | ActionProblem {
   const { shown } = placed;
   const file = quoted(shown, 200);
   const read = readResolved(placed, MAX_BYTES);

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 
-import { compareText, toRelativePath, type DirectoryEntry, type RelativePath } from '#core';
+import { compareText, toRelativePath, type RelativePath, type Observation, type OfType } from '#core';
 import { inDirectory, readEntries, systemFailure, tryStat, type OpenFailed } from '#platform';
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
@@ -19,7 +19,7 @@ export interface FolderEntry {
   readonly name: string;
   /** Relative to the root. */
   readonly path: RelativePath;
-  readonly kind: DirectoryEntry['kind'];
+  readonly kind: OfType<Observation, 'directory-listed'>['entries'][number]['kind'];
   /** Size of a file; 0 otherwise. */
   readonly bytes: number;
 }

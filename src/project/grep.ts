@@ -7,8 +7,9 @@ import {
   quoted,
   type ActionFailed,
   type ActionProblem,
-  type Grep,
-  type LinesFound,
+  type Action,
+  type OfType,
+  type Observation,
 } from '#core';
 import { builtFile } from '#platform';
 import { filesToSearch, type SearchLimits } from './files-to-search.ts';
@@ -44,10 +45,10 @@ const MAX_WORKER_MEGABYTES = 256;
  * terminated at the deadline or by the signal.
  */
 export async function grep(
-  action: Grep,
+  action: OfType<Action, 'grep'>,
   placed: ResolvedPath,
   options: GrepOptions = {},
-): Promise<LinesFound | ActionFailed> {
+): Promise<OfType<Observation, 'lines-found'> | ActionFailed> {
   const { deadlineMs = 5000, signal } = options;
   signal?.throwIfAborted();
   const flags = toRegexFlags(action);
@@ -90,12 +91,15 @@ export async function grep(
 }
 
 /** `\\p{…}` and `\\u{…}` need the `u` flag, which rejects many unneeded escapes; so it is set only for them. */
-function toRegexFlags({ pattern, ignoreCase = false }: Grep): string {
+function toRegexFlags({ pattern, ignoreCase = false }: OfType<Action, 'grep'>): string {
   return `${ignoreCase ? 'i' : ''}${/\\[pP]\{|\\u\{/.test(pattern) ? 'u' : ''}`;
 }
 
 /** Compiles the expression to report syntax errors early; only the worker runs it. */
-function patternProblem({ pattern, glob = '', maxMatches = 1 }: Grep, flags: string): ActionProblem | undefined {
+function patternProblem(
+  { pattern, glob = '', maxMatches = 1 }: OfType<Action, 'grep'>,
+  flags: string,
+): ActionProblem | undefined {
   if (!Number.isInteger(maxMatches) || maxMatches < 1)
     return hostFailure('input/invalid', `${String(maxMatches)} is not a valid number of matches`);
   if (pattern === '') return hostFailure('pattern/invalid', 'the pattern is empty');
@@ -120,7 +124,7 @@ interface Terminated {
 }
 
 function tooSlow(
-  action: Grep,
+  action: OfType<Action, 'grep'>,
   answer: Terminated | Extract<GrepAnswer, { readonly type: 'given-up' }>,
   deadlineMs: number,
 ): ActionFailed {

@@ -4,14 +4,12 @@ import {
   fileProblemText,
   quoted,
   type ActionFailed,
-  type ActionType,
   type ActionProblem,
-  type FailureCode,
-  type FileProblem,
+  type Action,
 } from '#core';
 
 /** Hints for project files, where the general hint is about skill files. */
-const HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
+const HINTS: Partial<Readonly<Record<ActionProblem['code'], string>>> = {
   'path/empty': 'name a file relative to the project',
   'path/absolute': 'use a path relative to the project, workspace://path or skill://name/path',
   'path/parent': 'use a path without ..',
@@ -25,11 +23,15 @@ const HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
 };
 
 /** A failure with a hint for project and workspace files. */
-export function hostFailure(code: FailureCode, message: string, hint = HINTS[code]): ActionProblem {
+export function hostFailure(code: ActionProblem['code'], message: string, hint = HINTS[code]): ActionProblem {
   return failure(code, message, hint === undefined ? {} : { hint });
 }
 
 /** The failure of one file. `shown` is its path in rules and observations. */
-export function fileFailed(action: ActionType, shown: string, problem: FileProblem): ActionFailed {
+export function fileFailed(
+  action: Action['type'],
+  shown: string,
+  problem: Parameters<typeof fileProblemText>[0],
+): ActionFailed {
   return actionFailed(action, hostFailure(problem.code, `${quoted(shown, 200)} ${fileProblemText(problem)}`));
 }

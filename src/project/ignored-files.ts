@@ -1,6 +1,8 @@
-import { parentFolder, ignoredBy, parseIgnore, toRelativePath, type IgnoreRule, type RelativePath } from '#core';
+import { parentFolder, ignoredBy, parseIgnore, toRelativePath, type RelativePath } from '#core';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
+
+type IgnoreRule = ReturnType<typeof parseIgnore>[number];
 
 const MAX_BYTES = 256 * 1024;
 

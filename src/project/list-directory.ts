@@ -3,9 +3,10 @@ import {
   compareText,
   quoted,
   type ActionFailed,
-  type DirectoryListed,
-  type ListDirectory,
   type RelativePath,
+  type Observation,
+  type OfType,
+  type Action,
 } from '#core';
 import { entriesIn, isSkipped, type FolderEntry, type IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
@@ -26,10 +27,10 @@ const NAMES_PER_ENTRY = 10;
 
 /** Lists a folder down to the requested depth. If there are too many entries, the deepest are left out. */
 export function listDirectory(
-  action: ListDirectory,
+  action: OfType<Action, 'list_dir'>,
   placed: ResolvedPath,
   { maxEntries = 1000, maxDepth = 5, isClosed = () => false }: ListDirectoryLimits = {},
-): DirectoryListed | ActionFailed {
+): OfType<Observation, 'directory-listed'> | ActionFailed {
   const { depth = 1 } = action;
   if (!Number.isInteger(depth) || depth < 1 || depth > maxDepth) {
     const message = `invalid depth ${String(depth)}: expected 1 to ${String(maxDepth)}`;

@@ -8,9 +8,9 @@ import {
   offsetOfLine,
   quoted,
   type ActionFailed,
-  type FileRead,
-  type LineRange,
-  type ReadFile,
+  type Observation,
+  type OfType,
+  type Action,
 } from '#core';
 import { inConfined, sha256, shownText, type ConfinedFile } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
@@ -28,7 +28,11 @@ export interface ReadFileLimits {
 }
 
 /** Reads the requested lines of a file, within the limits. */
-export function readFile(action: ReadFile, placed: ResolvedPath, limits: ReadFileLimits = {}): FileRead | ActionFailed {
+export function readFile(
+  action: OfType<Action, 'read_file'>,
+  placed: ResolvedPath,
+  limits: ReadFileLimits = {},
+): OfType<Observation, 'file-read'> | ActionFailed {
   const { maxBytes = 16 * 1024 * 1024 } = limits;
   const read = readResolved(placed, maxBytes);
   if (read.type === 'failed') return fileFailed(action.type, placed.shown, read);
@@ -77,13 +81,13 @@ export function readResolved(
   );
 }
 
-type ShownLines = Pick<FileRead, 'text' | 'lines' | 'truncated' | 'notes'>;
+type ShownLines = Pick<OfType<Observation, 'file-read'>, 'text' | 'lines' | 'truncated' | 'notes'>;
 
 /** `undefined` if the range is not inside the text. A last line beyond the end means the end. */
 function showLines(
   text: string,
   totalLines: number,
-  range: LineRange | undefined,
+  range: NonNullable<OfType<Action, 'read_file'>['lines']> | undefined,
   { maxLines = 2000, maxCharacters = 256 * 1024, maxLineCharacters = 2000 }: ReadFileLimits,
 ): ShownLines | undefined {
   if (totalLines === 0 && range === undefined) return { text, lines: { from: 0, to: 0 }, truncated: false, notes: [] };
@@ -137,6 +141,6 @@ function longLineNotes(lines: readonly number[], limit: number): readonly string
   return [`only the first ${String(limit)} characters are shown of line${lines.length === 1 ? '' : 's'} ${named}`];
 }
 
-function rangeText(range: LineRange | undefined): string {
+function rangeText(range: NonNullable<OfType<Action, 'read_file'>['lines']> | undefined): string {
   return `lines ${String(range?.from ?? 1)} to ${range?.to === undefined ? 'the end' : String(range.to)}`;
 }

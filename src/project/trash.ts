@@ -7,10 +7,11 @@ import {
   quoted,
   toRelativePath,
   type ActionFailed,
-  type DeleteFile,
   type ActionProblem,
-  type FileDeleted,
   type RelativePath,
+  type Action,
+  type OfType,
+  type Observation,
 } from '#core';
 import { moveBeneath, resolveBeneath, sha256, writeBeneath } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
@@ -36,10 +37,10 @@ const TRASH: Readonly<Record<ResolvedPath['place'], string | undefined>> = {
  * move it back. Folders are refused: delete their files one by one.
  */
 export function deleteFile(
-  action: DeleteFile,
+  action: OfType<Action, 'delete_file'>,
   placed: ResolvedPath,
   { at = new Date() }: DeleteFileOptions = {},
-): FileDeleted | ActionFailed {
+): OfType<Observation, 'file-deleted'> | ActionFailed {
   const { root, relative, shown } = placed;
   if (relative === '') return fileFailed(action.type, shown, { code: 'file/directory' });
   const found = resolveBeneath(root, relative, [root]);

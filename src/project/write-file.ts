@@ -1,6 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 
-import { actionFailed, detectMediaType, quoted, type ActionFailed, type FileWritten, type WriteFile } from '#core';
+import {
+  actionFailed,
+  detectMediaType,
+  quoted,
+  type ActionFailed,
+  type Observation,
+  type OfType,
+  type Action,
+} from '#core';
 import { sha256, writeBeneath } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
@@ -18,10 +26,10 @@ export interface WriteFileOptions {
 
 /** Writes a whole file atomically and creates missing folders. */
 export function writeFile(
-  action: WriteFile,
+  action: OfType<Action, 'write_file'>,
   placed: ResolvedPath,
   { maxBytes = 4 * 1024 * 1024, seen }: WriteFileOptions = {},
-): FileWritten | ActionFailed {
+): OfType<Observation, 'file-written'> | ActionFailed {
   const { relative, root, shown } = placed;
   if (relative === '') return fileFailed(action.type, shown, { code: 'file/directory' });
   const bytes = Buffer.from(action.content, 'utf8');
@@ -57,7 +65,11 @@ export function writeFile(
   };
 }
 
-function writeFailed(action: WriteFile, shown: string, problem: Parameters<typeof fileFailed>[2]): ActionFailed {
+function writeFailed(
+  action: OfType<Action, 'write_file'>,
+  shown: string,
+  problem: Parameters<typeof fileFailed>[2],
+): ActionFailed {
   if (problem.code !== 'file/changed') return fileFailed(action.type, shown, problem);
   const message = `${quoted(shown, 200)} changed after the write was approved; nothing was written`;
   return actionFailed(action.type, hostFailure('file/changed', message));

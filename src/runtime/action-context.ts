@@ -1,26 +1,25 @@
 import type {
   Action,
-  AllowedToolsUse,
   Approve,
-  AskedBy,
-  CallMcpTool,
   ActionProblem,
   Observation,
   RunEvent,
-  SandboxedUse,
   SessionState,
   SkillEntry,
-  ToolCalled,
+  OfType,
+  Config,
 } from '#core';
 import type { Redactor } from '#journal';
 import type { ReadingLimits } from './skill-actions.ts';
-import type { TreeDigests } from '#platform';
+import type { openTreeDigests } from '#platform';
 import type { Policy, RunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { Execution } from './execution/execution.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import type { ClosedFolders } from './closed-folders.ts';
 import type { SkillTrust } from './skill-trust.ts';
+
+export type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
 /** The project whose files may be used, and whether servers may be asked. */
 export interface HostAccess {
@@ -31,9 +30,9 @@ export interface HostAccess {
 
 /** The servers of a session, with what they need from it. */
 export type SessionServers = (
-  action: CallMcpTool,
+  action: OfType<Action, 'call_mcp_tool'>,
   signal: AbortSignal | undefined,
-) => Promise<ToolCalled | ActionProblem>;
+) => Promise<OfType<Observation, 'tool-called'> | ActionProblem>;
 
 /** Everything that actions of one session have in common. */
 export interface ActionSettings {
@@ -42,12 +41,12 @@ export interface ActionSettings {
   readonly search: SkillSearch;
   readonly limits: ReadingLimits;
   readonly trust: SkillTrust;
-  readonly digests: TreeDigests;
+  readonly digests: ReturnType<typeof openTreeDigests>;
   /** Rules of the configuration, the project and the run; active skills narrow them. */
   readonly policy: Policy;
-  readonly allowedTools: AllowedToolsUse;
+  readonly allowedTools: NonNullable<NonNullable<Config['policy']>['allowed_tools']>;
   /** Whether programs that reach nothing outside their sandbox are asked about. */
-  readonly sandboxed: SandboxedUse;
+  readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;
   /** Absent: every question is answered with `nobody`. */
   readonly approve: Approve | undefined;
   /** Answers for the rest of the run; child sessions share them. */

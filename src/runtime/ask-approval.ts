@@ -8,10 +8,7 @@ import {
   type Access,
   type Action,
   type ApprovalAnswer,
-  type ApprovalDetail,
   type ApprovalRequest,
-  type ApprovalScope,
-  type ApprovedSkill,
   type CommandLine,
   type Decision,
   type ActionProblem,
@@ -19,11 +16,15 @@ import {
 import { sha256 } from '#platform';
 import { askCallback, capabilityLine, isTransparent } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
-import { previewWrite, type ResolvedPath, type WritePreview } from '#project';
+import { previewWrite } from '#project';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
 import type { FoundPackages } from './packages/packages.ts';
 import type { ActionTarget } from './find-target.ts';
+
+type WritePreview = ReturnType<typeof previewWrite>;
+
+type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 
 export interface Approval {
   /** The file content that the person saw before a write; nothing else may be replaced. */
@@ -105,7 +106,7 @@ function approvalRequest(
   action: Action,
   { decision, accesses, isolation }: ActionDecision,
   skill: ApprovedSkill | undefined,
-  detail: ApprovalDetail,
+  detail: ApprovalRequest['detail'],
 ): ApprovalRequest {
   const bound = { action, skill, detail, isolation, accesses };
   return {
@@ -133,10 +134,10 @@ function approvalRequest(
 /** What a person sees of an action: its effect, not a description that the model or the skill wrote. */
 function toApprovalDetail(
   action: Action,
-  path: ResolvedPath | undefined,
+  path: Parameters<typeof previewWrite>[0] | undefined,
   preview: WritePreview | undefined,
   { accesses }: ActionDecision,
-): ApprovalDetail {
+): ApprovalRequest['detail'] {
   switch (action.type) {
     case 'run_command':
     case 'start_command':
@@ -158,7 +159,7 @@ function toApprovalDetail(
   }
 }
 
-function packageDetail(action: Action, { packages, index, lockDigest }: FoundPackages): ApprovalDetail {
+function packageDetail(action: Action, { packages, index, lockDigest }: FoundPackages): ApprovalRequest['detail'] {
   return {
     kind: 'packages',
     requested: action.type === 'install_packages' ? action.packages : [],
@@ -173,7 +174,7 @@ function listPrograms({ subject }: Access): readonly string[] {
 }
 
 /** High-risk actions cannot be approved for a skill. */
-function scopesFor({ risk }: Decision, skill: ApprovedSkill | undefined): readonly ApprovalScope[] {
+function scopesFor({ risk }: Decision, skill: ApprovedSkill | undefined): readonly ApprovalAnswer['scope'][] {
   return skill === undefined || risk === 'high' ? ['once', 'run'] : ['once', 'run', 'skill'];
 }
 

@@ -1,16 +1,10 @@
 import path from 'node:path';
 
 import { diagnose, type Diagnostic } from '#core';
-import {
-  applyEdits,
-  buildIndex,
-  checkSkill,
-  unusableFiles,
-  type CheckedSkill,
-  type CheckOptions,
-  type SkillIndex,
-} from '#skills';
+import { applyEdits, buildIndex, checkSkill, unusableFiles, type SkillIndex } from '#skills';
 import { isDirectory, isPresent, replaceText, withForwardSlashes } from '#platform';
+
+type CheckOptions = Parameters<typeof checkSkill>[2];
 
 export interface CheckTarget {
   readonly dir: string;
@@ -74,7 +68,7 @@ export function sourceTargets(index: SkillIndex, source: string): Targets {
   };
 }
 
-export interface FixedSkill extends CheckedSkill {
+export interface FixedSkill extends ReturnType<typeof checkSkill> {
   /** Diagnostics before the fixes; `diagnostics` are those that remain. */
   readonly found: readonly Diagnostic[];
   /** Diagnostics that were fixed, or would be with `dryRun`. */

@@ -1,5 +1,5 @@
 import type { Catalog } from '#skills';
-import { escapeXml, estimateTokens, type LoadedContent, type Vocabulary } from '#core';
+import { escapeXml, estimateTokens, type Vocabulary } from '#core';
 
 /** What remains of the skills when a conversation is compacted (DISC-8). */
 export interface Compaction {
@@ -22,7 +22,7 @@ export interface CompactedSkill {
 interface CompactInput {
   readonly ceiling: number;
   /** Most recently used first. */
-  readonly active: readonly LoadedContent[];
+  readonly active: readonly Parameters<Vocabulary['showLoaded']>[0][];
   readonly vocabulary: Vocabulary;
   readonly planCatalog: (budget?: number) => Catalog;
 }
@@ -69,7 +69,7 @@ function countFitting(texts: readonly string[], room: number): number {
   return over === -1 ? texts.length : over;
 }
 
-function stub({ name, source, digest }: LoadedContent, loadTool: string): string {
+function stub({ name, source, digest }: Parameters<Vocabulary['showLoaded']>[0], loadTool: string): string {
   const attributes = `name="${escapeXml(name)}" source="${escapeXml(source)}" digest="${digest.slice(0, 23)}"`;
   return `<skill_content ${attributes}>in use; load it again with ${loadTool} to see it</skill_content>`;
 }

@@ -1,15 +1,6 @@
 import path from 'node:path';
 
-import {
-  defined,
-  type Access,
-  type Action,
-  type AskedBy,
-  type Decision,
-  type Isolation,
-  type SandboxedUse,
-  type SkillEntry,
-} from '#core';
+import { defined, type Access, type Action, type Decision, type SkillEntry, type Config, type RunResult } from '#core';
 import {
   listAccesses,
   BY_DEFAULT,
@@ -25,7 +16,7 @@ import {
   type AccessFacts,
   type Policy,
 } from '#policy';
-import { activeSkills, type ActionContext, type ActionSettings } from './action-context.ts';
+import { activeSkills, type ActionContext, type ActionSettings, type AskedBy } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
 import type { ActionTarget } from './find-target.ts';
 import { realPath } from '#platform';
@@ -38,7 +29,7 @@ export interface ActionDecision {
   /** The policy with all involved skills; it also decides about what the action does later, such as redirects. */
   readonly policy: Policy;
   /** The isolation of a program; absent where no program runs. */
-  readonly isolation?: Isolation;
+  readonly isolation?: RunResult['isolation'];
 }
 
 /** What a started program may reach; nothing for actions that start none. */
@@ -99,7 +90,11 @@ export function decideAccesses(
     program,
     askedBy,
     sandboxed,
-  }: { readonly program: ProgramFacts; readonly askedBy: AskedBy; readonly sandboxed: SandboxedUse },
+  }: {
+    readonly program: ProgramFacts;
+    readonly askedBy: AskedBy;
+    readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;
+  },
 ): Decision {
   const found = allowOwnRequest(decide(policy, accesses), askedBy);
   if (program.isolation === undefined) return found;

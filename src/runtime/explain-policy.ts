@@ -1,5 +1,5 @@
 /** Explains the policy: the rules in force, and the decision about an action that nobody performs. */
-import type { Access, Decision, RuleOrigin, SkillEntry, Surroundings } from '#core';
+import type { Access, Decision, SkillEntry, Surroundings } from '#core';
 import { listAccesses, hostAccess, ownName, readCommand, type AccessFacts, type Policy } from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
@@ -20,10 +20,10 @@ export async function policyWith(runtime: Runtime, active: readonly SkillEntry[]
 }
 
 export interface ShownLayer {
-  readonly origin: RuleOrigin;
+  readonly origin: Decision['origin'];
   /** The effect by risk where no rule matches. */
   readonly otherwise: Readonly<Record<string, string>>;
-  readonly rules: readonly { readonly effect: string; readonly rule: string; readonly origin: RuleOrigin }[];
+  readonly rules: readonly { readonly effect: string; readonly rule: string; readonly origin: Decision['origin'] }[];
 }
 
 export function shownLayers({ layers }: Policy): readonly ShownLayer[] {

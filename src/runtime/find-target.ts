@@ -12,7 +12,7 @@ import {
   type SkillEntry,
 } from '#core';
 import { isDirectory } from '#platform';
-import { resolvePath, type ResolvedPath } from '#project';
+import { resolvePath, type previewWrite } from '#project';
 import { resolveSkill } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
@@ -22,7 +22,7 @@ export interface ActionTarget {
   /** The skill that the action names. */
   readonly skill?: SkillEntry;
   /** The file or folder that the path of the action leads to. */
-  readonly path?: ResolvedPath;
+  readonly path?: Parameters<typeof previewWrite>[0];
   /** Git ignores the file, or a folder around it. */
   readonly isIgnored?: boolean;
 }
@@ -75,7 +75,7 @@ async function findPath(
 }
 
 /** Whether a `.gitignore` of the project names the file, or a folder around it. */
-export async function isIgnoredFile(placed: ResolvedPath): Promise<boolean> {
+export async function isIgnoredFile(placed: Parameters<typeof previewWrite>[0]): Promise<boolean> {
   const { relative, absolute } = placed;
   if (relative === '') return false;
   const { openIgnoredFiles } = await import('#project/ignored-files');

@@ -2,9 +2,10 @@ import {
   writeAuthority,
   type Access,
   type ActionOfKind,
-  type NetworkRequest,
   type Observation,
   type RelativePath,
+  type Action,
+  type OfType,
 } from '#core';
 import { decide, grantedHosts, hostAccess, type Policy } from '#policy';
 import {
@@ -15,9 +16,10 @@ import {
   openLinkedNames,
   readFile,
   writeFile,
-  type ResolvedPath,
-  type WritePreview,
+  type previewWrite,
 } from '#project';
+
+type ResolvedPath = Parameters<typeof previewWrite>[0];
 
 export interface HostRights {
   /** Decides about further files of a search and further hosts of a request. */
@@ -25,7 +27,7 @@ export interface HostRights {
   /** Whether a person approved exactly this action. */
   readonly isApproved: boolean;
   /** What the person saw before a write. */
-  readonly preview: WritePreview | undefined;
+  readonly preview: ReturnType<typeof previewWrite> | undefined;
   /** Whether a folder must not be entered by a listing or a search. */
   readonly isClosed: (place: { readonly absolute: string; readonly shown: string }) => boolean;
   readonly signal: AbortSignal | undefined;
@@ -85,7 +87,10 @@ function toAbsolutePath(shown: string, { place, root }: ResolvedPath): { readonl
  * A rule or a person allowed the first address; each redirect needs a rule. Approving an IP address or `localhost` approves a private
  * address; approving a name that resolves to one does not.
  */
-function request(action: NetworkRequest, { policy, isApproved, signal }: HostRights): Promise<Observation> {
+function request(
+  action: OfType<Action, 'network_request'>,
+  { policy, isApproved, signal }: HostRights,
+): Promise<Observation> {
   const { subject } = hostAccess(action.url, action.method ?? 'GET');
   const { host, port } = subject.kind === 'host' ? subject : { host: undefined, port: 0 };
   const isNamed = isApproved && host !== undefined && (host.isAddress || host.name === 'localhost');

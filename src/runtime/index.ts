@@ -34,3 +34,5 @@ export type { Run, RunOptions } from './start-run.ts';
 export { temporaryFolder } from './temporary-folder.ts';
 export { reviewEntries, reviewSkills, type ReviewedSkill } from './trust-review.ts';
 export { undoFiles, type UndoneFile } from './undo-files.ts';
+export { valueHint } from './config/config-environment.ts';
+export { isSteering } from './config/project-override-rules.ts';

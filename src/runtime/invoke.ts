@@ -1,5 +1,5 @@
-import { delimit, type ActionFailed, type SkillLoaded } from '#core';
-import { argumentNames } from './argument-fields.ts';
+import { delimit, type ActionFailed, type Observation, type OfType } from '#core';
+import { argumentNames } from '#skills';
 import { expandArguments, parseInvocation } from './skill-arguments.ts';
 import { performAction } from './perform.ts';
 import type { ActionContext } from './action-context.ts';
@@ -7,7 +7,7 @@ import type { ActionContext } from './action-context.ts';
 /** A skill that a person invoked, as a message for the conversation. */
 export interface Invocation {
   readonly type: 'invoked';
-  readonly loaded: SkillLoaded;
+  readonly loaded: OfType<Observation, 'skill-loaded'>;
   /** The text after the name. */
   readonly arguments: string;
   /** The instructions with substituted arguments, delimited. */

@@ -1,13 +1,7 @@
-import {
-  fromFile,
-  type DocumentSelection,
-  type LoadedContent,
-  type SessionState,
-  type ShownContent,
-  type ShownDocument,
-  type ShownReason,
-  type SkillLoaded,
-} from '#core';
+import type { SessionState, ShownContent, Observation, OfType, Action, Vocabulary } from '#core';
+import { fromFile } from './shown-content.ts';
+
+type LoadedContent = Parameters<Vocabulary['showLoaded']>[0];
 
 /** Texts of the loaded skills by id; the session state holds only digests. */
 export type Contents = ReadonlyMap<string, LoadedContent>;
@@ -23,7 +17,10 @@ export function stillLoaded(contents: Contents, { loaded }: SessionState): Conte
   );
 }
 
-export function withSkill(contents: Contents, { skill, report, text, files }: SkillLoaded): Contents {
+export function withSkill(
+  contents: Contents,
+  { skill, report, text, files }: OfType<Observation, 'skill-loaded'>,
+): Contents {
   const { id, name, source, dir } = skill;
   const paths = files.map(({ path }) => path);
   const before = contents.get(id)?.documents ?? [];
@@ -37,8 +34,8 @@ export function withSkill(contents: Contents, { skill, report, text, files }: Sk
 export function withDocuments(
   contents: Contents,
   id: string,
-  selected: DocumentSelection,
-  read: readonly ShownDocument[],
+  selected: OfType<Action, 'select_documents'>['documents'],
+  read: readonly OfType<Observation, 'skill-loaded'>['documents'][number][],
 ): Contents {
   const content = contents.get(id);
   if (content === undefined) return contents;
@@ -59,7 +56,7 @@ export function activeContents({ loaded }: SessionState, contents: Contents): re
 /** The content that a skill and its documents show to the model. */
 export function contentShown(
   content: LoadedContent,
-  reasons: { readonly body: ShownReason; readonly document: ShownReason },
+  reasons: { readonly body: ShownContent['reason']; readonly document: ShownContent['reason'] },
 ): readonly ShownContent[] {
   return [
     fromFile(content, content.text, { path: 'SKILL.md', digest: content.digest }, reasons.body),

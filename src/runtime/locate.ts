@@ -1,5 +1,7 @@
 import { resolveSkill, type SkillIndex } from '#skills';
-import type { LocatedPath } from '#core';
+import type { Offer } from '#core';
+
+type LocatedPath = NonNullable<ReturnType<Offer['locate']>>;
 
 const SCHEME = 'skill://';
 /** The longest possible path; bounds the number of lookups. */

@@ -1,6 +1,6 @@
 /** Opens the store of trusted skills. A listing of the user's own skills does not load it. */
 import type { LoadedConfig } from '#core';
-import type { TreeDigests } from '#platform';
+import type { openTreeDigests } from '#platform';
 import { openTrust } from '#policy';
 import type { SkillTrust } from './skill-trust.ts';
 
@@ -10,7 +10,7 @@ export interface SkillTrustOptions {
   /** Folders that the calling program vouches for. */
   readonly vouched: readonly string[];
   /** Called on first use: only trust that is bound to digests reads files. */
-  readonly digests: () => Promise<TreeDigests>;
+  readonly digests: () => Promise<ReturnType<typeof openTreeDigests>>;
 }
 
 export function openSkillTrust({ home, loaded, vouched, digests }: SkillTrustOptions): SkillTrust {

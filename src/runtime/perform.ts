@@ -8,11 +8,9 @@ import {
   quoted,
   type Action,
   type ActionFailed,
-  type EditFile,
   type ActionProblem,
-  type FailureCode,
   type Observation,
-  type SearchSkills,
+  type OfType,
 } from '#core';
 import { decide, deniedReads, grantAccess, isPossible } from '#policy';
 import type { PlannedEdit } from '#project';
@@ -79,7 +77,7 @@ function isStarting(action: Action): action is Extract<Action, ProgramAction> {
   return action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
 }
 
-const ENDED: ReadonlySet<FailureCode> = new Set(['execution/failed', 'network/failed', 'server/failed']);
+const ENDED: ReadonlySet<ActionProblem['code']> = new Set(['execution/failed', 'network/failed', 'server/failed']);
 
 /** An action that cannot be recorded ends the run. Every other error is thrown on. */
 export function recordFailed({ type }: Action, error: unknown): ActionFailed {
@@ -128,7 +126,7 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
 
 /** Whether a passage occurs tells about the content, so only files that may be read without a question can be edited. */
 async function planEdit(
-  action: EditFile,
+  action: OfType<Action, 'edit_file'>,
   { path }: ActionTarget,
   { policy, accesses }: ActionDecision,
 ): Promise<PlannedEdit | ActionProblem> {
@@ -218,7 +216,7 @@ const programPackages: typeof packagesFor = async (...given) =>
   (await import('./packages/install-packages.ts')).packagesFor(...given);
 
 async function searchSkills(
-  action: SearchSkills,
+  action: OfType<Action, 'search_skills'>,
   { index, askedBy, signal, search }: ActionContext,
 ): Promise<Observation> {
   const results = await search(index, action.query, action.n ?? 5, {

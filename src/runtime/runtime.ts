@@ -21,14 +21,9 @@ import {
   planCatalog,
   resolveSkill,
   type Catalog,
-  type CatalogItem,
-  type CatalogOptions,
-  type Registry,
-  type RegistryOptions,
-  type ScanProgress,
   type SkillIndex,
 } from '#skills';
-import { cacheDirectory, type TreeDigests } from '#platform';
+import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -52,12 +47,14 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   readonly nestedInSkills?: boolean;
   /** Explain the decision about each folder in `index.explain`. */
   readonly explain?: boolean;
-  readonly onProgress?: (progress: ScanProgress) => void;
+  readonly onProgress?: (
+    progress: Parameters<NonNullable<Parameters<typeof openRegistry>[0]['onProgress']>>[0],
+  ) => void;
   /** Receives once each what went wrong without stopping a run: the home folder could not remember that it was recorded. */
   readonly onWarning?: (message: string) => void;
 }
 
-export interface RuntimeCatalogOptions extends Partial<CatalogOptions> {
+export interface RuntimeCatalogOptions extends Partial<Parameters<typeof planCatalog>[1]> {
   /** Folders of skills to leave out, such as the result of `distrust`. */
   readonly without?: ReadonlyMap<string, unknown>;
 }
@@ -69,7 +66,7 @@ export interface Runtime {
   readonly roots: readonly SkillRoot[];
   /** The current snapshot. It changes only with `refresh` and inside `registry.watch`. */
   readonly index: SkillIndex;
-  readonly registry: Registry;
+  readonly registry: Awaited<ReturnType<typeof openRegistry>>;
   readonly cacheDir: string | undefined;
   /** Folders for workspaces and artifacts. */
   readonly executionPlaces: Omit<ExecutionDefaults, 'findSkill'>;
@@ -148,8 +145,8 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     );
   const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
   const untrusted = new Set<string>();
-  let digests: Promise<TreeDigests> | undefined;
-  const treeDigests = (): Promise<TreeDigests> =>
+  let digests: Promise<ReturnType<typeof openTreeDigests>> | undefined;
+  const treeDigests = (): Promise<ReturnType<typeof openTreeDigests>> =>
     (digests ??= import('#platform/tree-digest').then(({ openTreeDigests }) => openTreeDigests()));
   // Sessions read `vouched` and `untrusted` when they start.
   const parts = {
@@ -253,8 +250,8 @@ function registryOptions(
   config: Config,
   roots: readonly SkillRoot[],
   cacheDir: string | undefined,
-): RegistryOptions {
-  const registry: RegistryOptions = {
+): Parameters<typeof openRegistry>[0] {
+  const registry: Parameters<typeof openRegistry>[0] = {
     roots,
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
@@ -271,7 +268,7 @@ function registryOptions(
   return cacheDir === undefined ? registry : { ...registry, cacheFile: path.join(cacheDir, cacheFileName(registry)) };
 }
 
-function catalogDefaults(config: Config): CatalogOptions {
+function catalogDefaults(config: Config): Parameters<typeof planCatalog>[1] {
   return {
     budget: config.catalog?.budget_tokens ?? 4_000,
     format: config.catalog?.format ?? 'xml',
@@ -280,7 +277,9 @@ function catalogDefaults(config: Config): CatalogOptions {
 }
 
 /** Adds the priority of the root; skills of higher priority stay in the catalog longest. */
-function catalogItems(index: SkillIndex): readonly (CatalogItem & { readonly dir: string })[] {
+function catalogItems(
+  index: SkillIndex,
+): readonly (Parameters<typeof planCatalog>[0][number] & { readonly dir: string })[] {
   const priorities = new Map<string, number>();
   for (const { source, priority } of index.report.roots)
     priorities.set(source, Math.max(priority, priorities.get(source) ?? 0));

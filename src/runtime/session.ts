@@ -1,34 +1,28 @@
 import {
   actionFailed,
   failure,
-  fromFile,
   isFailed,
   kindOfFailure,
   buildLedger,
   quoted,
   reduceSession,
-  shownBy,
   startState,
   type Access,
   type Action,
   type ActionFailed,
-  type AskedBy,
   type Decision,
-  type DocumentSelection,
-  type Ledger,
   type Observation,
   type Offer,
   type RunEvent,
-  type SessionEvent,
-  type SessionSettings,
   type SessionState,
   type ShownContent,
-  type SkillLoaded,
   type Vocabulary,
+  type OfType,
 } from '#core';
+import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
 import { decide, type Policy } from '#policy';
-import { sha256 } from '#platform';
+import { fromFile, shownBy } from './shown-content.ts';
 import { compactSession, type Compaction } from './compact.ts';
 import type { Execution } from './execution/execution.ts';
 import { invokeSkill, type Invocation } from './invoke.ts';
@@ -40,9 +34,19 @@ import {
   withSkill,
   type Contents,
 } from './loaded-contents.ts';
-import { activeSkills, type ActionContext, type ActionSettings, type CallJournal } from './action-context.ts';
+import {
+  activeSkills,
+  type ActionContext,
+  type ActionSettings,
+  type CallJournal,
+  type AskedBy,
+} from './action-context.ts';
 import { policyWithSkills } from './decide-action.ts';
 import { performAction, recordFailed } from './perform.ts';
+
+type SessionEvent = OfType<RunEvent, 'session'>['event'];
+
+type SkillLoaded = OfType<Observation, 'skill-loaded'>;
 
 export interface PerformOptions {
   /** Default: `model`. */
@@ -54,7 +58,7 @@ export interface PerformOptions {
 export interface DeclaredLoad {
   readonly skill: string;
   readonly source?: string;
-  readonly documents?: DocumentSelection;
+  readonly documents?: OfType<Action, 'select_documents'>['documents'];
 }
 
 export interface CompactOptions {
@@ -66,7 +70,7 @@ export interface CompactOptions {
 export interface Session {
   readonly index: SkillIndex;
   readonly vocabulary: Vocabulary;
-  readonly settings: SessionSettings;
+  readonly settings: SessionState['settings'];
   readonly state: SessionState;
   /** All events in order; state and ledger are derived from them. */
   readonly events: readonly SessionEvent[];
@@ -74,7 +78,7 @@ export interface Session {
   readonly instructions: string;
   readonly catalog: Catalog;
   /** All skill content that was shown to the model. */
-  readonly ledger: Ledger;
+  readonly ledger: ReturnType<typeof buildLedger>;
   perform(action: Action, options?: PerformOptions): Promise<Observation>;
   /** Counts a failure that occurred before there was an action, such as invalid tool input. */
   fail(failure: ActionFailed): ActionFailed;
@@ -103,7 +107,7 @@ export interface Session {
 }
 
 export interface SessionParts {
-  readonly settings: SessionSettings;
+  readonly settings: SessionState['settings'];
   readonly vocabulary: Vocabulary;
   readonly guidance: string;
   readonly offer: Offer;

@@ -2,38 +2,23 @@ import {
   actionFailed,
   failure,
   findLoaded,
-  toSkillIdentity,
   nearest,
   quoted,
-  selectDocuments,
   serverOfSource,
   withoutOurTags,
   type ActionOfKind,
   type Config,
-  type DocumentSelection,
-  type GetScriptPath,
-  type ListedFile,
-  type ListResources,
-  type LoadSkill,
   type Observation,
-  type ReadResource,
-  type SelectDocuments,
   type SessionState,
-  type ShownDocument,
   type SkillEntry,
-  type SkillLoaded,
+  type Action,
+  type OfType,
 } from '#core';
 import { refuseDynamicCommands } from '#policy';
-import {
-  listFiles,
-  findScript,
-  inSkill,
-  listSkillFiles,
-  loadBodyIn,
-  readResourceFile,
-  type BodyLimits,
-  type SkillFiles,
-} from '#skills';
+import { listFiles, findScript, inSkill, listSkillFiles, loadBodyIn, readResourceFile, type BodyLimits } from '#skills';
+import { toSkillIdentity } from './skill-identity.ts';
+
+type DocumentSelection = OfType<Action, 'select_documents'>['documents'];
 
 type SkillAction = ActionOfKind<'skill'>;
 
@@ -75,7 +60,7 @@ export function readSkill(action: SkillAction, skill: SkillEntry, context: Readi
   }
 }
 
-function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Observation {
+function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: ReadingContext): Observation {
   const opened = inSkill(skill, (directory) => {
     const { whole = false, uncut = false } = action;
     const body = loadBodyIn(directory, skill, { ...context.limits.body, whole, uncut });
@@ -116,7 +101,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
     selected: action.documents === undefined ? undefined : documents.selected,
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
-  } satisfies SkillLoaded;
+  } satisfies OfType<Observation, 'skill-loaded'>;
 }
 
 /** The model sees with the text itself that a server wrote it. */
@@ -133,7 +118,7 @@ function originNote({ source }: SkillEntry): readonly string[] {
 }
 
 /** Names the first files of a skill that cannot be used. */
-function unusableNotes(unusable: SkillFiles['unusable']): readonly string[] {
+function unusableNotes(unusable: ReturnType<typeof listSkillFiles>['unusable']): readonly string[] {
   const more = unusable.length - UNUSABLE_NAMED;
   return [
     ...unusable.slice(0, UNUSABLE_NAMED).map(({ path, reason }) => `${quoted(path)} is not usable: ${reason}`),
@@ -144,13 +129,17 @@ function unusableNotes(unusable: SkillFiles['unusable']): readonly string[] {
 const UNUSABLE_NAMED = 5;
 
 /** The same content is not sent twice. A caller may have truncated the conversation, though, so every second request gets the text. */
-function loadStatus(before: ReturnType<typeof findLoaded>, digest: string, isKept: boolean): SkillLoaded['status'] {
+function loadStatus(
+  before: ReturnType<typeof findLoaded>,
+  digest: string,
+  isKept: boolean,
+): OfType<Observation, 'skill-loaded'>['status'] {
   if (before === undefined) return 'new';
   if (before.digest !== digest) return 'changed';
   return isKept || before.repeats % 2 === 0 ? 'repeated' : 'new';
 }
 
-function list(action: ListResources, skill: SkillEntry): Observation {
+function list(action: OfType<Action, 'list_resources'>, skill: SkillEntry): Observation {
   const listing = inSkill(skill, (directory) => ({ type: 'listed' as const, ...listFiles(directory) }));
   if (listing.type === 'failed') return actionFailed(action.type, listing.failure);
   const { files, isCut: filesCut } = listing;
@@ -173,7 +162,7 @@ function list(action: ListResources, skill: SkillEntry): Observation {
   return { type: 'resources-listed', action: action.type, skill: toSkillIdentity(skill), files: listed, filesCut };
 }
 
-function read(action: ReadResource, skill: SkillEntry, { limits }: ReadingContext): Observation {
+function read(action: OfType<Action, 'read_resource'>, skill: SkillEntry, { limits }: ReadingContext): Observation {
   const file = readResourceFile(skill, action.path, {
     maxCharacters: limits.resource,
     offset: action.offset,
@@ -197,7 +186,7 @@ function read(action: ReadResource, skill: SkillEntry, { limits }: ReadingContex
   };
 }
 
-function select(action: SelectDocuments, skill: SkillEntry, { state }: ReadingContext): Observation {
+function select(action: OfType<Action, 'select_documents'>, skill: SkillEntry, { state }: ReadingContext): Observation {
   const loaded = state === undefined ? undefined : findLoaded(state, skill.id);
   if (state !== undefined && loaded === undefined) {
     const message = `the skill ${quoted(skill.name)} is not loaded`;
@@ -220,7 +209,7 @@ function select(action: SelectDocuments, skill: SkillEntry, { state }: ReadingCo
   };
 }
 
-function script(action: GetScriptPath, skill: SkillEntry): Observation {
+function script(action: OfType<Action, 'get_script_path'>, skill: SkillEntry): Observation {
   const found = findScript(skill, action.script);
   if (found.type === 'failed') return actionFailed(action.type, found.failure);
   const { path, isExecutable } = found;
@@ -231,12 +220,15 @@ function script(action: GetScriptPath, skill: SkillEntry): Observation {
 const MAX_DOCUMENT_CHARACTERS = 48_000;
 
 /** The `.md` and `.txt` files of a skill except SKILL.md. */
-function documentPaths(files: readonly ListedFile[], skillFile: string): readonly string[] {
+function documentPaths(
+  files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
+  skillFile: string,
+): readonly string[] {
   return files.map(({ path }) => path).filter((path) => /\.(?:md|txt)$/i.test(path) && path !== skillFile);
 }
 
 interface ChosenDocuments {
-  readonly shown: readonly ShownDocument[];
+  readonly shown: readonly OfType<Observation, 'skill-loaded'>['documents'][number][];
   /** Shown now or before. */
   readonly selected: DocumentSelection;
   /** Readable, but beyond the limit of this answer. */
@@ -250,7 +242,7 @@ interface ChosenDocuments {
  */
 function chooseDocuments(
   skill: SkillEntry,
-  files: readonly ListedFile[],
+  files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
   wanted: DocumentSelection,
   before: DocumentSelection,
   offset?: number,
@@ -258,7 +250,7 @@ function chooseDocuments(
   const all = documentPaths(files, skill.file);
   const paths = wanted === '*' ? all : [...new Set(wanted)].toSorted();
   const isShown = (path: string): boolean => offset === undefined && (before === '*' || before.includes(path));
-  const shown: ShownDocument[] = [];
+  const shown: OfType<Observation, 'skill-loaded'>['documents'][number][] = [];
   const selected: string[] = [];
   const omitted: string[] = [];
   const notes: string[] = [];
@@ -285,4 +277,16 @@ function chooseDocuments(
   }
   const isAll = wanted === '*' && selected.length === all.length;
   return { shown, selected: isAll ? '*' : selected, omitted, notes };
+}
+
+/** Applies a change to the selected documents. */
+export function selectDocuments(
+  before: DocumentSelection,
+  mode: 'add' | 'replace' | 'clear',
+  documents: DocumentSelection,
+): DocumentSelection {
+  if (mode === 'clear') return [];
+  if (mode === 'replace') return documents;
+  if (before === '*' || documents === '*') return '*';
+  return [...new Set([...before, ...documents])].toSorted();
 }

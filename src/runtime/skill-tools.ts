@@ -1,20 +1,15 @@
 import { actionFailed, nearest, printable, type Action } from '#core';
+import { deniedTool, buildTools, whyNotOffered, type SkillTool, type ToolAnswer, type ToolsOptions } from '#tools';
 import {
-  deniedTool,
   toAiSdk,
   toAnthropic,
-  buildTools,
   toOpenAi,
   toOpenAiResponses,
-  whyNotOffered,
   type AiSdkTools,
   type AnthropicTool,
   type OpenAiResponsesTool,
   type OpenAiTool,
-  type SkillTool,
-  type ToolAnswer,
-  type ToolsOptions,
-} from '#tools';
+} from './tool-shapes.ts';
 import type { ExecutionOptions } from './execution/execution.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 import type { RootServices } from './find-roots.ts';

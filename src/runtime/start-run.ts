@@ -1,4 +1,14 @@
 import {
+  RUN_SCHEMA,
+  type AgentStart,
+  type KeptFile,
+  type RunEvent,
+  type RunStart,
+  type Surroundings,
+  type RunInfo,
+} from '#core';
+import { trySealKey } from '#platform';
+import {
   contentPath,
   createRun,
   joinedSink,
@@ -10,24 +20,12 @@ import {
   type RunRecordOptions,
   type Telemetry,
 } from '#journal';
-import {
-  isUnrecorded,
-  RUN_SCHEMA,
-  type AgentStart,
-  type KeptFile,
-  type Outcome,
-  type RunEvent,
-  type RunExecutor,
-  type RunStart,
-  type Surroundings,
-} from '#core';
-import { trySealKey } from '#platform';
+import { policyHash } from '#policy';
 import { VERSION } from '../version.ts';
 import type { Execution } from './execution/execution.ts';
 import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
 import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
-import { policyHash } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
 
 export interface RunOptions extends SessionOptions {
@@ -87,7 +85,7 @@ export interface Run {
    */
   keepFile(bytes: Uint8Array, file: Required<KeptFile>): 'same' | 'redacted' | undefined;
   /** Ends all programs, closes the record and flushes telemetry. Idempotent. */
-  end(outcome: Exclude<Outcome, 'running'>, reason?: string): Promise<void>;
+  end(outcome: Exclude<RunInfo['outcome'], 'running'>, reason?: string): Promise<void>;
 }
 
 /** Opens a session whose events are recorded before they take effect. Fails if the record cannot be created. */
@@ -196,7 +194,7 @@ function buildRunStart(
   };
 }
 
-function describeMounts({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
+function describeMounts({ mounts }: Execution): Pick<NonNullable<RunInfo['executor']>, 'mounts'> {
   return mounts.length === 0 ? {} : { mounts: mounts.map(({ source, access }) => ({ path: source, access })) };
 }
 
@@ -290,7 +288,7 @@ function recordedRun(
   { take, notify, flush, measureText }: RunParts,
 ): Run {
   let ended: Promise<void> | undefined;
-  const end = async (outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> => {
+  const end = async (outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): Promise<void> => {
     try {
       await session.close();
     } finally {
@@ -317,4 +315,9 @@ function recordedRun(
     },
     end: (outcome, reason = '') => (ended ??= end(outcome, reason)),
   };
+}
+
+/** Whether an event is only for display: sinks get it, the record does not. */
+export function isUnrecorded({ type }: RunEvent): boolean {
+  return type === 'answer-delta' || type === 'decision-delta';
 }

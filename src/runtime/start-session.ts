@@ -2,20 +2,19 @@ import {
   defined,
   isForModel,
   type Action,
-  type AllowedToolsUse,
   type Approve,
   type Config,
   type LoadedConfig,
   type Observation,
   type Offer,
   type RunEvent,
-  type SessionSettings,
   type SkillEntry,
   type Surroundings,
   type ToolServers,
   type Vocabulary,
+  type SessionState,
 } from '#core';
-import { resolveSkill, type Catalog, type CatalogOptions, type SkillIndex } from '#skills';
+import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { locateInSkills } from './locate.ts';
 import {
   configuredPolicy,
@@ -31,7 +30,7 @@ import {
   type SessionPolicy,
 } from '#policy';
 import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
-import { openTreeDigests, thisProcess, type LockOwner, type TreeDigests } from '#platform';
+import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
 import type { PackageOptions } from './packages/packages.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
@@ -46,6 +45,8 @@ import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
+type CatalogOptions = Parameters<typeof planCatalog>[1];
+
 export interface HostOptions {
   /** The project whose files may be used (default: the working directory of the runtime). */
   readonly project?: string;
@@ -53,7 +54,7 @@ export interface HostOptions {
   readonly network?: boolean;
 }
 
-export interface SessionOptions extends Partial<SessionSettings> {
+export interface SessionOptions extends Partial<SessionState['settings']> {
   /** Tool vocabulary: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or a custom one (default: `skillwright`). */
   readonly vocabulary?: VocabularyName | Vocabulary;
   /** Format and budget of level 1; `search` lists only pinned skills, the rest is found by searching. */
@@ -112,7 +113,7 @@ export interface SessionSource {
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
   /** Tree digests, cached for all sessions and revalidated on each use. */
-  readonly digests: TreeDigests;
+  readonly digests: ReturnType<typeof openTreeDigests>;
   readonly measureText: MeasureText;
   /** This process, as records identify it. */
   readonly owner: () => LockOwner;
@@ -158,7 +159,7 @@ export async function startSession(source: SessionSource, options: SessionOption
   const { config, index } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
-  const settings: SessionSettings = {
+  const settings: SessionState['settings'] = {
     lifetime: options.lifetime ?? config.session?.lifetime ?? 'turn',
     maxLoaded: options.maxLoaded ?? config.session?.max_loaded ?? 8,
     placement: options.placement ?? config.session?.placement ?? 'tool-results',
@@ -254,7 +255,10 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
 }
 
 /** Skills of a child session cannot pre-approve anything. */
-function allowedToolsUse(configured: AllowedToolsUse, parent: Session | undefined): AllowedToolsUse {
+function allowedToolsUse(
+  configured: NonNullable<NonNullable<Config['policy']>['allowed_tools']>,
+  parent: Session | undefined,
+): NonNullable<NonNullable<Config['policy']>['allowed_tools']> {
   if (parent === undefined) return configured;
   return configured === 'restrict' || configured === 'both' ? 'restrict' : 'ignore';
 }
@@ -288,7 +292,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
 /** The offer depends only on the snapshot and the settings, so that prompts stay cacheable. */
 function buildOffer(
   index: SkillIndex,
-  { placement }: SessionSettings,
+  { placement }: SessionState['settings'],
   execution: Execution | undefined,
   host: HostAccess | undefined,
 ): Offer {

@@ -5,8 +5,10 @@ import path from 'node:path';
 import { typedWord, type RelativePath } from '#core';
 import { moveBeneath, sha256, writeBeneath } from '#platform';
 import { isNeverWritten } from '#policy';
-import { deleteFile, keepReplaced, readResolved, resolvePath, type ResolvedPath } from '#project';
+import { deleteFile, keepReplaced, readResolved, resolvePath, type previewWrite } from '#project';
 import type { EarlierFile, FileChange } from './file-changes.ts';
+
+type ResolvedPath = Parameters<typeof previewWrite>[0];
 
 export interface UndoneFile {
   readonly path: string;

@@ -1,16 +1,12 @@
 /**
- * The public names of scan.
+ * The static security scan of a skill's files. It reads texts that callers pass, never files, and runs nothing. Read scan.ts first; patterns/ are the rules.
  */
 
-export {
-  DEFAULT_SCAN_POLICY,
-  SCAN_NOTE,
-  countByRule,
-  findingText,
-  type RuleCount,
-  type ScanFile,
-  type ScanPolicy,
-} from './finding.ts';
+// Files in, findings out.
+export { scanSkill } from './scan.ts';
+export { DEFAULT_SCAN_POLICY, SCAN_NOTE, countByRule, findingText, type ScanFile } from './finding.ts';
+
+// Which findings block an install.
 export {
   acceptReviewed,
   allowOption,
@@ -18,7 +14,7 @@ export {
   isScanPolicy,
   readScanPolicy,
   type PolicyResult,
-  type ReviewedSkill,
 } from './policy.ts';
+
+// Findings for other tools.
 export { scanSarif } from './sarif.ts';
-export { scanSkill, type KnownTexts } from './scan.ts';

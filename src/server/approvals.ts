@@ -2,7 +2,7 @@
  * Questions of runs and the answers of people, as the API shows them: files in the home folder here, a table in a fleet. The first answer
  * counts, and it is used once.
  */
-import { defined, isSkillError, type ApprovalRequest, type ApprovalScope } from '#core';
+import { defined, isSkillError, type ApprovalRequest, type ApprovalAnswer } from '#core';
 import {
   answerPending,
   capabilityLine,
@@ -19,7 +19,7 @@ import type { Immutable } from './router.ts';
 
 interface PersonsAnswer {
   readonly verdict: 'yes' | 'no';
-  readonly scope: ApprovalScope;
+  readonly scope: ApprovalAnswer['scope'];
   /** Why not; the model reads it. */
   readonly reason?: string | undefined;
 }

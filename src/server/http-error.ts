@@ -1,4 +1,4 @@
-import { isSkillError, SkillError, type SkillErrorCode } from '#core';
+import { isSkillError, SkillError } from '#core';
 
 /** An answer with a status of 400 and above. */
 export function httpError(status: number, message: string, hint = ''): SkillError {
@@ -7,7 +7,7 @@ export function httpError(status: number, message: string, hint = ''): SkillErro
 }
 
 /** Statuses of errors of the library; all others are 400. */
-const STATUSES: Partial<Record<SkillErrorCode, number>> = {
+const STATUSES: Partial<Record<SkillError['code'], number>> = {
   'skill/unknown': 404,
   'run/invalid': 404,
   'policy/refused': 403,

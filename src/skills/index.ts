@@ -1,38 +1,9 @@
 /**
- * The public names of skills.
+ * Everything that reads skills: roots, SKILL.md, the index, the catalog, search, bodies and files. It never runs a script, decides about trust or changes a
+ * skill that is installed. Read registry/registry.ts first, then format/skill-md.ts.
  */
 
-export { planCatalog, type Catalog, type CatalogItem, type CatalogOptions } from './catalog/catalog.ts';
-export { findFrontmatter } from './format/bounds.ts';
-export { findFences } from './format/fences.ts';
-export { applyEdits } from './format/fix.ts';
-export { MAX_LIBRARY_TEXT, findTooDeep } from './format/guard.ts';
-export { SKILL_PARTS, newSkillFiles, type SkillPart } from './format/new-skill.ts';
-export type { MapEntry, MapNode, ScalarNode, YamlNode } from './format/node.ts';
-export { splitPieces } from './format/pieces.ts';
-export { readPlain } from './format/plain.ts';
-export { readHead } from './format/read-head.ts';
-export { BETWEEN_NAMES } from './format/requires.ts';
-export { setDescription } from './format/set-description.ts';
-export { readSimpleHead } from './format/simple-head.ts';
-export { parseSkillMd } from './format/skill-md.ts';
-export { readSkillFile } from './loader/body.ts';
-export { checkSkill, unusableFiles, type CheckOptions, type CheckedSkill } from './loader/check-skill.ts';
-export { listFiles, listSkillEntries, listSkillFiles, type SkillFiles } from './loader/files.ts';
-export { loadBodyIn, type BodyLimits } from './loader/load-body.ts';
-export { readResourceFile } from './loader/read-resource.ts';
-export { findScript } from './loader/script-path.ts';
-export { inSkill } from './loader/skill-directory.ts';
-export type { SkillIndex } from './registry/index-skills.ts';
-export {
-  buildIndex,
-  cacheFileName,
-  openRegistry,
-  type Registry,
-  type RegistryOptions,
-  type ScanProgress,
-} from './registry/registry.ts';
-export { nearestNames, resolveSkill } from './registry/resolve-skill.ts';
+// Roots and the index of the skills in them.
 export {
   defaultRoots,
   isAddress,
@@ -43,5 +14,32 @@ export {
   userFolders,
   type RootOption,
 } from './registry/roots.ts';
-export { splitClauses } from './search/clauses.ts';
+export { buildIndex, cacheFileName, openRegistry } from './registry/registry.ts';
+export type { SkillIndex } from './registry/index-skills.ts';
+export { nearestNames, resolveSkill } from './registry/resolve-skill.ts';
+export { findFilesNamed } from './registry/find-files.ts';
+
+// The catalog that a model sees, and search.
+export { planCatalog, type Catalog } from './catalog/catalog.ts';
 export { buildSearchIndex, readSearchIndex, type SearchIndex } from './search/search-index.ts';
+export { splitClauses } from './search/clauses.ts';
+
+// SKILL.md: read, created, repaired.
+export { parseSkillMd } from './format/skill-md.ts';
+export { readHead } from './format/read-head.ts';
+export { readSimpleHead } from './format/simple-head.ts';
+export { findFrontmatter } from './format/bounds.ts';
+export { argumentNames } from './format/argument-fields.ts';
+export { BETWEEN_NAMES } from './format/requires.ts';
+export { SKILL_PARTS, newSkillFiles } from './format/new-skill.ts';
+export { setDescription } from './format/set-description.ts';
+export { applyEdits } from './format/fix.ts';
+
+// Bodies and files of a skill.
+export { inSkill } from './loader/skill-directory.ts';
+export { readSkillFile } from './loader/body.ts';
+export { loadBodyIn, type BodyLimits } from './loader/load-body.ts';
+export { listFiles, listSkillEntries, listSkillFiles } from './loader/files.ts';
+export { readResourceFile } from './loader/read-resource.ts';
+export { findScript } from './loader/script-path.ts';
+export { checkSkill, unusableFiles } from './loader/check-skill.ts';

@@ -1,14 +1,4 @@
-import {
-  isProblem,
-  count,
-  flag,
-  text,
-  type DirectoryListed,
-  type FileRead,
-  type Offer,
-  type ResourcesListed,
-  type ToolRow,
-} from '#core';
+import { jsonSchema, isProblem, type Offer, type ToolRow, type Observation, type OfType } from '#core';
 import {
   buildInputSchema,
   isSet,
@@ -31,8 +21,8 @@ const HOST_PATH =
   'A project file by its relative path, a workspace file as workspace://path, or a skill file as <skill>/<path>.';
 const SKILL_PATH = '<skill>/<path in the skill>, or an absolute path in the folder of a skill.';
 
-function pathParameter(offer: Offer): ReturnType<typeof text> {
-  return text(offer.host === undefined ? SKILL_PATH : HOST_PATH);
+function pathParameter(offer: Offer): ReturnType<typeof jsonSchema.text> {
+  return jsonSchema.text(offer.host === undefined ? SKILL_PATH : HOST_PATH);
 }
 
 const readFile: ToolRow = {
@@ -44,8 +34,8 @@ const readFile: ToolRow = {
       'Which file.',
       {
         path: pathParameter(offer),
-        from: count('The first line to show.', 1, 10_000_000),
-        to: count('The last line to show.', 1, 10_000_000),
+        from: jsonSchema.count('The first line to show.', 1, 10_000_000),
+        to: jsonSchema.count('The last line to show.', 1, 10_000_000),
       },
       ['path'],
     ),
@@ -72,7 +62,7 @@ function showFile({
   bytes,
   digest,
   ...rest
-}: FileRead): unknown {
+}: OfType<Observation, 'file-read'>): unknown {
   const notes = [...(isBinary ? [`binary file of ${bytesText(bytes)}, not shown`] : []), ...rest.notes];
   return {
     ok: true,
@@ -106,7 +96,7 @@ const listDirectory: ToolRow = {
   },
 };
 
-function showFolder({ path, entries, isCut }: DirectoryListed): unknown {
+function showFolder({ path, entries, isCut }: OfType<Observation, 'directory-listed'>): unknown {
   return {
     ok: true,
     path,
@@ -115,7 +105,7 @@ function showFolder({ path, entries, isCut }: DirectoryListed): unknown {
   };
 }
 
-function showResources({ skill, files, filesCut }: ResourcesListed): unknown {
+function showResources({ skill, files, filesCut }: OfType<Observation, 'resources-listed'>): unknown {
   return {
     ok: true,
     skill: skill.name,
@@ -132,11 +122,11 @@ const grep: ToolRow = singleAction({
     buildInputSchema(
       'What to search for, and where.',
       {
-        pattern: text('A JavaScript regular expression, without slashes around it.'),
+        pattern: jsonSchema.text('A JavaScript regular expression, without slashes around it.'),
         path: pathParameter(offer),
-        glob: text('Only files that match this pattern, such as **/*.ts.'),
-        ignore_case: flag('Ignore case.'),
-        max_matches: count('Lines to give.', 1, 1_000, 200),
+        glob: jsonSchema.text('Only files that match this pattern, such as **/*.ts.'),
+        ignore_case: jsonSchema.flag('Ignore case.'),
+        max_matches: jsonSchema.count('Lines to give.', 1, 1_000, 200),
       },
       ['pattern'],
     ),
@@ -170,7 +160,10 @@ const writeFile: ToolRow = singleAction({
   schema: () =>
     buildInputSchema(
       'Which file.',
-      { path: text('Relative to the project, or workspace://path.'), content: text('The complete contents.') },
+      {
+        path: jsonSchema.text('Relative to the project, or workspace://path.'),
+        content: jsonSchema.text('The complete contents.'),
+      },
       ['path', 'content'],
     ),
   toAction: (input) => ({ type: 'write_file', path: readText(input, 'path'), content: readText(input, 'content') }),
@@ -188,7 +181,7 @@ const deleteFile: ToolRow = singleAction({
   name: 'delete_file',
   description: 'Move a file of the project to the trash. The user may be asked first.',
   action: 'delete_file',
-  schema: () => buildInputSchema('Which file.', { path: text('Relative to the project.') }, ['path']),
+  schema: () => buildInputSchema('Which file.', { path: jsonSchema.text('Relative to the project.') }, ['path']),
   toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
   toResult: ({ path, trash }) => ({ ok: true, path, trash }),
   isOffered: hasHost,
@@ -202,10 +195,10 @@ const networkRequest: ToolRow = singleAction({
     buildInputSchema(
       'The request.',
       {
-        url: text('The address, http or https.'),
+        url: jsonSchema.text('The address, http or https.'),
         method: { type: 'string', description: 'The method.', enum: METHODS, default: 'GET' },
-        headers: { type: 'object', description: 'Headers.', additionalProperties: text('Its value.') },
-        body: text('What is sent.'),
+        headers: { type: 'object', description: 'Headers.', additionalProperties: jsonSchema.text('Its value.') },
+        body: jsonSchema.text('What is sent.'),
       },
       ['url'],
     ),

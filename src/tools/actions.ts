@@ -1,13 +1,13 @@
 import {
+  jsonSchema,
   isOfferedPath,
-  text,
   type Action,
   type ActionFailed,
   type Observation,
   type Offer,
-  type SkillLoaded,
   type ToolRow,
   type Vocabulary,
+  type OfType,
 } from '#core';
 import { HOST_TOOLS } from './actions-host.ts';
 import { continueWith, toBareHash, showRead } from './actions-read.ts';
@@ -38,7 +38,7 @@ const runScript: ToolRow = singleAction({
       'Which script.',
       {
         skill: skillReference(),
-        relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
+        relative_path: jsonSchema.text('Path in the skill, such as scripts/aggregate.py.'),
         args: texts('Its arguments, one per item.'),
         ...packagesParameter(offer),
       },
@@ -72,7 +72,7 @@ const selectSkills: ToolRow = {
           items: skillReference(skillChoice(offer)),
           maxItems: MOST_SKILLS,
         },
-        reason: text('Why these.'),
+        reason: jsonSchema.text('Why these.'),
       },
       ['skills'],
     ),
@@ -94,8 +94,8 @@ const loadResource: ToolRow = singleAction({
       'Which resource.',
       {
         skill: skillReference(),
-        relative_path: text('Path in the skill, such as references/kpi.md.'),
-        section_hint: text('A heading; the text below it is returned.'),
+        relative_path: jsonSchema.text('Path in the skill, such as references/kpi.md.'),
+        section_hint: jsonSchema.text('A heading; the text below it is returned.'),
         offset: offsetParameter,
       },
       ['skill', 'relative_path'],
@@ -118,7 +118,7 @@ const finalAnswer: ToolRow = singleAction({
   name: 'final_answer',
   description: 'Give the final answer and end the run.',
   action: 'final_answer',
-  schema: () => buildInputSchema('The answer.', { answer: text('The text for the user.') }, ['answer']),
+  schema: () => buildInputSchema('The answer.', { answer: jsonSchema.text('The text for the user.') }, ['answer']),
   toAction: (input) => ({ type: 'final_answer', answer: readText(input, 'answer') }),
   toResult: ({ answer }) => ({ ok: true, answer }),
 });
@@ -151,7 +151,7 @@ function showFailure(failed: ActionFailed): unknown {
   return { code, message, hint: buildHint(failed), nearest, ...(isTerminal ? { terminal: true } : {}) };
 }
 
-function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
+function showSkill(loaded: OfType<Observation, 'skill-loaded'>, offer: Offer): unknown {
   const { skill, text: body, report, files, documents } = loaded;
   const note = loadNote(loaded, offer);
   const notes = [...(note === undefined ? [] : [note]), ...loadNotes(loaded, continueWith)];
@@ -172,6 +172,6 @@ function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
   };
 }
 
-function isLoaded(observation: Observation): observation is SkillLoaded {
+function isLoaded(observation: Observation): observation is OfType<Observation, 'skill-loaded'> {
   return observation.type === 'skill-loaded';
 }

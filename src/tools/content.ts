@@ -1,22 +1,22 @@
-import { delimit, printable, type LoadedContent, type SkillLoaded } from '#core';
+import { delimit, printable, type Observation, type OfType, type Vocabulary } from '#core';
 import { fileLines, loadNotes, withNotes, type ContinueCall } from './wording.ts';
 
 /** Loaded skills between marks that the enclosed text cannot close, for systems without a format of their own. */
 
-interface Marked extends Omit<LoadedContent, 'id' | 'files' | 'documents'> {
+interface Marked extends Omit<Parameters<Vocabulary['showLoaded']>[0], 'id' | 'files' | 'documents'> {
   /** One per line. */
   readonly files: readonly string[];
   readonly documents: readonly { readonly path: string; readonly text: string }[];
 }
 
 /** Renders a skill for a system message. */
-export function showContent(loaded: LoadedContent): string {
+export function showContent(loaded: Parameters<Vocabulary['showLoaded']>[0]): string {
   const others = loaded.files.filter((path) => path.toLowerCase() !== 'skill.md');
   return markedContent({ ...loaded, files: others.map((path) => `- ${printable(path)}`) });
 }
 
 /** Renders a skill for the result of a tool. */
-export function loadedContent(loaded: SkillLoaded, continueWith: ContinueCall): string {
+export function loadedContent(loaded: OfType<Observation, 'skill-loaded'>, continueWith: ContinueCall): string {
   const { skill, report, text, files, filesCut, documents } = loaded;
   const marked = markedContent({
     name: skill.name,

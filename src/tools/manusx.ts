@@ -1,13 +1,12 @@
 import {
+  jsonSchema,
   isProblem,
   escapeHeaderLines,
   failure,
   printable,
   quoted,
-  text,
   toRelativePath,
   type ActionProblem,
-  type LocatedPath,
   type Offer,
   type ToolRow,
   type Vocabulary,
@@ -62,7 +61,10 @@ const fileRead: ToolRow = singleAction({
   schema: () =>
     buildInputSchema(
       'Which file.',
-      { file: text('Absolute path in the directory of a skill, or <skill>/<path>.'), offset: offsetParameter },
+      {
+        file: jsonSchema.text('Absolute path in the directory of a skill, or <skill>/<path>.'),
+        offset: offsetParameter,
+      },
       ['file'],
     ),
   toAction(input, offer) {
@@ -76,7 +78,7 @@ const fileRead: ToolRow = singleAction({
 });
 
 /** A path that names no skill is relative to the loaded skills, as in the example of ManusX. */
-function locatedInLoaded(file: string, offer: Offer): LocatedPath | ActionProblem {
+function locatedInLoaded(file: string, offer: Offer): NonNullable<ReturnType<Offer['locate']>> | ActionProblem {
   const reading = offer.locate(file) === undefined ? toRelativePath(file) : undefined;
   if (reading?.type !== 'path') return located(file, offer);
   const owners = offer.loaded().filter(({ files }) => files.includes(reading.path));
@@ -106,7 +108,7 @@ const fileWrite: ToolRow = singleAction({
   schema: () =>
     buildInputSchema(
       'Which file.',
-      { file: text('Path in the workspace.'), content: named(text('The complete contents.')) },
+      { file: jsonSchema.text('Path in the workspace.'), content: named(jsonSchema.text('The complete contents.')) },
       ['file', 'content'],
     ),
   toAction(input) {

@@ -1,16 +1,5 @@
 /** Native tools for files of the project. */
-import {
-  count,
-  delimit,
-  printable,
-  text,
-  type ActionType,
-  type DirectoryListed,
-  type FileRead,
-  type FileWritten,
-  type LinesFound,
-  type ToolRow,
-} from '#core';
+import { jsonSchema, delimit, printable, type ToolRow, type Observation, type OfType, type Action } from '#core';
 import { buildInputSchema, readLineRange, named, readNumber, readOptionalText, readText } from './parameters.ts';
 import { hasHost, observed, singleAction, type SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
@@ -18,7 +7,7 @@ import { bytesText, withNotes } from './wording.ts';
 const LAST_LINE = 10_000_000;
 const MAX_DEPTH = 5;
 
-const path = named(text('Relative to the project.'));
+const path = named(jsonSchema.text('Relative to the project.'));
 
 const readFile = onFiles({
   name: 'read_file',
@@ -27,7 +16,11 @@ const readFile = onFiles({
   schema: () =>
     buildInputSchema(
       'Which file.',
-      { path, from_line: named(count('First line.', 1, LAST_LINE)), to_line: named(count('Last line.', 1, LAST_LINE)) },
+      {
+        path,
+        from_line: named(jsonSchema.count('First line.', 1, LAST_LINE)),
+        to_line: named(jsonSchema.count('Last line.', 1, LAST_LINE)),
+      },
       ['path'],
     ),
   toAction: (input) => ({
@@ -42,7 +35,8 @@ const listFiles = onFiles({
   name: 'list_files',
   description: 'List a project folder.',
   action: 'list_dir',
-  schema: () => buildInputSchema('Which folder.', { path, depth: named(count('Levels to list.', 1, MAX_DEPTH, 1)) }),
+  schema: () =>
+    buildInputSchema('Which folder.', { path, depth: named(jsonSchema.count('Levels to list.', 1, MAX_DEPTH, 1)) }),
   toAction(input) {
     const depth = readNumber(input, 'depth');
     const asked = readOptionalText(input, 'path') ?? '';
@@ -58,7 +52,11 @@ const searchFiles = onFiles({
   schema: () =>
     buildInputSchema(
       'What to find.',
-      { pattern: named(text('JavaScript regular expression.')), path, glob: named(text('Such as **/*.ts.')) },
+      {
+        pattern: named(jsonSchema.text('JavaScript regular expression.')),
+        path,
+        glob: named(jsonSchema.text('Such as **/*.ts.')),
+      },
       ['pattern'],
     ),
   toAction(input) {
@@ -79,7 +77,10 @@ const writeFile = onFiles({
   description: 'Write a whole project file.',
   action: 'write_file',
   schema: () =>
-    buildInputSchema('Which file.', { path, content: named(text('The whole content.')) }, ['path', 'content']),
+    buildInputSchema('Which file.', { path, content: named(jsonSchema.text('The whole content.')) }, [
+      'path',
+      'content',
+    ]),
   toAction: (input) => ({ type: 'write_file', path: readText(input, 'path'), content: readText(input, 'content') }),
   toResult: showWritten,
 });
@@ -92,7 +93,11 @@ const editFile: ToolRow = {
     schema: () =>
       buildInputSchema(
         'Which passage.',
-        { path, old_text: text('Exact; occurs once in the file.'), new_text: named(text('Its replacement.')) },
+        {
+          path,
+          old_text: jsonSchema.text('Exact; occurs once in the file.'),
+          new_text: named(jsonSchema.text('Its replacement.')),
+        },
         ['path', 'old_text', 'new_text'],
       ),
     toAction: (input) => ({
@@ -118,18 +123,25 @@ const deleteFile = onFiles({
 
 export const FILE_TOOLS: readonly ToolRow[] = [readFile, listFiles, searchFiles, writeFile, editFile, deleteFile];
 
-function onFiles<A extends ActionType>(row: SingleAction<A>): ToolRow {
+function onFiles<A extends Action['type']>(row: SingleAction<A>): ToolRow {
   return { ...singleAction(row), isOffered: hasHost };
 }
 
-function showFile({ path: file, isBinary, text: content, lines, totalLines, notes }: FileRead): string {
+function showFile({
+  path: file,
+  isBinary,
+  text: content,
+  lines,
+  totalLines,
+  notes,
+}: OfType<Observation, 'file-read'>): string {
   if (isBinary) return withNotes('', notes);
   const shown = `${String(lines.from)}-${String(lines.to)}/${String(totalLines)}`;
   const attributes = { path: file, lines: shown };
   return withNotes(delimit({ tag: 'project_file', attributes, text: content.trimEnd() }), notes);
 }
 
-function showFolder({ entries, isCut }: DirectoryListed): string {
+function showFolder({ entries, isCut }: OfType<Observation, 'directory-listed'>): string {
   const lines = entries.map(({ path: name, kind, bytes }) =>
     kind === 'file'
       ? `${printable(name)} (${bytesText(bytes)})`
@@ -141,7 +153,7 @@ function showFolder({ entries, isCut }: DirectoryListed): string {
   );
 }
 
-function showMatches({ matches, files, isCut, notes }: LinesFound): string {
+function showMatches({ matches, files, isCut, notes }: OfType<Observation, 'lines-found'>): string {
   const lines = matches.map(
     ({ path: file, line, text: found }) => `${printable(file)}:${String(line)}: ${printable(found)}`,
   );
@@ -151,6 +163,6 @@ function showMatches({ matches, files, isCut, notes }: LinesFound): string {
   ]);
 }
 
-function showWritten({ path: file, bytes, replaced }: FileWritten): string {
+function showWritten({ path: file, bytes, replaced }: OfType<Observation, 'file-written'>): string {
   return `${replaced === undefined ? 'created' : 'changed'} ${printable(file)} (${bytesText(bytes)})`;
 }

@@ -1,4 +1,4 @@
-import { count, delimit, text, type Offer, type ResourceRead, type ToolRow, type Vocabulary } from '#core';
+import { jsonSchema, delimit, type Offer, type ToolRow, type Vocabulary, type Observation, type OfType } from '#core';
 import { loadedContent, showContent } from './content.ts';
 import {
   buildInputSchema,
@@ -70,7 +70,7 @@ const list: ToolRow = singleAction({
   schema: () =>
     buildInputSchema(
       'Which skill.',
-      { skill: skillName, folder: rare(text('Only files below this folder of the skill.')) },
+      { skill: skillName, folder: rare(jsonSchema.text('Only files below this folder of the skill.')) },
       ['skill'],
     ),
   toAction(input) {
@@ -90,10 +90,10 @@ const read: ToolRow = singleAction({
       'Which file.',
       {
         skill: skillName,
-        path: named(text('Path in the skill, as its list of files shows it.')),
-        section: named(text('A heading; the text below it is returned.')),
-        from_line: rare(count('First line.', 1, LAST_LINE)),
-        to_line: rare(count('Last line.', 1, LAST_LINE)),
+        path: named(jsonSchema.text('Path in the skill, as its list of files shows it.')),
+        section: named(jsonSchema.text('A heading; the text below it is returned.')),
+        from_line: rare(jsonSchema.count('First line.', 1, LAST_LINE)),
+        to_line: rare(jsonSchema.count('Last line.', 1, LAST_LINE)),
         offset: offsetParameter,
       },
       ['skill', 'path'],
@@ -120,7 +120,7 @@ const scriptPath: ToolRow = {
     schema: () =>
       buildInputSchema(
         'Which script.',
-        { skill: skillName, script: named(text('File below scripts/, such as compare.py.')) },
+        { skill: skillName, script: named(jsonSchema.text('File below scripts/, such as compare.py.')) },
         ['skill', 'script'],
       ),
     toAction: (input) => ({
@@ -143,7 +143,7 @@ const runScript: ToolRow = singleAction({
       'Which script.',
       {
         skill: skillName,
-        script: text('Path below scripts/.'),
+        script: jsonSchema.text('Path below scripts/.'),
         args: named(texts('Its arguments, one per item.')),
         ...packagesParameter(offer),
         ...programParameters,
@@ -171,9 +171,12 @@ const runCommand: ToolRow = singleAction({
     buildInputSchema(
       'What to run.',
       {
-        command: named(text('The shell command.')),
+        command: named(jsonSchema.text('The shell command.')),
         skill: skillName,
-        cwd: offer.execution?.project === undefined ? rare(text(startFolders(offer))) : text(startFolders(offer)),
+        cwd:
+          offer.execution?.project === undefined
+            ? rare(jsonSchema.text(startFolders(offer)))
+            : jsonSchema.text(startFolders(offer)),
         env: rare(environment),
         ...packagesParameter(offer),
         ...programParameters,
@@ -219,7 +222,7 @@ export const native: Vocabulary = {
   toFailure: (failed) => failureText(failed, { searchTool: search.name }),
 };
 
-function showRead(observation: ResourceRead): string {
+function showRead(observation: OfType<Observation, 'resource-read'>): string {
   const { skill, report, lines, totalLines, isBinary, text: content } = observation;
   const notes = readNotes(observation, continueWith);
   if (isBinary) return withNotes('', notes);

@@ -1,4 +1,4 @@
-import { escapeHeaderLines, failure, quoted, text, toRelativePath, type ToolRow, type Vocabulary } from '#core';
+import { jsonSchema, escapeHeaderLines, failure, quoted, toRelativePath, type ToolRow, type Vocabulary } from '#core';
 import { showContent } from './content.ts';
 import {
   buildInputSchema,
@@ -74,7 +74,7 @@ const loadAsset: ToolRow = singleAction({
       'Which file.',
       {
         skill_name: skillName,
-        relative_path: named(text('Path in the skill, such as references/REFERENCE.md.')),
+        relative_path: named(jsonSchema.text('Path in the skill, such as references/REFERENCE.md.')),
         offset: offsetParameter,
       },
       ['skill_name', 'relative_path'],
@@ -98,7 +98,7 @@ const scriptPath: ToolRow = singleAction({
   schema: () =>
     buildInputSchema(
       'Which script.',
-      { skill_name: skillName, script_name: text('File below scripts/, such as compare.py.') },
+      { skill_name: skillName, script_name: jsonSchema.text('File below scripts/, such as compare.py.') },
       ['skill_name', 'script_name'],
     ),
   toAction: (input) => ({

@@ -1,19 +1,19 @@
 import {
-  count,
+  jsonSchema,
   failure,
   isObject,
   nearest,
   quoted,
-  text,
   type ActionProblem,
   type JsonSchema,
-  type LineRange,
-  type LocatedPath,
   type ObjectSchema,
   type Offer,
-  type SearchSkills,
-  type ToolInput,
+  type Action,
+  type OfType,
+  type ToolRow,
 } from '#core';
+
+export type ToolInput = Parameters<ToolRow['toActions']>[0];
 
 /** With more skills than this the schemas do not list their names; the model finds them in the catalog and by search. */
 export const MOST_NAMES_IN_ENUM = 256;
@@ -44,7 +44,7 @@ export function skillChoice({ skills }: Offer): JsonSchema {
 export function skillReference(name: JsonSchema = skillName): ObjectSchema {
   return buildInputSchema(
     'The skill.',
-    { name, source: named(text('The source of the skill: project, user, builtin.')) },
+    { name, source: named(jsonSchema.text('The source of the skill: project, user, builtin.')) },
     ['name'],
   );
 }
@@ -82,14 +82,14 @@ export function searchParameters(): ObjectSchema {
   return buildInputSchema(
     'What to search for.',
     {
-      query: named(text('What the task needs, in a few words.')),
-      n: rare(count('How many to return.', 1, MOST_RESULTS, DEFAULT_RESULTS)),
+      query: named(jsonSchema.text('What the task needs, in a few words.')),
+      n: rare(jsonSchema.count('How many to return.', 1, MOST_RESULTS, DEFAULT_RESULTS)),
     },
     ['query'],
   );
 }
 
-export function readSearch(input: ToolInput): SearchSkills {
+export function readSearch(input: ToolInput): OfType<Action, 'search_skills'> {
   const n = readNumber(input, 'n');
   return { type: 'search_skills', query: readText(input, 'query'), n };
 }
@@ -110,7 +110,11 @@ export function readNumber(input: ToolInput, key: string): number | undefined {
 }
 
 /** The lines that two parameters name. Without the first, reading starts at line 1. */
-export function readLineRange(input: ToolInput, first: string, last: string): { readonly lines?: LineRange } {
+export function readLineRange(
+  input: ToolInput,
+  first: string,
+  last: string,
+): { readonly lines?: NonNullable<OfType<Action, 'read_file'>['lines']> } {
   const from = readNumber(input, first);
   const to = readNumber(input, last);
   if (from === undefined && to === undefined) return {};
@@ -138,7 +142,7 @@ export function readSkillReference(value: unknown): { readonly skill: string; re
 }
 
 /** Resolves a path to a skill and a file, or explains why it does not resolve. */
-export function located(path: string, offer: Offer): LocatedPath | ActionProblem {
+export function located(path: string, offer: Offer): NonNullable<ReturnType<Offer['locate']>> | ActionProblem {
   const found = offer.locate(path);
   if (found !== undefined) return found;
   const [first = ''] = path.replace(/^[./\\]+/, '').split(/[/\\]/);
@@ -149,7 +153,9 @@ export function located(path: string, offer: Offer): LocatedPath | ActionProblem
 }
 
 /** Where to continue a file; every tool that reads has it, so that no part of a file is unreachable. */
-export const offsetParameter = named(count('Where to continue a file that was cut, as its note says.', 0, LAST_OFFSET));
+export const offsetParameter = named(
+  jsonSchema.count('Where to continue a file that was cut, as its note says.', 0, LAST_OFFSET),
+);
 
 export function readOffset(input: ToolInput): { readonly offset?: number } {
   const offset = readNumber(input, 'offset');

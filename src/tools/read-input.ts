@@ -10,9 +10,8 @@ import {
   type JsonPath,
   type JsonSchema,
   type ObjectSchema,
-  type SchemaProblem,
-  type ToolInput,
 } from '#core';
+import type { ToolInput } from './parameters.ts';
 
 export type InputReading =
   /** `ignored`: unknown parameters that were dropped. */
@@ -190,7 +189,11 @@ function findTooLong(value: unknown, schema: JsonSchema, path: JsonPath): string
   return undefined;
 }
 
-function refusedFor(problems: readonly SchemaProblem[], input: ToolInput, schema: ObjectSchema): InputReading {
+function refusedFor(
+  problems: readonly ReturnType<typeof checkJson>[number][],
+  input: ToolInput,
+  schema: ObjectSchema,
+): InputReading {
   const named = problems.slice(0, PROBLEMS_NAMED).map((problem) => problemText(problem, input));
   const more = problems.length - named.length;
   const near = problems
@@ -204,7 +207,7 @@ function refusedFor(problems: readonly SchemaProblem[], input: ToolInput, schema
   });
 }
 
-function problemText({ type, path, expected }: SchemaProblem, input: ToolInput): string {
+function problemText({ type, path, expected }: ReturnType<typeof checkJson>[number], input: ToolInput): string {
   if (type === 'unknown-key') return `unknown parameter ${quotePath(path)}`;
   const at = valueAt(input, path);
   return at === undefined

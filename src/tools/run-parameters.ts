@@ -1,15 +1,4 @@
-import {
-  count,
-  flag,
-  isObject,
-  text,
-  type InputRequest,
-  type JsonSchema,
-  type ObjectSchema,
-  type Offer,
-  type OutputParameters,
-  type ToolInput,
-} from '#core';
+import { jsonSchema, isObject, type JsonSchema, type ObjectSchema, type Offer, type Action, type OfType } from '#core';
 import {
   buildInputSchema,
   isSet,
@@ -22,6 +11,7 @@ import {
   readText,
   texts,
   readTexts,
+  type ToolInput,
 } from './parameters.ts';
 
 /** The parameters of tools that run programs, as trpc defines them, and their conversion to actions. */
@@ -32,23 +22,23 @@ const MOST_BYTES = 1_099_511_627_776;
 export const environment: JsonSchema = {
   type: 'object',
   description: 'Environment variables.',
-  additionalProperties: text('Its value.'),
+  additionalProperties: jsonSchema.text('Its value.'),
 };
 
-export const timeout = count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
+export const timeout = jsonSchema.count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
 
 const input: ObjectSchema = buildInputSchema(
   'A file.',
   {
-    from: text('artifact://name[@version], host://path, workspace://path or skill://name/path.'),
-    to: text('Destination in the workspace (default: work/inputs/<name>).'),
+    from: jsonSchema.text('artifact://name[@version], host://path, workspace://path or skill://name/path.'),
+    to: jsonSchema.text('Destination in the workspace (default: work/inputs/<name>).'),
     mode: {
       type: 'string',
       description: 'Copy the file, or link it where possible.',
       enum: ['copy', 'link'],
       default: 'copy',
     },
-    pin: flag('Keep the version that was resolved first.'),
+    pin: jsonSchema.flag('Keep the version that was resolved first.'),
   },
   ['from'],
 );
@@ -57,12 +47,12 @@ const outputs: ObjectSchema = buildInputSchema(
   'Files to collect: {globs, inline, save, name_template, max_files, max_file_bytes, max_total_bytes}.',
   {
     globs: texts('Patterns in the workspace, including ** and $OUTPUT_DIR/**.'),
-    inline: flag('Include the contents in the result.'),
-    save: flag('Keep the files as artifacts.'),
-    name_template: text('Prefix of the artifact names.'),
-    max_files: count('Files collected.', 1, 10_000, 100),
-    max_file_bytes: count('Maximum bytes of one file.', 1, MOST_BYTES, 4 * 1024 * 1024),
-    max_total_bytes: count('Maximum bytes of all files.', 1, MOST_BYTES, 64 * 1024 * 1024),
+    inline: jsonSchema.flag('Include the contents in the result.'),
+    save: jsonSchema.flag('Keep the files as artifacts.'),
+    name_template: jsonSchema.text('Prefix of the artifact names.'),
+    max_files: jsonSchema.count('Files collected.', 1, 10_000, 100),
+    max_file_bytes: jsonSchema.count('Maximum bytes of one file.', 1, MOST_BYTES, 4 * 1024 * 1024),
+    max_total_bytes: jsonSchema.count('Maximum bytes of all files.', 1, MOST_BYTES, 64 * 1024 * 1024),
   },
 );
 
@@ -80,7 +70,7 @@ export function packagesParameter({ execution }: Offer): Readonly<Record<string,
 
 /** The inputs and outputs that every program supports. Models seldom need them, so the first wrong call explains them. */
 export const programParameters: Readonly<Record<string, JsonSchema>> = {
-  stdin: rare(text('The standard input.')),
+  stdin: rare(jsonSchema.text('The standard input.')),
   timeout: rare(timeout),
   inputs: rare(inputs),
   outputs: rare(outputs),
@@ -90,16 +80,16 @@ export const programParameters: Readonly<Record<string, JsonSchema>> = {
 export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>> {
   return {
     skill: skillName,
-    command: named(text('The shell command.')),
-    cwd: named(text('Folder below the skill (default: the skill folder).')),
+    command: named(jsonSchema.text('The shell command.')),
+    cwd: named(jsonSchema.text('Folder below the skill (default: the skill folder).')),
     env: named(environment),
-    stdin: named(text('The standard input of the command.')),
-    editor_text: named(text('The text that an editor opened by the command will contain.')),
+    stdin: named(jsonSchema.text('The standard input of the command.')),
+    editor_text: named(jsonSchema.text('The text that an editor opened by the command will contain.')),
     output_files: texts('Patterns such as out/*.txt.'),
     timeout: named(timeout),
-    save_as_artifacts: named(flag('Keep the collected files as artifacts.')),
-    omit_inline_content: named(flag('Omit the contents of files from the result.')),
-    artifact_prefix: named(text('Prefix of the artifact names.')),
+    save_as_artifacts: named(jsonSchema.flag('Keep the collected files as artifacts.')),
+    omit_inline_content: named(jsonSchema.flag('Omit the contents of files from the result.')),
+    artifact_prefix: named(jsonSchema.text('Prefix of the artifact names.')),
     inputs: { ...inputs, brief: 'text' },
     outputs: { ...outputs, brief: 'text' },
     ...packagesParameter(offer),
@@ -107,8 +97,8 @@ export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>
 }
 
 export const yieldTime = (byDefault: number): JsonSchema =>
-  named(count('Milliseconds to wait for output.', 0, 600_000, byDefault));
-export const pollLines = named(count('Maximum lines of output to return.', 1, 20_000, 40));
+  named(jsonSchema.count('Milliseconds to wait for output.', 0, 600_000, byDefault));
+export const pollLines = named(jsonSchema.count('Maximum lines of output to return.', 1, 20_000, 40));
 
 /** Reads the inputs of a program from validated input. */
 export function readProgramOptions(input: ToolInput): {
@@ -129,7 +119,7 @@ export function readProgramOptions(input: ToolInput): {
   };
 }
 
-export function readInputs(input: ToolInput): readonly InputRequest[] {
+export function readInputs(input: ToolInput): readonly NonNullable<OfType<Action, 'run_script'>['inputs']>[number][] {
   return readList(input, 'inputs').flatMap((item) => {
     if (!isObject(item)) return [];
     const to = readOptionalText(item, 'to');
@@ -146,7 +136,7 @@ export function readInputs(input: ToolInput): readonly InputRequest[] {
 }
 
 /** Passes both forms of requesting files on as given; one mechanism handles them. */
-export function readOutputs(input: ToolInput): OutputParameters {
+export function readOutputs(input: ToolInput): NonNullable<OfType<Action, 'run_command'>['outputs']> {
   const declared = Object.hasOwn(input, 'outputs') && isObject(input['outputs']) ? input['outputs'] : undefined;
   const prefix = readOptionalText(input, 'artifact_prefix');
   return {
@@ -158,7 +148,9 @@ export function readOutputs(input: ToolInput): OutputParameters {
   };
 }
 
-function readManifest(declared: ToolInput): NonNullable<OutputParameters['outputs']> {
+function readManifest(
+  declared: ToolInput,
+): NonNullable<NonNullable<OfType<Action, 'run_command'>['outputs']>['outputs']> {
   const name = readOptionalText(declared, 'name_template');
   const number = (key: 'max_files' | 'max_file_bytes' | 'max_total_bytes'): object => {
     const value = readNumber(declared, key);

@@ -1,12 +1,12 @@
-import { text, type Offer, type ProgramRan, type RunCommand, type ToolInput, type ToolRow } from '#core';
-import { buildInputSchema, named, readText } from './parameters.ts';
+import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType, type Action } from '#core';
+import { buildInputSchema, named, readText, type ToolInput } from './parameters.ts';
 import { readProgramOptions, timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 
 interface ShellTool {
   readonly name: string;
   readonly description: string;
-  readonly toResult: (result: ProgramRan['result']) => unknown;
+  readonly toResult: (result: OfType<Observation, 'program-ran'>['result']) => unknown;
 }
 
 /** The shell tool of a system that has one tool for all commands. Commands run in the workspace, not on the host. */
@@ -17,9 +17,11 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
       description,
       action: 'run_command',
       schema: () =>
-        buildInputSchema('What to run.', { command: named(text('The shell command.')), timeout: named(timeout) }, [
-          'command',
-        ]),
+        buildInputSchema(
+          'What to run.',
+          { command: named(jsonSchema.text('The shell command.')), timeout: named(timeout) },
+          ['command'],
+        ),
       toAction: readCommand,
       toResult: ({ result }) => toResult(result),
     }),
@@ -31,7 +33,7 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
  * Programs see a copy of the skill in the workspace and not the skill folder, so absolute paths of skill files are rewritten. An action
  * stages one skill: the first that the command names.
  */
-function readCommand(input: ToolInput, offer: Offer): RunCommand {
+function readCommand(input: ToolInput, offer: Offer): OfType<Action, 'run_command'> {
   let skill: string | undefined;
   const command = readText(input, 'command').replaceAll(/\/[^\s'"`;|&<>()$]+/g, (path) => {
     const found = offer.locate(path);

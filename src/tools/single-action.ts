@@ -2,19 +2,21 @@ import {
   isProblem,
   type Action,
   type ActionFailed,
-  type ActionType,
   type ActionProblem,
   type ObjectSchema,
   type Observation,
   type Offer,
-  type ToolInput,
   type ToolRow,
 } from '#core';
+import type { ToolInput } from './parameters.ts';
 
 /** The successful observation of an action. */
-export type ObservationOf<A extends ActionType> = Extract<Exclude<Observation, ActionFailed>, { readonly action: A }>;
+export type ObservationOf<A extends Action['type']> = Extract<
+  Exclude<Observation, ActionFailed>,
+  { readonly action: A }
+>;
 
-export interface SingleAction<A extends ActionType> {
+export interface SingleAction<A extends Action['type']> {
   readonly name: string;
   readonly description: string;
   readonly action: A;
@@ -26,7 +28,7 @@ export interface SingleAction<A extends ActionType> {
 }
 
 /** A tool that performs exactly one action, as nearly all do. */
-export function singleAction<A extends ActionType>(row: SingleAction<A>): ToolRow {
+export function singleAction<A extends Action['type']>(row: SingleAction<A>): ToolRow {
   return {
     name: row.name,
     description: row.description,
@@ -59,11 +61,14 @@ export function canRun(offer: Offer): boolean {
 }
 
 /** Returns the observation of the expected type. Any other type is a bug in the code that performs actions. */
-export function observed<A extends ActionType>(observation: Observation | undefined, action: A): ObservationOf<A> {
+export function observed<A extends Action['type']>(observation: Observation | undefined, action: A): ObservationOf<A> {
   if (observation !== undefined && isObservationOf(observation, action)) return observation;
   throw new TypeError(`${action} gave ${observation?.type ?? 'nothing'}`);
 }
 
-function isObservationOf<A extends ActionType>(observation: Observation, action: A): observation is ObservationOf<A> {
+function isObservationOf<A extends Action['type']>(
+  observation: Observation,
+  action: A,
+): observation is ObservationOf<A> {
   return observation.type !== 'failed' && observation.action === action;
 }

@@ -10,12 +10,12 @@ import {
   type Action,
   type ActionFailed,
   type ActionProblem,
-  type ForeignSchema,
   type ObjectSchema,
   type Observation,
   type Offer,
   type ToolRow,
   type Vocabulary,
+  type ServerTool,
 } from '#core';
 import { readInput, readObject } from './read-input.ts';
 import { withToolName, withNotes } from './wording.ts';
@@ -97,7 +97,7 @@ function toTool(row: ToolRow, options: ToolsOptions): SkillTool {
 }
 
 /** The same JSON. Readers of a schema skip what is not in our subset. */
-function asOwn(schema: ForeignSchema): ObjectSchema {
+function asOwn(schema: ServerTool['inputSchema']): ObjectSchema {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return schema as unknown as ObjectSchema;
 }

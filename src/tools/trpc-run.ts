@@ -1,16 +1,22 @@
 import {
-  count,
-  flag,
-  text,
-  type CommandSeen,
+  jsonSchema,
   type JsonSchema,
   type Offer,
-  type ProgramRan,
-  type RunCommand,
-  type ToolInput,
   type ToolRow,
+  type Observation,
+  type OfType,
+  type Action,
 } from '#core';
-import { buildInputSchema, isSet, named, readNumber, readOptionalText, rare, readText } from './parameters.ts';
+import {
+  buildInputSchema,
+  isSet,
+  named,
+  readNumber,
+  readOptionalText,
+  rare,
+  readText,
+  type ToolInput,
+} from './parameters.ts';
 import {
   DAY_IN_SECONDS,
   environment,
@@ -26,7 +32,7 @@ import { canRun, observed, singleAction } from './single-action.ts';
 
 /** The tools of trpc that run programs. Offered only if execution is enabled. */
 
-const sessionId = named(text('The session id that skill_exec returned.'));
+const sessionId = named(jsonSchema.text('The session id that skill_exec returned.'));
 
 /** The schema of skill_run describes these; a model is sent the two that are required. */
 const startParameters = (offer: Offer): Readonly<Record<string, JsonSchema>> =>
@@ -60,7 +66,7 @@ const skillExec: ToolRow = singleAction({
       'What to run.',
       {
         ...startParameters(offer),
-        tty: named(flag('Give the command a terminal.')),
+        tty: named(jsonSchema.flag('Give the command a terminal.')),
         yield_ms: yieldTime(1_000),
         poll_lines: pollLines,
       },
@@ -85,8 +91,8 @@ const writeStdin: ToolRow = singleAction({
       'What to write.',
       {
         session_id: sessionId,
-        chars: named(text('The characters.')),
-        submit: flag('Append a line break.'),
+        chars: named(jsonSchema.text('The characters.')),
+        submit: jsonSchema.flag('Append a line break.'),
         yield_ms: yieldTime(400),
         poll_lines: pollLines,
       },
@@ -136,13 +142,13 @@ const workspaceExec: ToolRow = {
     buildInputSchema(
       'What to run.',
       {
-        command: named(text('The shell command.')),
-        cwd: named(text('Folder in the workspace (default: its root).')),
+        command: named(jsonSchema.text('The shell command.')),
+        cwd: named(jsonSchema.text('Folder in the workspace (default: its root).')),
         env: named(environment),
-        stdin: named(text('The standard input of the command.')),
+        stdin: named(jsonSchema.text('The standard input of the command.')),
         timeout: named(timeout),
-        timeout_sec: rare(count('Alias of timeout.', 1, DAY_IN_SECONDS)),
-        timeoutSec: rare(count('Alias of timeout.', 1, DAY_IN_SECONDS)),
+        timeout_sec: rare(jsonSchema.count('Alias of timeout.', 1, DAY_IN_SECONDS)),
+        timeoutSec: rare(jsonSchema.count('Alias of timeout.', 1, DAY_IN_SECONDS)),
         ...(canTalk(offer) ? sessionParameters : {}),
       },
       ['command'],
@@ -165,16 +171,18 @@ const workspaceExec: ToolRow = {
 };
 
 const sessionParameters = {
-  yield_time_ms: rare(count('Milliseconds to wait for output before the command continues as a session.', 0, 600_000)),
-  yieldMs: rare(count('Alias of yield_time_ms.', 0, 600_000)),
-  background: named(flag('Do not wait.')),
-  tty: named(flag('Give the command a terminal.')),
-  pty: rare(flag('Alias of tty.')),
+  yield_time_ms: rare(
+    jsonSchema.count('Milliseconds to wait for output before the command continues as a session.', 0, 600_000),
+  ),
+  yieldMs: rare(jsonSchema.count('Alias of yield_time_ms.', 0, 600_000)),
+  background: named(jsonSchema.flag('Do not wait.')),
+  tty: named(jsonSchema.flag('Give the command a terminal.')),
+  pty: rare(jsonSchema.flag('Alias of tty.')),
 };
 
 export const TRPC_RUN: readonly ToolRow[] = [skillRun, skillExec, writeStdin, pollSession, killSession, workspaceExec];
 
-function readCommand(input: ToolInput): Omit<RunCommand, 'type'> & { readonly skill: string } {
+function readCommand(input: ToolInput): Omit<OfType<Action, 'run_command'>, 'type'> & { readonly skill: string } {
   const cwd = readOptionalText(input, 'cwd');
   const editorText = readOptionalText(input, 'editor_text');
   return {
@@ -195,7 +203,16 @@ function readWaitOptions(input: ToolInput): { readonly yieldMs?: number; readonl
 }
 
 /** The state of a session under the names of trpc. */
-function seen({ session, status, output, offset, nextOffset, exitCode, question, result }: CommandSeen): unknown {
+function seen({
+  session,
+  status,
+  output,
+  offset,
+  nextOffset,
+  exitCode,
+  question,
+  result,
+}: OfType<Observation, 'command-seen'>): unknown {
   return {
     status,
     session_id: session,
@@ -209,7 +226,7 @@ function seen({ session, status, output, offset, nextOffset, exitCode, question,
 }
 
 /** Both streams in one text, like the shell tool of trpc. */
-function workspaceResult({ result }: Pick<ProgramRan, 'result'>): unknown {
+function workspaceResult({ result }: Pick<OfType<Observation, 'program-ran'>, 'result'>): unknown {
   const { stdout, stderr, exit_code: exitCode, timed_out: timedOut, reason, warnings, isolation } = result;
   return {
     status: 'exited',

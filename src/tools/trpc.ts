@@ -1,17 +1,14 @@
 import {
+  jsonSchema,
   escapeHeaderLines,
-  flag,
   printable,
   SELECT_MODES,
-  type DocumentSelection,
-  type LoadedContent,
   type Offer,
-  type SelectMode,
-  type ShownDocument,
-  type SkillLoaded,
-  type ToolInput,
   type ToolRow,
   type Vocabulary,
+  type Action,
+  type OfType,
+  type Observation,
 } from '#core';
 import {
   buildInputSchema,
@@ -25,6 +22,7 @@ import {
   readText,
   texts,
   readTexts,
+  type ToolInput,
 } from './parameters.ts';
 import { hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
@@ -47,7 +45,7 @@ const HEADERS = ['[Loaded]', '[Doc]', 'Docs loaded:', 'loaded:', NOTE_MARK];
 
 const documentParameters = {
   docs: named(texts('Documents (.md, .txt) of the skill, by path.')),
-  include_all_docs: named(flag('Include every document of the skill.')),
+  include_all_docs: named(jsonSchema.flag('Include every document of the skill.')),
 };
 
 const continueWith: ContinueCall = (path, offset) =>
@@ -66,7 +64,7 @@ const load: ToolRow = singleAction({
   toResult: loadResult,
 });
 
-function loadResult(loaded: SkillLoaded, offer: Offer): string {
+function loadResult(loaded: OfType<Observation, 'skill-loaded'>, offer: Offer): string {
   const { skill, text, documents } = loaded;
   const line = `loaded: ${skill.name}`;
   const notes = loadNotes(loaded, continueWith);
@@ -123,7 +121,7 @@ const selectDocs: ToolRow = {
   },
 };
 
-function readSelectMode(input: ToolInput): SelectMode {
+function readSelectMode(input: ToolInput): OfType<Action, 'select_documents'>['mode'] {
   const asked = readOptionalText(input, 'mode')?.trim().toLowerCase();
   return SELECT_MODES.find((known) => known === asked) ?? 'replace';
 }
@@ -132,7 +130,11 @@ function sameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.trim().toLowerCase();
 }
 
-function selection(skill: string, selected: DocumentSelection, mode: SelectMode): object {
+function selection(
+  skill: string,
+  selected: OfType<Action, 'select_documents'>['documents'],
+  mode: OfType<Action, 'select_documents'>['mode'],
+): object {
   return {
     skill,
     selected_docs: selected === '*' ? [] : selected.toSorted(),
@@ -171,18 +173,22 @@ export const trpc: Vocabulary = {
     failureText(failed, failed.code === 'skill/unknown' ? { subject: `unknown skill: ${askedSkill(action)}` } : {}),
 };
 
-function readSelection(input: ToolInput): DocumentSelection {
+function readSelection(input: ToolInput): OfType<Action, 'select_documents'>['documents'] {
   return isSet(input, 'include_all_docs') ? '*' : readTexts(input, 'docs');
 }
 
-type Document = LoadedContent['documents'][number];
+type Document = Parameters<Vocabulary['showLoaded']>[0]['documents'][number];
 
-function shown({ text, report }: ShownDocument): Document {
+function shown({ text, report }: OfType<Observation, 'skill-loaded'>['documents'][number]): Document {
   return { path: report.path, text, digest: report.digest };
 }
 
 /** Renders a loaded skill in the format of trpc. No text can pass for the start of another one. */
-function materialised({ name, text, documents }: Pick<LoadedContent, 'name' | 'text' | 'documents'>): string {
+function materialised({
+  name,
+  text,
+  documents,
+}: Pick<Parameters<Vocabulary['showLoaded']>[0], 'name' | 'text' | 'documents'>): string {
   const body = text === '' ? '' : `[Loaded] ${printable(name)}\n\n${inert(text)}\n`;
   const names = inOrder(documents)
     .map(({ path }) => printable(path))

@@ -6,12 +6,12 @@ import {
   sliceStart,
   type Action,
   type ActionFailed,
-  type ListedFile,
-  type LoadReport,
   type Offer,
-  type ResourceRead,
-  type SkillLoaded,
+  type Observation,
+  type OfType,
 } from '#core';
+
+type SkillLoaded = OfType<Observation, 'skill-loaded'>;
 
 /** The texts for models that several vocabularies share. */
 
@@ -114,7 +114,7 @@ export function documentNotes(
 }
 
 /** Notes about a file. */
-export function readNotes(read: ResourceRead, continueWith: ContinueCall): readonly string[] {
+export function readNotes(read: OfType<Observation, 'resource-read'>, continueWith: ContinueCall): readonly string[] {
   const { isBinary, mediaType, report, lines, totalLines, headings, notes } = read;
   return [
     ...(isBinary
@@ -129,7 +129,10 @@ export function readNotes(read: ResourceRead, continueWith: ContinueCall): reado
   ];
 }
 
-function cutNotes({ path, next }: LoadReport, continueWith: ContinueCall): readonly string[] {
+function cutNotes(
+  { path, next }: OfType<Observation, 'skill-loaded'>['report'],
+  continueWith: ContinueCall,
+): readonly string[] {
   return next === undefined ? [] : [`${printable(path)} is cut; continue with ${continueWith(printable(path), next)}`];
 }
 
@@ -144,7 +147,10 @@ export function withNotes(text: string, notes: readonly string[]): string {
 }
 
 /** Renders the files of a skill as a list; a name cannot start a line of its own. */
-export function fileLines(files: readonly ListedFile[], isCut: boolean): readonly string[] {
+export function fileLines(
+  files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
+  isCut: boolean,
+): readonly string[] {
   return [
     ...inOrder(files).map(({ path, kind, bytes }) => `- ${printable(path)} (${kind}, ${bytesText(bytes)})`),
     ...(isCut ? ['- … and more files that are not listed'] : []),
@@ -156,7 +162,9 @@ export function isBelow(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path.startsWith(`${folder}/`));
 }
 
-export function inOrder<F extends Pick<ListedFile, 'path'>>(files: readonly F[]): readonly F[] {
+export function inOrder<F extends Pick<OfType<Observation, 'skill-loaded'>['files'][number], 'path'>>(
+  files: readonly F[],
+): readonly F[] {
   return files.toSorted((a, b) => compareText(a.path, b.path));
 }
 

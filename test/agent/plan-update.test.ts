@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { checkJson } from '../../src/core/json/json-schema.ts';
 import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from '../../src/agent/plan-update.ts';
-import { applyPlanUpdate, startPlan } from '../../src/core/plan.ts';
+import { applyPlanUpdate, startPlan } from '../../src/agent/plan.ts';
 import { runs } from '../property-runs.ts';
 
 /** As the design of skills-agent writes it. */

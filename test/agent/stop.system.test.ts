@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { AgentOptions } from '../../src/agent/agent-options.ts';
-import { isUnrecorded, type RunEvent } from '../../src/core/run-events.ts';
+import { isUnrecorded } from '../../src/runtime/start-run.ts';
+import type { RunEvent } from '../../src/core/run-events.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { eventsOf, ofType, played, world, type Line } from './support.ts';
 

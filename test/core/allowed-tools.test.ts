@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import {
-  hasSeparatingComma,
-  isToolPattern,
-  narrowTools,
-  splitToolList,
-  withoutTools,
-} from '../../src/core/allowed-tools.ts';
+import { hasSeparatingComma, narrowTools, splitToolList, withoutTools } from '../../src/skills/format/controls.ts';
+import { isToolPattern } from '../../src/core/allowed-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 describe('a list of tools as text', () => {

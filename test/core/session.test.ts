@@ -5,13 +5,13 @@ import type { SkillIdentity } from '../../src/core/observation.ts';
 import {
   findLoaded,
   reduceSession,
-  selectDocuments,
   startState,
   type Lifetime,
   type SessionEvent,
   type SessionSettings,
   type SessionState,
 } from '../../src/core/session.ts';
+import { selectDocuments } from '../../src/runtime/skill-actions.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const SETTINGS: SessionSettings = { lifetime: 'turn', maxLoaded: 3, placement: 'tool-results' };

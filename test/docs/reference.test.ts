@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { SETTINGS, builtInValue } from '../../src/core/config/config-settings.ts';
-import { OVERRIDE_RULES, type OverrideRule } from '../../src/core/config/project-override-rules.ts';
+import { SETTINGS } from '../../src/core/config/config-settings.ts';
+import { builtInValue } from '../../src/runtime/config/config-merge.ts';
+import { OVERRIDE_RULES, type OverrideRule } from '../../src/runtime/config/project-override-rules.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import type { JsonSchema } from '../../src/core/json/json-schema.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 
-import { toVariableName } from '../../src/core/config/config-environment.ts';
+import { toVariableName } from '../../src/runtime/config/config-environment.ts';
 import { SETTINGS } from '../../src/core/config/config-settings.ts';
 import { runCli, skillText, temporaryFolder, writeFiles } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readEnvironment, toVariableName } from '../../src/core/config/config-environment.ts';
+import { readEnvironment, toVariableName } from '../../src/runtime/config/config-environment.ts';
 import { SETTINGS, withValue } from '../../src/core/config/config-settings.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { settingArbitrary } from '../core/config/config-arbitrary.ts';

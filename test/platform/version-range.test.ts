@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { compareVersions, isInRange, isRange } from '../../src/platform/version-range.ts';
+import { compareVersions } from '../../src/packs/compare-versions.ts';
+import { isInRange, isRange } from '../../src/platform/version-range.ts';
 
 test.each([
   ['3.11.2', '>=3.11', true],

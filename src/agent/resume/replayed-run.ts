@@ -1,22 +1,21 @@
 /** Reconstructs a run from its events: the answers of the model, the actions, and the observations (AGT-10). */
-import {
-  UNANSWERED,
-  type Action,
-  type ActionType,
-  type AskedBy,
-  type Budget,
-  type JournalLine,
-  type ModelAnswer,
-  type Observation,
-  type Outcome,
-  type ResumedRun,
-  type RunEvent,
+import type {
+  Action,
+  Budget,
+  JournalLine,
+  ModelAnswer,
+  Observation,
+  RunEvent,
+  AgentStart,
+  OfType,
+  RunInfo,
 } from '#core';
+import { UNANSWERED } from '../state.ts';
 
 /** A recorded action. */
 export interface RecordedCall {
   readonly action: Action;
-  readonly askedBy: AskedBy;
+  readonly askedBy: OfType<RunEvent, 'action'>['askedBy'];
   /** The decision, the approval, and the skill use of the action. */
   readonly events: readonly RunEvent[];
   /** The action was allowed, so it may have started even without a recorded observation. */
@@ -28,7 +27,7 @@ export interface RecordedCall {
 export interface RecordedChild {
   readonly run: string;
   /** Absent if no end was recorded. */
-  readonly end?: { readonly outcome: Outcome; readonly used: Budget | undefined };
+  readonly end?: { readonly outcome: RunInfo['outcome']; readonly used: Budget | undefined };
 }
 
 export interface ReplayedRun {
@@ -67,10 +66,10 @@ export interface RecordSource {
 }
 
 /** Programs that can be run again: the key lets them find out what the interrupted attempt did. */
-const REPEATABLE: ReadonlySet<ActionType> = new Set(['run_script', 'run_command']);
+const REPEATABLE: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command']);
 
 /** Actions without side effects, which are safe to repeat. */
-const HARMLESS: ReadonlySet<ActionType> = new Set([
+const HARMLESS: ReadonlySet<Action['type']> = new Set([
   'search_skills',
   'load_skill',
   'list_resources',
@@ -94,7 +93,7 @@ export function isSettled({ action, observation, isAllowed }: RecordedCall): boo
   return observation !== undefined || (isAllowed && !isHarmless(action));
 }
 
-export function resumedRun(past: ReplayedRun): ResumedRun {
+export function resumedRun(past: ReplayedRun): NonNullable<AgentStart['resumes']> {
   const { run, elapsedMs, answers, again, isFork } = past;
   return {
     run,
@@ -128,7 +127,7 @@ export function replayedRun(
   let elapsed = 0;
   let before = 0;
   let seen = 0;
-  let outcome: Outcome = 'running';
+  let outcome: RunInfo['outcome'] = 'running';
   let key: string | undefined;
   for (const line of lines) {
     if (line.event.type === 'model-answer') seen += 1;
@@ -237,7 +236,11 @@ function withEvent(open: RecordedCall, event: CallEvent): RecordedCall {
 }
 
 /** Returns how many moments to replay. An action that waited for approval is asked for again, unless a later action had effects. */
-function replayLength(moments: readonly Moment[], calls: ReadonlyMap<number, RecordedCall>, outcome: Outcome): number {
+function replayLength(
+  moments: readonly Moment[],
+  calls: ReadonlyMap<number, RecordedCall>,
+  outcome: RunInfo['outcome'],
+): number {
   const callAt = (place: number): RecordedCall | undefined => {
     const moment = moments[place];
     return moment?.type === 'call' ? calls.get(moment.call) : undefined;

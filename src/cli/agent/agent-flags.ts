@@ -1,6 +1,6 @@
 /** Flags that commands with an agent share, and their values. */
 import { BUDGET_NAMES } from '#agent';
-import { EXECUTOR_NAMES, nearest, quoted, TEXT_LEVELS, type Budget, type BudgetName } from '#core';
+import { EXECUTOR_NAMES, nearest, quoted, TEXT_LEVELS, type Budget } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
@@ -75,7 +75,7 @@ export function parseBudget(texts: readonly string[] = []): Partial<Budget> {
   return Object.fromEntries(parts.map(parseLimit));
 }
 
-function parseLimit(text: string): readonly [BudgetName, number] {
+function parseLimit(text: string): readonly [keyof Budget, number] {
   const [written = '', amount = '', ...more] = text.split('=').map((part) => part.trim());
   const name = BUDGET_NAMES.find((known) => known === written);
   if (name === undefined) {

@@ -10,7 +10,7 @@ import {
   type ChatOptions,
 } from '#agent';
 import { findRun, listRuns, readRun, runsDirectory } from '#journal';
-import { countText, isSkillError, printable, reduceChat, shownText, SkillError, type Said } from '#core';
+import { countText, isSkillError, printable, reduceChat, shownText, SkillError } from '#core';
 import { lineJson } from '../json.ts';
 import { cacheDirectory } from '#platform';
 import { readSurroundings, usableExecutor, type Runtime } from '#runtime';
@@ -278,7 +278,7 @@ async function answer(message: string, { chat, show, attach, interrupts }: ChatL
 interface EarlierChat {
   readonly run: string;
   readonly path: string;
-  readonly said: readonly Said[];
+  readonly said: readonly ReturnType<typeof reduceChat>[number][];
 }
 
 /** Before the first message is typed. Throws `run/resumed`. */
@@ -319,7 +319,7 @@ function chatAt(place: string): EarlierChat | undefined {
 
 function readChat(place: string): EarlierChat {
   const { info, lines } = readRun(place);
-  let said: readonly Said[] = [];
+  let said: readonly ReturnType<typeof reduceChat>[number][] = [];
   let isChat = false;
   let answer = '';
   for (const { event } of lines) {

@@ -15,9 +15,9 @@ import {
   quoted,
   SkillError,
   type Action,
-  type ExecutorName,
-  type Isolation,
   type RunEvent,
+  type Executor,
+  type RunResult,
 } from '#core';
 import { openRules } from '#model';
 import { cacheDirectory, isSystemError, readSealKey } from '#platform';
@@ -126,7 +126,7 @@ function openBuiltIn(cwd: string, home: string): Promise<Runtime> {
   return createRuntime({ cwd, home, env: Object.fromEntries(kept), config: { use_default_roots: false } });
 }
 
-function toExecutorName(name: string): 'auto' | ExecutorName {
+function toExecutorName(name: string): 'auto' | Executor['name'] {
   return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
 }
 
@@ -259,7 +259,7 @@ function ranLines({ events, refusal }: DemoRun): readonly string[] {
   return [...lines, whereItRan(where.isolation), 'The demo allows this one script. `skillwright run` asks you first.'];
 }
 
-function whereItRan(isolation: Isolation): string {
+function whereItRan(isolation: RunResult['isolation']): string {
   if (isolation === 'none')
     return 'The script ran WITHOUT ISOLATION, because nothing isolates programs on this machine. Only built-in scripts run like this: they are as trusted as skillwright itself. To run others, see skillwright doctor.';
   if (isolation === 'landlock')

@@ -13,9 +13,9 @@ import {
   SkillError,
   type ActionFailed,
   type Observation,
-  type ProgramRan,
   type RunResult,
   type SkillEntry,
+  type OfType,
 } from '#core';
 import { isPresent } from '#platform';
 import { resolveSkill } from '#skills';
@@ -229,7 +229,7 @@ function variables(given: readonly string[]): Readonly<Record<string, string>> {
   );
 }
 
-function requireProgramResult(observation: Observation): ProgramRan {
+function requireProgramResult(observation: Observation): OfType<Observation, 'program-ran'> {
   if (observation.type === 'program-ran') return observation;
   throw new TypeError(`unexpected observation: ${observation.type}`);
 }

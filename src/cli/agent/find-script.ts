@@ -1,7 +1,16 @@
 /** Finds the file that `exec SKILL SCRIPT` names: any file of the skill, by its path or by its name alone. */
 import path from 'node:path';
 
-import { invalidInput, isBelowScripts, nearest, printable, quoted, type RunScript, type SkillEntry } from '#core';
+import {
+  invalidInput,
+  isBelowScripts,
+  nearest,
+  printable,
+  quoted,
+  type Action,
+  type OfType,
+  type SkillEntry,
+} from '#core';
 import { isInside, realPath, tryRealPath } from '#platform';
 import { listSkillFiles } from '#skills';
 
@@ -9,7 +18,10 @@ import { listSkillFiles } from '#skills';
  * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.
  * Paths that leave the skill are passed on, for the runtime to refuse. Throws `input/invalid` with the candidates.
  */
-export function findScript({ name, dir }: SkillEntry, typed: string): Pick<RunScript, 'script' | 'anywhere'> {
+export function findScript(
+  { name, dir }: SkillEntry,
+  typed: string,
+): Pick<OfType<Action, 'run_script'>, 'script' | 'anywhere'> {
   const bare = typed.replace(/^(?:\.\/+)+/, '');
   if (bare.startsWith('/') || bare.split('/').includes('..')) return { script: typed };
   const { files, isCut } = listSkillFiles(dir);

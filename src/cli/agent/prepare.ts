@@ -7,10 +7,10 @@ import {
   printable,
   SkillError,
   typedWord,
-  type Ecosystem,
   type ActionProblem,
-  type LockedPackage,
   type SkillEntry,
+  type RequestedPackage,
+  type PackageLayer,
 } from '#core';
 import { layerFolders, type PackageNeeds, type Run, type SkillNeeds } from '#runtime';
 import { openLayers } from '#sandbox';
@@ -109,9 +109,9 @@ async function explicitNeeds(run: Run, { name }: SkillEntry): Promise<readonly P
 }
 
 interface PreparedLayer {
-  readonly ecosystem: Ecosystem;
+  readonly ecosystem: RequestedPackage['ecosystem'];
   readonly requested: readonly string[];
-  readonly packages: readonly LockedPackage[];
+  readonly packages: readonly PackageLayer['packages'][number][];
   readonly lockDigest: string;
   readonly layerDigest?: string;
   readonly status: 'resolved' | 'installed' | 'cached';

@@ -1,14 +1,14 @@
 import path from 'node:path';
 
 import { openChat, runAgent, type AgentOptions, type AgentResult, type Chat, type ChatOptions } from '#agent';
-import { defined, isSkillError, type ExecutorName } from '#core';
+import { defined, isSkillError, type Executor } from '#core';
 import type { ExecutionOptions, PackageOptions } from '#runtime';
 import { modelExecution } from './execution-options.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 export interface ProgramChoice {
   /** The value of --executor; `none` runs no programs. */
-  readonly executor: 'auto' | 'none' | ExecutorName | undefined;
+  readonly executor: 'auto' | 'none' | Executor['name'] | undefined;
   readonly terminal: Terminal;
   readonly cwd: string;
   /** What programs see of the host, and who sees their output. */
@@ -79,7 +79,7 @@ export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice
   };
 }
 
-function namedExecutor({ executor }: ProgramChoice): ExecutorName | undefined {
+function namedExecutor({ executor }: ProgramChoice): Executor['name'] | undefined {
   return executor === 'auto' || executor === 'none' ? undefined : executor;
 }
 

@@ -11,13 +11,10 @@ import {
   isPoorOutcome,
   printable,
   shownText,
-  type ActionType,
   type Plan,
-  type PlanStep,
   type RunEvent,
-  type StepState,
-  type TextLevel,
-  type TextLine,
+  type Action,
+  type eventText,
 } from '#core';
 import { fitText, monotonicMs, textWidth } from '#platform';
 import { wrapWords } from '../terminal/wrap.ts';
@@ -40,7 +37,11 @@ export type WatchOutputKey = (onKey: () => void) => () => void;
  * On a terminal, a status line with the elapsed time shows what the agent waits for, and the answer streams. Elsewhere, plain lines are
  * printed and the answer when it is complete. Progress goes to stderr, the answer to stdout.
  */
-export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?: WatchOutputKey): AgentDisplay {
+export function openAgentDisplay(
+  terminal: Terminal,
+  level: Parameters<typeof eventText>[1],
+  watchKey?: WatchOutputKey,
+): AgentDisplay {
   const stream = openAnswerStream(terminal);
   const status = openStatus(terminal, level === 'quiet' ? undefined : watchKey);
   let plan: Plan | undefined;
@@ -50,7 +51,7 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     stream.interrupt();
     terminal.remark(text);
   };
-  const draw = ({ tone, text }: TextLine): string => {
+  const draw = ({ tone, text }: ReturnType<typeof eventText>[number]): string => {
     const [mark, style] = TONES[tone];
     const line = mark === '' ? text : `${terminal.style(style, mark)} ${text}`;
     return wrapWords(tone === 'faint' ? terminal.style('dim', line) : line, { width: terminal.width, indent: 2 });
@@ -62,7 +63,7 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     isHidden: (event) => event.type === 'plan' || isShownElsewhere(event, terminal),
     ...(terminal.isInteractive ? { draw } : {}),
   });
-  const open = new Map<number, ActionType>();
+  const open = new Map<number, Action['type']>();
   const stopped = new Set<number>();
   let last: { readonly line: SinkLine; readonly seenAt: number } | undefined;
   const sink: EventSink = (line) => {
@@ -120,7 +121,7 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
   };
 }
 
-const TONES: Readonly<Record<TextLine['tone'], readonly [mark: string, style: Style]>> = {
+const TONES: Readonly<Record<ReturnType<typeof eventText>[number]['tone'], readonly [mark: string, style: Style]>> = {
   plain: ['', 'dim'],
   faint: ['', 'dim'],
   good: ['✓', 'green'],
@@ -166,14 +167,17 @@ function waitText(event: RunEvent): string | undefined {
   return undefined;
 }
 
-const MARKS: Readonly<Record<StepState, readonly [mark: string, style: Style]>> = {
+const MARKS: Readonly<Record<Plan['steps'][number]['status'], readonly [mark: string, style: Style]>> = {
   completed: ['[x]', 'green'],
   in_progress: ['[>]', 'bold'],
   pending: ['[ ]', 'dim'],
 };
 
 /** The display that the flags select: JSON lines or text. */
-export function displayFor({ log: level = 'normal' }: { readonly log?: TextLevel }, terminal: Terminal): AgentDisplay {
+export function displayFor(
+  { log: level = 'normal' }: { readonly log?: Parameters<typeof eventText>[1] },
+  terminal: Terminal,
+): AgentDisplay {
   const nothing = (): void => undefined;
   if (terminal.isJson)
     return { sink: jsonlSink((text) => terminal.pass('stdout', text)), output: nothing, end: nothing };
@@ -195,7 +199,7 @@ export function planLines(
     });
 }
 
-function isSame(before: PlanStep | undefined, { title, status }: PlanStep): boolean {
+function isSame(before: Plan['steps'][number] | undefined, { title, status }: Plan['steps'][number]): boolean {
   return before?.title === title && before.status === status;
 }
 

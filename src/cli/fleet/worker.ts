@@ -2,7 +2,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { timerMs } from '#platform';
-import { defined, EXECUTOR_NAMES, SkillError, type ExecutorName, type Model } from '#core';
+import { defined, EXECUTOR_NAMES, SkillError, type Executor, type Model } from '#core';
 import { chooseModel } from '../agent/agent-model.ts';
 import { modelExecution } from '../agent/execution-options.ts';
 import { defineCommand, option } from '../command.ts';
@@ -150,7 +150,7 @@ export const command = defineCommand({
 });
 
 /** Tests the isolation before runs come: it takes seconds, in which a worker does not answer others. Runs find the result in the cache. */
-async function tryExecutor(runtime: Runtime, wanted: 'auto' | ExecutorName, terminal: Terminal): Promise<void> {
+async function tryExecutor(runtime: Runtime, wanted: 'auto' | Executor['name'], terminal: Terminal): Promise<void> {
   const { usableExecutor } = await import('#runtime/executors');
   const usable = await usableExecutor(runtime, wanted, (name) =>
     terminal.remark(`testing the isolation of ${name}; this takes some seconds once a day`),

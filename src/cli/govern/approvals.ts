@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalScope } from '#core';
+import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalAnswer } from '#core';
 import {
   answerPending,
   approvalLines,
@@ -97,7 +97,7 @@ function storedLine(approval: StoredApproval, terminal: Terminal): string {
 
 function answer(
   { positionals, terminal, place }: ApprovalsInvocation,
-  { scope = 'once', reason }: { readonly scope?: ApprovalScope; readonly reason?: string },
+  { scope = 'once', reason }: { readonly scope?: ApprovalAnswer['scope']; readonly reason?: string },
 ): number {
   const [, word = '', verdict] = positionals;
   if (verdict !== 'yes' && verdict !== 'no')

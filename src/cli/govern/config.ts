@@ -1,24 +1,24 @@
 import {
   CONFIG_JSON_SCHEMA,
   isObject,
-  isSteering,
   nearest,
   printable,
   quoted,
   SETTINGS,
   withValue,
   type Config,
-  type ExplainedValue,
-  type LayerValue,
   type LoadedConfig,
 } from '#core';
+import { fitText, padText, textWidth } from '#platform';
+import { isSteering } from '#runtime';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { plainJson } from '../json.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
-import { fitText, padText, textWidth } from '#platform';
 import type { Terminal } from '../terminal/terminal.ts';
+
+type ExplainedValue = Awaited<ReturnType<LoadedConfig['explain']>>[number];
 
 export const command = defineCommand({
   usage: 'config [explain [KEY]] [--schema]',
@@ -113,7 +113,7 @@ function valueText(value: unknown, { isAnswerOnTerminal, width }: Terminal): str
   return isAnswerOnTerminal ? fitText(text, Math.floor(width / 3)) : text;
 }
 
-function originText({ layer, where }: LayerValue): string {
+function originText({ layer, where }: Awaited<ReturnType<LoadedConfig['explain']>>[number]['also'][number]): string {
   return where === '' ? layer : `${layer} ${printable(where)}`;
 }
 
@@ -144,7 +144,7 @@ function plainServerValues({ mcp_servers: servers = {} }: Config): readonly (rea
 
 /** The same for one explained value. Where secrets of skills come from is shown; that is no secret. */
 export function shownValue(row: ExplainedValue): ExplainedValue {
-  const shown = <S extends LayerValue>(said: S): S =>
+  const shown = <S extends Awaited<ReturnType<LoadedConfig['explain']>>[number]['also'][number]>(said: S): S =>
     isHidden(row.key, said.value) ? { ...said, value: HIDDEN } : { ...said, value: shownServer(row.key, said.value) };
   return { ...shown(row), also: row.also.map(shown), overridden: row.overridden.map(shown) };
 }

@@ -13,7 +13,7 @@ import {
   type PackRefusal,
   type PackSettings,
 } from '#packs';
-import { configProblem, INSTALL_SCOPES, isSkillError, printable, problemError, type InstallScope } from '#core';
+import { configProblem, INSTALL_SCOPES, isSkillError, printable, problemError, type Config } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -37,7 +37,7 @@ export const CHANGE_FLAGS = {
 
 interface RootInvocation extends GlobalInvocation {
   readonly flags: GlobalInvocation['flags'] & {
-    readonly scope?: InstallScope;
+    readonly scope?: NonNullable<NonNullable<Config['install']>['scope']>;
     readonly to?: string | readonly string[];
   };
 }

@@ -5,7 +5,7 @@ import { countText, printable } from '#core';
 import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { padText } from '#platform';
-import { countByRule, findingText, type PolicyResult, type RuleCount } from '#scan';
+import { countByRule, findingText, type PolicyResult } from '#scan';
 import { toggle } from '../command.ts';
 import type { InspectedSkill, InstallPlan, PlannedPlace, PlannedSkill, RefusedSkill } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -213,6 +213,6 @@ export function findingLines(
   ];
 }
 
-function ruleText({ rule, severity, count }: RuleCount): string {
+function ruleText({ rule, severity, count }: ReturnType<typeof countByRule>[number]): string {
   return `${severity} ${rule}${count === 1 ? '' : ` ×${String(count)}`}`;
 }

@@ -6,11 +6,8 @@ import {
   limitText,
   printable,
   type JournalLine,
-  type RunApproval,
   type RunEvent,
-  type RunExecutor,
   type RunInfo,
-  type RunProgram,
 } from '#core';
 import { runLife, runState, type ChainVerification, type RunReading, type Verification } from '#journal';
 import type { Style, Terminal } from '../terminal/terminal.ts';
@@ -95,7 +92,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-function executorText({ name, isolation, image, mounts = [] }: RunExecutor): string {
+function executorText({ name, isolation, image, mounts = [] }: NonNullable<RunInfo['executor']>): string {
   return [
     isolation === name ? name : `${name}, isolation ${isolation}`,
     ...(image === undefined ? [] : [`image ${image}`]),
@@ -103,7 +100,15 @@ function executorText({ name, isolation, image, mounts = [] }: RunExecutor): str
   ].join(', ');
 }
 
-function programLines({ call, skill, program, exitCode, reason, stdout, stderr }: RunProgram): readonly string[] {
+function programLines({
+  call,
+  skill,
+  program,
+  exitCode,
+  reason,
+  stdout,
+  stderr,
+}: RunInfo['programs'][number]): readonly string[] {
   // A program that was stopped has no exit code of its own.
   const end =
     exitCode === null || exitCode < 0 ? reason : `exit ${String(exitCode)}${reason === 'exited' ? '' : `, ${reason}`}`;
@@ -114,11 +119,11 @@ function programLines({ call, skill, program, exitCode, reason, stdout, stderr }
   ];
 }
 
-function approvalText({ call, tool, answer }: RunApproval): string {
+function approvalText({ call, tool, answer }: RunInfo['approvals'][number]): string {
   return `#${String(call)} ${printable(tool)}: ${answerText(answer)}`;
 }
 
-function answerText(answer: RunApproval['answer']): string {
+function answerText(answer: RunInfo['approvals'][number]['answer']): string {
   if (typeof answer === 'string') return printable(answer);
   const { verdict, scope, by } = answer;
   return printable(verdict === 'no' ? `refused (by ${by})` : `${verdict} (${scope}, by ${by})`);

@@ -10,7 +10,6 @@ import {
   sarifLocations,
   sarifReport,
   type Diagnostic,
-  type DiagnosticRule,
   type SkillError,
 } from '#core';
 import { isPresent } from '#platform';
@@ -21,8 +20,10 @@ import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
 import { VERSION } from '../../version.ts';
-import type { CheckOptions } from '#skills';
+import type { checkSkill } from '#skills';
 import type { Terminal } from '../terminal/terminal.ts';
+
+type CheckOptions = Parameters<typeof checkSkill>[2];
 
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
 
@@ -216,7 +217,7 @@ function sarif(diagnostics: readonly Diagnostic[], base: string): object {
   return sarifReport({
     version: VERSION,
     rules: used.map((code) => {
-      const rule: DiagnosticRule = DIAGNOSTIC_RULES[code];
+      const rule: (typeof DIAGNOSTIC_RULES)[Diagnostic['code']] = DIAGNOSTIC_RULES[code];
       return {
         id: code,
         shortDescription: { text: rule.about },

@@ -1,8 +1,8 @@
 import path from 'node:path';
 
 import {
+  jsonSchema,
   checkJson,
-  choice,
   countText,
   docsPage,
   estimateTokens,
@@ -12,11 +12,8 @@ import {
   buildLedger,
   parseJson,
   printable,
-  section,
   SHOWN_REASONS,
   SkillError,
-  text,
-  type Ledger,
   type ShownContent,
   type ToolServers,
 } from '#core';
@@ -157,7 +154,10 @@ function featuresText(execution: boolean, host: boolean): string {
   return features.length === 0 ? 'without programs and project files' : `with ${features.join(' and ')}`;
 }
 
-function ledgerLines({ rows, tokens, totalTokens }: Ledger, { style }: Terminal): readonly string[] {
+function ledgerLines(
+  { rows, tokens, totalTokens }: ReturnType<typeof buildLedger>,
+  { style }: Terminal,
+): readonly string[] {
   return [
     style('bold', 'tokens  times  content'),
     ...rows.map(
@@ -182,8 +182,8 @@ function eventsText(file: string): string {
 }
 
 const count = { type: 'integer', description: 'A count.', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
-const words = text('Text.');
-const SHOWN = section(
+const words = jsonSchema.text('Text.');
+const SHOWN = jsonSchema.section(
   'Skill content that was shown to the model.',
   {
     skill: words,
@@ -191,13 +191,13 @@ const SHOWN = section(
     digest: words,
     characters: count,
     tokens: count,
-    reason: choice('Why.', SHOWN_REASONS),
+    reason: jsonSchema.choice('Why.', SHOWN_REASONS),
   },
   ['skill', 'path', 'digest', 'characters', 'tokens', 'reason'],
 );
 
 /** The ledger of a run from its events, one JSON value a line. Events of other kinds are passed over. */
-export function ledgerFromLines(lines: string): Ledger {
+export function ledgerFromLines(lines: string): ReturnType<typeof buildLedger> {
   const events = lines.split('\n').flatMap((line, place) => (line.trim() === '' ? [] : shownOn(line, place + 1)));
   return buildLedger(events.map((shown) => ({ type: 'content-show', shown })));
 }

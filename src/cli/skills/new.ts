@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { newSkillFiles, SKILL_PARTS, type SkillPart } from '#skills';
+import { newSkillFiles, SKILL_PARTS } from '#skills';
 import { isSkillError, printable } from '#core';
 import { createTree, readTreeDigest } from '#platform';
 import { openTrust } from '#policy';
@@ -65,6 +65,6 @@ function folderFor(flags: { readonly cwd?: string; readonly dir?: string }): str
   return skillsFolder(projectTop({ cwd, home }) ?? cwd);
 }
 
-function parseParts(words: readonly string[] = []): readonly SkillPart[] {
+function parseParts(words: readonly string[] = []): readonly (typeof SKILL_PARTS)[number][] {
   return SKILL_PARTS.filter((part) => words.includes('all') || words.includes(part));
 }

@@ -1,7 +1,7 @@
-import { countText, printable, type Diagnostic, type Severity } from '#core';
+import { countText, printable, type Diagnostic } from '#core';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 
-const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
+const STYLES: Readonly<Record<Diagnostic['severity'], Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
 
 /** `path:line:column severity message code` with the hint on the next line; editors can parse it. */
 export function diagnosticText(

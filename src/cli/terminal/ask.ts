@@ -1,5 +1,5 @@
 import { approvalLines, approvalSummary, changeLines, type Asker } from '#policy';
-import type { ApprovalRequest, ApprovalScope } from '#core';
+import type { ApprovalRequest, ApprovalAnswer } from '#core';
 import { sha256 } from '#platform';
 import { markPastes, openPasteGuard } from './paste-marks.ts';
 import { readColumns, type Stream } from './terminal.ts';
@@ -108,15 +108,15 @@ export function isTerminal({ input, output }: AskStreams): boolean {
 
 interface Answer {
   readonly verdict: 'yes' | 'no';
-  readonly scope: ApprovalScope;
+  readonly scope: ApprovalAnswer['scope'];
 }
 
-const SCOPES: Readonly<Record<ApprovalScope, string>> = {
+const SCOPES: Readonly<Record<ApprovalAnswer['scope'], string>> = {
   once: 'once',
   run: 'for the rest of this run',
   skill: 'always for this version of the skill',
 };
-const KEYS: Readonly<Record<ApprovalScope, readonly [key: string, label: string]>> = {
+const KEYS: Readonly<Record<ApprovalAnswer['scope'], readonly [key: string, label: string]>> = {
   once: ['y', '[y]es'],
   run: ['r', '[r]est of run'],
   skill: ['a', '[a]lways for this skill'],
@@ -137,7 +137,7 @@ function buildQuestion(request: ApprovalRequest, width: number): Dialog<Answer> 
   const isWord = request.risk === 'high';
   // An answer for the rest of the run covers this file, not every write.
   const isFile = request.detail.kind === 'write' || request.detail.kind === 'delete';
-  const words: ReadonlyMap<string, ApprovalScope> = new Map(
+  const words: ReadonlyMap<string, ApprovalAnswer['scope']> = new Map(
     request.scopes.map((scope) => [isWord ? `yes${scope === 'once' ? '' : ` ${scope}`}` : KEYS[scope][0], scope]),
   );
   const choices = isWord

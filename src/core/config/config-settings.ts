@@ -31,11 +31,6 @@ export function isMap({ schema }: Setting): boolean {
   return 'type' in schema && schema.type === 'object';
 }
 
-/** The default of a setting. */
-export function builtInValue({ schema }: Setting): unknown {
-  return 'default' in schema ? schema.default : undefined;
-}
-
 /** Returns the value at a path, ignoring inherited properties. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(

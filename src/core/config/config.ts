@@ -12,15 +12,14 @@ import { PACKAGES_SCHEMA } from './packages-config.ts';
 import { choice, count, flag, list, map, section, text } from '../json/schema-of.ts';
 
 /** Stricter first. */
-export const FORMAT_MODES = ['strict', 'lenient'] as const;
+const FORMAT_MODES = ['strict', 'lenient'] as const;
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
 /** Stricter first. */
 export const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
 export const INSTALL_SCOPES = ['project', 'user'] as const;
-export type InstallScope = (typeof INSTALL_SCOPES)[number];
 /** Stricter first. */
-export const RUN_SYNCS = ['each', 'none'] as const;
+const RUN_SYNCS = ['each', 'none'] as const;
 
 const path = text(
   'A folder; relative to the project (project file) or the home folder (user file); ~ is the home folder.',

@@ -2,8 +2,28 @@ import type { Diagnostic } from '../diagnostic.ts';
 import { SkillError } from '../errors.ts';
 import { printable } from '../text/text.ts';
 import type { Config } from './config.ts';
-import type { ExplainedValue } from './config-merge.ts';
 import type { PolicyConfig } from './policy-config.ts';
+
+/** Later layers override earlier ones. The project file may override only as `project-override-rules.ts` allows. */
+export const CONFIG_LAYERS = ['built-in', 'user', 'project', 'environment', 'option'] as const;
+
+export type ConfigLayerName = (typeof CONFIG_LAYERS)[number];
+
+export interface LayerValue {
+  readonly layer: ConfigLayerName;
+  /** Empty for built-in values. */
+  readonly where: string;
+  readonly value: unknown;
+}
+
+/** A value in effect, its source, and the values it overrides. */
+export interface ExplainedValue extends LayerValue {
+  /** For example `catalog.budget_tokens` or `skill_visibility.pdf`. */
+  readonly key: string;
+  /** Other layers whose entries are merged into the value. */
+  readonly also: readonly LayerValue[];
+  readonly overridden: readonly LayerValue[];
+}
 
 /** Where a runtime runs. Code below the runtime reads these values and not the environment of Node. */
 export interface Surroundings {

@@ -1,4 +1,3 @@
-import type { FromSchema } from '../json/json-schema.ts';
 import { EFFECTS, type Effect, type Risk } from '../access.ts';
 import { choice, list, section, text } from '../json/schema-of.ts';
 
@@ -8,7 +7,6 @@ export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
 
 /** Whether a program that reaches nothing outside its sandbox needs approval; strictest first. */
 export const SANDBOXED_USES = ['ask', 'allow'] as const;
-export type SandboxedUse = (typeof SANDBOXED_USES)[number];
 
 const rule = text('A tool such as run_script, or a tool with a pattern such as Bash(git status:*).');
 
@@ -50,9 +48,6 @@ export const POLICY_FILE_SCHEMA = section('Rules that a policy includes.', {
   ...COMMON,
 });
 
-/** A policy as written in a file. */
-export type WrittenPolicy = FromSchema<typeof POLICY_SCHEMA>;
-
 export interface WrittenRule {
   readonly rule: string;
   /** The file, variable or option that contains the rule. */
@@ -66,51 +61,4 @@ export interface PolicyConfig {
   readonly ask: readonly WrittenRule[];
   readonly deny: readonly WrittenRule[];
   readonly allowedTools: AllowedToolsUse | undefined;
-}
-
-/** Converts a policy without its includes. */
-export function ownPolicy(written: WrittenPolicy, where: string): PolicyConfig {
-  const rules = (list: Effect): readonly WrittenRule[] => (written[list] ?? []).map((text) => ({ rule: text, where }));
-  return {
-    default: written.default ?? {},
-    allow: rules('allow'),
-    ask: rules('ask'),
-    deny: rules('deny'),
-    allowedTools: written.allowed_tools,
-  };
-}
-
-/** Concatenates the rules; for defaults and `allowed_tools`, the first value wins. */
-export function joinPolicies(policies: readonly PolicyConfig[]): PolicyConfig {
-  const rules = (list: Effect): readonly WrittenRule[] => policies.flatMap((policy) => policy[list]);
-  return {
-    default: Object.assign({}, ...policies.map((policy) => policy.default).reverse()),
-    allow: rules('allow'),
-    ask: rules('ask'),
-    deny: rules('deny'),
-    allowedTools: policies.find(({ allowedTools }) => allowedTools !== undefined)?.allowedTools,
-  };
-}
-
-export interface Contradiction {
-  readonly rule: string;
-  readonly loses: Effect;
-  /** The file with the rule that has no effect. */
-  readonly where: string;
-  readonly wins: Effect;
-  readonly by: string;
-}
-
-/** Finds rules with the same text and different effects. The strictest one wins; the others are reported. */
-export function contradictions(policy: PolicyConfig): readonly Contradiction[] {
-  const strictest = new Map<string, { readonly effect: Effect; readonly where: string }>();
-  return EFFECTS.flatMap((list) =>
-    policy[list].flatMap(({ rule: text, where }) => {
-      const before = strictest.get(text);
-      if (before === undefined) strictest.set(text, { effect: list, where });
-      return before === undefined || before.effect === list
-        ? []
-        : [{ rule: text, loses: list, where, wins: before.effect, by: before.where }];
-    }),
-  );
 }

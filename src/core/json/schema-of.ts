@@ -73,3 +73,6 @@ export function section<Properties extends Readonly<Record<string, JsonSchema>>>
   const needed = required === undefined ? {} : { required };
   return { type: 'object', description, additionalProperties: false, properties, ...needed };
 }
+
+/** Builds our own schemas outside of core: `jsonSchema.text('A name.')`. */
+export const jsonSchema = { text, choice, flag, count, list, map, section } as const;

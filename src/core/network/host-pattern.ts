@@ -87,11 +87,6 @@ export function programGrant(text: string): string {
   return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(?:\d+|\*))?$/i.test(text) ? `${PRIVATE}${text}` : text;
 }
 
-/** Whether a grant names the loopback interface itself. */
-export function isLoopback({ host, kind }: Pick<HostPattern, 'host' | 'kind'>): boolean {
-  return kind === 'address' ? readAddress(host)?.kind === 'loopback' : kind === 'name' && host === 'localhost';
-}
-
 export function isHostPattern(read: HostPattern | HostPatternProblem): read is HostPattern {
   return 'host' in read;
 }

@@ -19,12 +19,6 @@ export function countLines(text: string): number {
   return lines;
 }
 
-export function lengthWithoutTrailingSpace(text: string): number {
-  let length = text.length;
-  while (length > 0 && text.charCodeAt(length - 1) <= 0x20) length -= 1;
-  return length;
-}
-
 /** A cut at a line end may cost at most this share of the limit. */
 const NEAR = 0.25;
 

@@ -1,5 +1,5 @@
 /** The written case format: one constant is the published schema, the validator and the type. `case.ts` has the parsed form. */
-import { choice, list, map, section, text, type FromSchema, type JsonSchema } from '#core';
+import { jsonSchema, type FromSchema, type JsonSchema } from '#core';
 
 const MAX_COUNT = 1_000_000_000;
 const MAX_REPEAT = 1000;
@@ -7,21 +7,21 @@ const DAY_SECONDS = 86_400;
 const OUTCOMES = ['done', 'degraded', 'failed', 'refused', 'cancelled'] as const;
 
 const flag = (description: string) => ({ type: 'boolean', description }) as const;
-const texts = (description: string) => list(description, text('One entry.'));
+const texts = (description: string) => jsonSchema.list(description, jsonSchema.text('One entry.'));
 const textOrTexts = (description: string) =>
-  ({ description, anyOf: [text('One text.'), texts('Several texts.')] }) as const;
+  ({ description, anyOf: [jsonSchema.text('One text.'), texts('Several texts.')] }) as const;
 const count = (description: string, minimum: number, maximum = MAX_COUNT) =>
   ({ type: 'integer', description, minimum, maximum }) as const;
-const anything = (description: string) => map(description, true);
+const anything = (description: string) => jsonSchema.map(description, true);
 
 const ACTION_PATTERN = {
   description: 'A tool name, in which * matches any characters, or an object with arguments.',
   anyOf: [
-    text('A tool name.'),
-    section(
+    jsonSchema.text('A tool name.'),
+    jsonSchema.section(
       'A tool with arguments.',
       {
-        tool: text('The tool name; * matches any characters.'),
+        tool: jsonSchema.text('The tool name; * matches any characters.'),
         arguments: anything('Expected argument values; a text /between slashes/ is a regular expression.'),
         exact: flag('Allow no other arguments.'),
         any_outcome: flag('Count refused and failed actions too (default: only actions that succeeded).'),
@@ -31,78 +31,85 @@ const ACTION_PATTERN = {
   ],
 } as const satisfies JsonSchema;
 
-const patterns = (description: string) => list(description, ACTION_PATTERN);
+const patterns = (description: string) => jsonSchema.list(description, ACTION_PATTERN);
 
-const OUTPUT_FILE = section(
+const OUTPUT_FILE = jsonSchema.section(
   'A file that must exist, or must not, after the run.',
   {
-    path: text('A glob relative to the workspace, such as out/*.md.'),
+    path: jsonSchema.text('A glob relative to the workspace, such as out/*.md.'),
     exists: flag('Set to false if no such file may exist.'),
-    contains: text('Text that the file must contain.'),
-    sha256: text('SHA-256 of the file, as 64 hexadecimal digits.'),
-    media_type: text('Media type, such as application/pdf.'),
+    contains: jsonSchema.text('Text that the file must contain.'),
+    sha256: jsonSchema.text('SHA-256 of the file, as 64 hexadecimal digits.'),
+    media_type: jsonSchema.text('Media type, such as application/pdf.'),
   },
   ['path'],
 );
 
-const CHECKER = section(
+const CHECKER = jsonSchema.section(
   'A script that checks the outputs in the sandbox; exit code 0 passes.',
   {
-    script: text('Path relative to this file, inside the suite.'),
+    script: jsonSchema.text('Path relative to this file, inside the suite.'),
     arguments: texts('Arguments of the script.'),
   },
   ['script'],
 );
 
-const OUTPUT = section('Checks of the answer and the files.', {
+const OUTPUT = jsonSchema.section('Checks of the answer and the files.', {
   contains: textOrTexts('Text that the answer must contain.'),
   not_contains: textOrTexts('Text that the answer must not contain.'),
   ignore_case: flag('Ignore case in contains and not_contains.'),
   regex: textOrTexts('Regular expression that must match the answer. Backreferences and lookaround are not supported.'),
   not_regex: textOrTexts('Regular expression that must not match the answer.'),
-  format: choice('Format of the answer.', ['json', 'markdown']),
+  format: jsonSchema.choice('Format of the answer.', ['json', 'markdown']),
   json_schema: anything('JSON Schema of the answer.'),
-  files: list('Files in the workspace.', OUTPUT_FILE),
-  checkers: list('Scripts that check the outputs.', CHECKER),
+  files: jsonSchema.list('Files in the workspace.', OUTPUT_FILE),
+  checkers: jsonSchema.list('Scripts that check the outputs.', CHECKER),
 });
 
-const EXPECT = section('Expectations, which must all hold.', {
+const EXPECT = jsonSchema.section('Expectations, which must all hold.', {
   skills_all_of: texts('Skills that must all load.'),
   skills_any_of: texts('Skills of which at least one must load.'),
   skills_none_of: texts('Skills that must not load.'),
   skills_only: texts('The only skills that may load.'),
   trigger: flag('Whether skills.target must load.'),
   sequence: texts('must_occur TOOL, must_occur TOOL before TOOL, or forbid TOOL.'),
-  actions: section('Actions of the run.', {
+  actions: jsonSchema.section('Actions of the run.', {
     ordered: patterns('Must occur in this order; other actions may occur between.'),
     unordered: patterns('Must occur in any order.'),
     forbid: patterns('Must not occur.'),
   }),
-  disclosure: section('Skill content that the model may see.', {
+  disclosure: jsonSchema.section('Skill content that the model may see.', {
     resources_only: texts('The only resources that may be read, as skill/path patterns.'),
     unloaded_bytes: count('Bytes of unloaded skill bodies that the model saw; must be 0.', 0, 0),
   }),
-  security: section('Security expectations.', {
+  security: jsonSchema.section('Security expectations.', {
     denied: patterns('Must be attempted and denied.'),
     asked: patterns('Must request an approval.'),
     no_escape: flag('No action may have an effect outside the project, the workspace and loaded skills.'),
   }),
   outcome: {
     description: 'Expected outcome of the run.',
-    anyOf: [choice('One outcome.', OUTCOMES), list('One of several outcomes.', choice('One outcome.', OUTCOMES))],
+    anyOf: [
+      jsonSchema.choice('One outcome.', OUTCOMES),
+      jsonSchema.list('One of several outcomes.', jsonSchema.choice('One outcome.', OUTCOMES)),
+    ],
   },
   output: OUTPUT,
   streaming: flag('The streamed text must equal the answer.'),
-  rubric: list('Lines for a judge model, for what code cannot check.', {
+  rubric: jsonSchema.list('Lines for a judge model, for what code cannot check.', {
     description: 'One line.',
     anyOf: [
-      text('The line.'),
-      section('A line with an id.', { id: text('Unique in its case.'), text: text('The line.') }, ['id', 'text']),
+      jsonSchema.text('The line.'),
+      jsonSchema.section(
+        'A line with an id.',
+        { id: jsonSchema.text('Unique in its case.'), text: jsonSchema.text('The line.') },
+        ['id', 'text'],
+      ),
     ],
   }),
 });
 
-const CONSTRAINTS = section('Budget of the run; also graded.', {
+const CONSTRAINTS = jsonSchema.section('Budget of the run; also graded.', {
   max_turns: count('Maximum number of model answers.', 1),
   max_tool_calls: count('Maximum number of tool calls.', 0),
   max_script_runs: count('Maximum number of program runs.', 0),
@@ -112,8 +119,8 @@ const CONSTRAINTS = section('Budget of the run; also graded.', {
   forbid_tools: texts('Tools that must not be called; * matches any characters.'),
 });
 
-const SKILLS = section('Installed skills.', {
-  target: text('Name of the evaluated skill (default: the skill that contains this file).'),
+const SKILLS = jsonSchema.section('Installed skills.', {
+  target: jsonSchema.text('Name of the evaluated skill (default: the skill that contains this file).'),
   folders: texts('Skill folders relative to this file (default: those of the suite).'),
   distractors: texts('Folders of additional skills that should not load, relative to this file.'),
 });
@@ -121,17 +128,17 @@ const SKILLS = section('Installed skills.', {
 const FILES = texts('Files for the workspace, relative to this file or to the skill that contains it.');
 const APPROVE = {
   description: 'Answer to approval requests (default: no).',
-  anyOf: [choice('As a word.', ['yes', 'no']), flag('As true or false.')],
+  anyOf: [jsonSchema.choice('As a word.', ['yes', 'no']), flag('As true or false.')],
 } as const satisfies JsonSchema;
-const PROTOCOL = choice('Protocol between agent and model.', ['tools', 'actions']);
+const PROTOCOL = jsonSchema.choice('Protocol between agent and model.', ['tools', 'actions']);
 const CONFIG = anything('Project configuration for this case, as in .agent/config.json.');
 
 const CASE_PROPERTIES = {
-  id: { description: 'Id, unique in the suite.', anyOf: [text('As text.'), count('As a number.', 0)] },
-  name: text('Name for reports.'),
-  description: text('Comment for readers of this file.'),
-  input: text('Request of the user.'),
-  setup: section('Groups the keys of the case with the same names.', {
+  id: { description: 'Id, unique in the suite.', anyOf: [jsonSchema.text('As text.'), count('As a number.', 0)] },
+  name: jsonSchema.text('Name for reports.'),
+  description: jsonSchema.text('Comment for readers of this file.'),
+  input: jsonSchema.text('Request of the user.'),
+  setup: jsonSchema.section('Groups the keys of the case with the same names.', {
     files: FILES,
     skills: SKILLS,
     config: CONFIG,
@@ -142,15 +149,15 @@ const CASE_PROPERTIES = {
   skills: SKILLS,
   expect: EXPECT,
   constraints: CONSTRAINTS,
-  mock: section(
+  mock: jsonSchema.section(
     'Scripted answers instead of a model.',
     {
-      turns: list('Answers in order.', anything('One answer.')),
+      turns: jsonSchema.list('Answers in order.', anything('One answer.')),
       harness_check: flag('The answers were generated: used only without --model, and counted in no pass rate.'),
     },
     ['turns'],
   ),
-  cassette: text('File of recorded answers, relative to this file, inside the suite.'),
+  cassette: jsonSchema.text('File of recorded answers, relative to this file, inside the suite.'),
   approve: APPROVE,
   protocol: PROTOCOL,
   config: CONFIG,
@@ -158,14 +165,16 @@ const CASE_PROPERTIES = {
   tags: texts('Tags to select cases by.'),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
-export const EVAL_CASE_SCHEMA = section('One case: request, skills and expectations.', CASE_PROPERTIES, ['input']);
+export const EVAL_CASE_SCHEMA = jsonSchema.section('One case: request, skills and expectations.', CASE_PROPERTIES, [
+  'input',
+]);
 
-export const EVAL_SUITE_SCHEMA = section(
+export const EVAL_SUITE_SCHEMA = jsonSchema.section(
   'Several cases with shared defaults.',
   {
-    $schema: text('Location of this schema, for editors.'),
-    defaults: section('Defaults for keys of cases.', CASE_PROPERTIES),
-    cases: list('The cases.', EVAL_CASE_SCHEMA),
+    $schema: jsonSchema.text('Location of this schema, for editors.'),
+    defaults: jsonSchema.section('Defaults for keys of cases.', CASE_PROPERTIES),
+    cases: jsonSchema.list('The cases.', EVAL_CASE_SCHEMA),
   },
   ['cases'],
 );

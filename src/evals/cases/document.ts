@@ -2,8 +2,10 @@
 import path from 'node:path';
 import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit, type Document } from 'yaml';
 
-import { positionOf, readJsonText, type JsonPath, type Position } from '#core';
+import { positionOf, readJsonText, type JsonPath } from '#core';
 import { jsonErrorOffset } from '#agent';
+
+type Position = ReturnType<typeof positionOf>;
 
 export interface CaseDocument {
   readonly value: unknown;

@@ -1,6 +1,6 @@
 /** Reads cases of our own format. It is strict, since a misspelled expectation would never fail. */
 import { EVAL_CASE_SCHEMA, type WrittenCase, type WrittenExpect, type WrittenPattern } from './case-schema.ts';
-import { checkJson, defined, isObject, nearest, parseJson, quoted, type JsonPath, type SchemaProblem } from '#core';
+import { checkJson, defined, isObject, nearest, parseJson, quoted, type JsonPath } from '#core';
 import { contradictions } from './contradictions.ts';
 import {
   namedFiles,
@@ -86,7 +86,10 @@ function isWritten(report: CaseReport, value: unknown): value is WrittenCase {
   return problems.length === 0;
 }
 
-export function addSchemaProblem(report: CaseReport, { type, path, expected }: SchemaProblem): void {
+export function addSchemaProblem(
+  report: CaseReport,
+  { type, path, expected }: ReturnType<typeof checkJson>[number],
+): void {
   const name = quoted(path.join('.'), 120);
   if (type === 'invalid')
     return addProblem(report, path, `${name} must be ${expected}`, 'see schemas/eval-case.schema.json');

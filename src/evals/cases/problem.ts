@@ -1,5 +1,5 @@
 /** Problems of case files, by file and line. */
-import type { JsonPath, Position, Problem } from '#core';
+import type { JsonPath, positionOf, Problem } from '#core';
 
 /** A problem with a place in a case file. */
 export interface CaseProblem extends Problem<'input/invalid'> {
@@ -13,7 +13,7 @@ export interface CaseProblem extends Problem<'input/invalid'> {
 /** Collects the problems of one file. */
 export interface CaseReport {
   readonly file: string;
-  readonly locate: (path: JsonPath) => Position;
+  readonly locate: (path: JsonPath) => ReturnType<typeof positionOf>;
   readonly problems: CaseProblem[];
 }
 

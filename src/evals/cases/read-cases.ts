@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { EVAL_SUITE_SCHEMA } from './case-schema.ts';
-import { checkJson, isObject, printable, quoted, type Position } from '#core';
+import { checkJson, isObject, printable, quoted, type positionOf } from '#core';
 import { isDirectory, isPresent, readTextFile } from '#platform';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
@@ -246,7 +246,7 @@ function distinct(problems: readonly CaseProblem[]): readonly CaseProblem[] {
 /** A draft with the position of its id. */
 interface LocatedDraft {
   readonly draft: DraftCase;
-  readonly position: Position;
+  readonly position: ReturnType<typeof positionOf>;
 }
 
 const ID = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,127}$/u;

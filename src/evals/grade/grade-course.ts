@@ -1,6 +1,6 @@
 /** Grades a run as a whole: which skills it loaded, how it ended, its budget, and its streamed answer. */
 import { BUDGET_NAMES } from '#agent';
-import { quoted, type BudgetName } from '#core';
+import { quoted, type Budget } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { checked, errored, listText, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
@@ -72,7 +72,7 @@ export function gradeBudget({ limits }: EvalCase, facts: RunFacts): readonly Che
   });
 }
 
-function gradeLimit(name: BudgetName, limit: number, { used, budgetEnds, end }: RunFacts): CheckResult {
+function gradeLimit(name: keyof Budget, limit: number, { used, budgetEnds, end }: RunFacts): CheckResult {
   const head: CheckHead = { id: `limits.${name}`, kind: 'budget', asked: `at most ${String(limit)} ${name}` };
   if (!Number.isFinite(limit) || limit < 0) return errored(head, 'the limit must be a number of at least 0');
   const ended = budgetEnds.filter((one) => one.name === name);

@@ -4,7 +4,7 @@
  */
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
-import { compileGlob, countText, type ShownReason } from '#core';
+import { compileGlob, countText, type ShownContent } from '#core';
 import { checked, listText } from './check.ts';
 import { withoutSubject } from './subject-step.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';
@@ -59,7 +59,13 @@ function listShownFiles({ seq, observation }: StepFact): readonly ReadFile[] {
 }
 
 /** Content that only loaded skills may show. */
-const BEYOND_LEVEL_1: ReadonlySet<ShownReason> = new Set(['load', 'document', 'resource', 'invocation', 'compaction']);
+const BEYOND_LEVEL_1: ReadonlySet<ShownContent['reason']> = new Set([
+  'load',
+  'document',
+  'resource',
+  'invocation',
+  'compaction',
+]);
 
 function gradeUnloaded({ shown, steps }: RunFacts): CheckResult {
   const inLedger = shown

@@ -7,16 +7,13 @@ import { readRunFacts } from './read-run-facts.ts';
 import { brokenReason, loadedNames, type RunFacts } from './run-facts.ts';
 import { readAnswer, repairRequest } from '#agent';
 import {
-  choice,
+  jsonSchema,
   delimit,
   describeAction,
   describeOutcome,
   isObject,
-  list,
   quoted,
-  section,
   sliceStart,
-  text,
   type JsonSchema,
   type Model,
   type ModelMessage,
@@ -166,17 +163,17 @@ const SYSTEM = [
   `Answer with one JSON object: ${SHAPE}.`,
 ].join('\n');
 
-const ANSWER_SCHEMA: JsonSchema = section(
+const ANSWER_SCHEMA: JsonSchema = jsonSchema.section(
   'The verdicts.',
   {
-    verdicts: list(
+    verdicts: jsonSchema.list(
       'One for each line.',
-      section(
+      jsonSchema.section(
         'The verdict on one line.',
         {
-          id: text('The id of the line.'),
-          verdict: choice('Whether the line holds.', ['yes', 'no']),
-          evidence: text('A verbatim quote.'),
+          id: jsonSchema.text('The id of the line.'),
+          verdict: jsonSchema.choice('Whether the line holds.', ['yes', 'no']),
+          evidence: jsonSchema.text('A verbatim quote.'),
         },
         ['id', 'verdict', 'evidence'],
       ),

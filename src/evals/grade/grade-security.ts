@@ -1,5 +1,5 @@
 /** Grades denials, approvals and confinement by the recorded decisions and observations. */
-import { isOfKind, shownText, type FailureCode, type Observation } from '#core';
+import { isOfKind, shownText, type Observation, type ActionProblem } from '#core';
 import { patternText } from './action-match.ts';
 import type { ActionPattern, EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
@@ -31,7 +31,7 @@ function gradeDenied(pattern: ActionPattern, id: string, { steps }: RunFacts): C
 }
 
 /** Failure codes of refusals that happen before a policy rule is consulted. */
-const REFUSALS: ReadonlySet<FailureCode> = new Set([
+const REFUSALS: ReadonlySet<ActionProblem['code']> = new Set([
   'policy/denied',
   'approval/refused',
   'approval/needed',

@@ -1,7 +1,7 @@
 /** The files that a run left, in their last state, as its record has them. */
 import { isUtf8 } from 'node:buffer';
 
-import { detectMediaType, type OutputFile, type RunEvent, type RunResult } from '#core';
+import { detectMediaType, type RunEvent, type RunResult } from '#core';
 import { sha256 } from '#platform';
 import type { FileFact, RunFacts, StepFact } from './run-facts.ts';
 
@@ -49,7 +49,11 @@ function toFileFacts({ output_files: files, primary_output: primary }: RunResult
   return files.map((file) => fileFact(file, primary?.name === file.name ? primary : file, seq));
 }
 
-function fileFact(file: OutputFile, shown: OutputFile, seq: number): FileFact {
+function fileFact(
+  file: RunResult['output_files'][number],
+  shown: RunResult['output_files'][number],
+  seq: number,
+): FileFact {
   const { name, mime_type: mediaType, size_bytes: bytes, digest } = file;
   const whole = [file, shown].find((one) => one.content !== undefined && !one.truncated);
   return {

@@ -10,8 +10,8 @@ import {
   type JournalLine,
   type Observation,
   type RunEvent,
-  type SessionEvent,
   type SessionState,
+  type OfType,
 } from '#core';
 import { countEvent, NOTHING_USED, readAnswer, RECALL, UPDATE_PLAN } from '#agent';
 import { readRun, verifyRun, type Verification, type VerifyOptions } from '#journal';
@@ -129,7 +129,7 @@ function collectShown(lines: readonly JournalLine[]): readonly ShownFact[] {
   });
 }
 
-function shownIn(event: SessionEvent): readonly ShownFact['shown'][] {
+function shownIn(event: OfType<RunEvent, 'session'>['event']): readonly ShownFact['shown'][] {
   if (event.type === 'content-show') return [event.shown];
   return event.type === 'request-start' ? event.shown : [];
 }

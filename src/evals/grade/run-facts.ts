@@ -1,5 +1,5 @@
 /** The facts of a run that graders use. They come from its events only (EVAL-5), and each names the events that show it. */
-import type { AskedBy, Budget, BudgetName, Decision, Observation, Outcome, RunApproval, ShownContent } from '#core';
+import type { Budget, Decision, Observation, ShownContent, RunInfo, RunEvent, OfType } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import type { CaseCost } from '../report/result.ts';
 import type { RequestedAction } from './action-match.ts';
@@ -9,7 +9,7 @@ export interface LoadFact {
   readonly seq: number;
   readonly skill: string;
   readonly id: string;
-  readonly askedBy: AskedBy | 'subagent';
+  readonly askedBy: OfType<RunEvent, 'action'>['askedBy'] | 'subagent';
   /** The calling program required the skill, so the query did not trigger it. */
   readonly isRequired: boolean;
 }
@@ -17,10 +17,10 @@ export interface LoadFact {
 /** One requested action and its outcome. */
 export interface StepFact extends RequestedAction {
   readonly seq: number;
-  readonly askedBy: AskedBy;
+  readonly askedBy: OfType<RunEvent, 'action'>['askedBy'];
   readonly decision?: Decision;
   /** The last approval, if there were several. */
-  readonly approval?: RunApproval['answer'];
+  readonly approval?: RunInfo['approvals'][number]['answer'];
   readonly observation?: Observation;
   /** For a call of another agent: whether its transcript reports success. */
   readonly isDone?: boolean;
@@ -56,7 +56,7 @@ export interface RunFacts {
   readonly model: string;
   /** Another agent that ran; its transcript shows calls and files, but no decisions and no requests. */
   readonly subject?: string;
-  readonly outcome: Outcome;
+  readonly outcome: RunInfo['outcome'];
   readonly reason: string;
   /** The final answer; empty if the run has no answer. */
   readonly answer: string;
@@ -69,7 +69,7 @@ export interface RunFacts {
   readonly files: readonly FileFact[];
   readonly used: Budget;
   readonly cost: CaseCost;
-  readonly budgetEnds: readonly { readonly seq: number; readonly name: BudgetName; readonly limit: number }[];
+  readonly budgetEnds: readonly { readonly seq: number; readonly name: keyof Budget; readonly limit: number }[];
   /** Why the run proves nothing about its skills: the model or the harness failed. Empty if it does prove something. */
   readonly broken: string;
   /** The number of the last event. */

@@ -10,7 +10,6 @@ import {
   type JournalLine,
   type RunEvent,
   type ShownContent,
-  type ShownReason,
 } from '#core';
 import type { ContextSection, RunStep, RunView, StepKind, StepLine, Tone, TurnView } from './view.ts';
 
@@ -246,7 +245,7 @@ const SECTION_OF = {
   resource: 'resources',
   list: 'resources',
   search: 'resources',
-} as const satisfies Record<ShownReason, ContextSection>;
+} as const satisfies Record<ShownContent['reason'], ContextSection>;
 
 /** Estimates the sections of each request from the shown content and from its growth. */
 function contextTracker(): ContextTracker {

@@ -1,7 +1,7 @@
 /** The skills of a run as another agent sees them, and which of them a call loaded. */
 import path from 'node:path';
 
-import { isObject, type SubjectLoad } from '#core';
+import { isObject, type RunEvent, type OfType } from '#core';
 import { readTextFile } from '#platform';
 import { skillFoldersIn, skillNameAt } from '../cases/suite.ts';
 import type { TranscriptCall } from './transcript.ts';
@@ -46,7 +46,10 @@ function bodyLines(file: string): ReadonlySet<string> {
 const READERS = /\b(?:cat|head|tail|sed|less|more|bat|nl|awk|Get-Content)\b/;
 
 /** The skills that a successful call loaded: by a tool for skills, by reading SKILL.md, or by any output with the instructions. */
-export function findLoads(call: TranscriptCall, skills: readonly InstalledSkill[]): readonly SubjectLoad[] {
+export function findLoads(
+  call: TranscriptCall,
+  skills: readonly InstalledSkill[],
+): readonly OfType<RunEvent, 'subject-call'>['loads'][number][] {
   if (!call.ok) return [];
   const { skill: asked, output } = call;
   if (asked !== undefined) {
@@ -56,7 +59,7 @@ export function findLoads(call: TranscriptCall, skills: readonly InstalledSkill[
   }
   const input = JSON.stringify(call.input) ?? '';
   const isRead = isFileRead(call.input) || READERS.test(input);
-  return skills.flatMap(({ name, folder, line }): readonly SubjectLoad[] => {
+  return skills.flatMap(({ name, folder, line }): readonly OfType<RunEvent, 'subject-call'>['loads'][number][] => {
     if (isRead && input.includes(`/${path.basename(folder)}/SKILL.md`)) return [{ skill: name, by: 'read' }];
     return line !== '' && output.includes(line) ? [{ skill: name, by: 'body' }] : [];
   });

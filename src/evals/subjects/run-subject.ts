@@ -10,9 +10,9 @@ import {
   printable,
   sliceStart,
   type Budget,
-  type Outcome,
   type OutputSink,
   type ProgramEnd,
+  type RunInfo,
 } from '#core';
 import { createRedactor, createRun, redactionProblem, type Redactor, type RunRecord } from '#journal';
 import { copyTree, makeFolders, sha256, startChild, supervise } from '#platform';
@@ -274,7 +274,7 @@ class SubjectRecord {
   #outcome(
     { end, stopped, errors, timeoutMs }: SubjectEnd,
     ownMs: number | undefined,
-  ): [Exclude<Outcome, 'running'>, string] {
+  ): [Exclude<RunInfo['outcome'], 'running'>, string] {
     const { error, isComplete, offered } = this.#transcript;
     if (stopped !== undefined) return ['degraded', `stopped after ${String(stopped.limit)} ${WORDS[stopped.name]}`];
     if (ownMs !== undefined) return ['degraded', `stopped after ${String(ownMs)} ms`];

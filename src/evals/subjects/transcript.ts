@@ -1,5 +1,5 @@
 /** The facts of a run of another agent, collected while its transcript arrives. */
-import { isObject, type ModelUsage } from '#core';
+import { isObject, type ModelAnswer } from '#core';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -45,7 +45,7 @@ export class Transcript {
     this.#turns.add(id);
   }
 
-  get usage(): ModelUsage | undefined {
+  get usage(): ModelAnswer['usage'] | undefined {
     return this.#hasUsage ? this.#usage : undefined;
   }
 

@@ -1,6 +1,6 @@
 /** Asks a model for descriptions. It sees the current one, the instructions of the skill, and the train requests that went wrong. */
 import { readAnswer } from '#agent';
-import { delimit, invalidInput, list, section, sliceStart, text, type JsonSchema, type Model } from '#core';
+import { jsonSchema, delimit, invalidInput, sliceStart, type JsonSchema, type Model } from '#core';
 import type { WrongQuery } from './tune.ts';
 
 export interface ProposeOptions {
@@ -18,10 +18,10 @@ const SYSTEM = [
   'Answer with one JSON object: {"descriptions": ["...", "..."]}.',
 ].join('\n');
 
-const ANSWER_SCHEMA: JsonSchema = section(
+const ANSWER_SCHEMA: JsonSchema = jsonSchema.section(
   'Proposals.',
   {
-    descriptions: list('One text per proposal.', text('A description.')),
+    descriptions: jsonSchema.list('One text per proposal.', jsonSchema.text('A description.')),
   },
   ['descriptions'],
 );

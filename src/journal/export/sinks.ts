@@ -1,12 +1,4 @@
-import {
-  eventText,
-  visibleJson,
-  type CallSoFar,
-  type JournalLine,
-  type RunEvent,
-  type TextLevel,
-  type TextLine,
-} from '#core';
+import { eventText, visibleJson, type JournalLine, type RunEvent } from '#core';
 
 /** The part of a line that a sink receives. */
 export type SinkLine = Pick<JournalLine, 'seq' | 'time' | 'elapsed' | 'event'>;
@@ -15,18 +7,18 @@ export type SinkLine = Pick<JournalLine, 'seq' | 'time' | 'elapsed' | 'event'>;
 export type EventSink = (line: SinkLine) => void;
 
 export interface TerminalSinkOptions {
-  readonly level: TextLevel;
+  readonly level: Parameters<typeof eventText>[1];
   /** Receives whole lines, including line breaks. */
   readonly write: (text: string) => void;
   /** Applies colors; the identity without colors. */
   readonly style: (style: 'dim' | 'green' | 'yellow' | 'red', text: string) => string;
   /** Draws one line (default: the text in the color of its tone). */
-  readonly draw?: (line: TextLine) => string;
+  readonly draw?: (line: ReturnType<typeof eventText>[number]) => string;
   /** Events that are followed and not printed. */
   readonly isHidden?: (event: RunEvent) => boolean;
 }
 
-interface OpenCall extends CallSoFar {
+interface OpenCall extends NonNullable<Parameters<typeof eventText>[2]> {
   /** Later by the time in which a person was asked. */
   readonly startedAt: number;
   /** While a person is asked. */
@@ -57,7 +49,7 @@ export function terminalSink(options: TerminalSinkOptions): EventSink {
   });
 }
 
-function colored(style: TerminalSinkOptions['style']): (line: TextLine) => string {
+function colored(style: TerminalSinkOptions['style']): (line: ReturnType<typeof eventText>[number]) => string {
   return ({ tone, text }) => (tone === 'plain' ? text : style(STYLES[tone], text));
 }
 

@@ -1,13 +1,4 @@
-import {
-  defined,
-  sliceStart,
-  type Action,
-  type Observation,
-  type RunEvent,
-  type SkillIdentity,
-  type Span,
-  type UsedSkill,
-} from '#core';
+import { defined, sliceStart, type Action, type Observation, type RunEvent, type OfType, type RunInfo } from '#core';
 import { sha256 } from '#platform';
 import { toTraceId } from '../trace-id.ts';
 import type { SinkLine } from './sinks.ts';
@@ -51,7 +42,7 @@ interface OpenCall {
   readonly action: Action;
   readonly startMs: number;
   readonly attributes: Attributes;
-  readonly skill?: Pick<UsedSkill, 'name' | 'source'> & { readonly digest?: string };
+  readonly skill?: Pick<RunInfo['skills'][number], 'name' | 'source'> & { readonly digest?: string };
 }
 
 interface OpenRun {
@@ -227,7 +218,9 @@ function skillAttributes({ name, source, digest }: NonNullable<OpenCall['skill']
   };
 }
 
-function findSkill(observation: Observation | undefined): Pick<SkillIdentity, 'name' | 'source'> | undefined {
+function findSkill(
+  observation: Observation | undefined,
+): Pick<OfType<Observation, 'skill-loaded'>['skill'], 'name' | 'source'> | undefined {
   return observation !== undefined && 'skill' in observation ? observation.skill : undefined;
 }
 
@@ -251,7 +244,7 @@ function toExitCodeAttributes(observation: Observation | undefined): Attributes 
   return { [EXIT_CODE]: observation.result.exit_code };
 }
 
-function hasTimes({ startedAt, durationMs }: Span): boolean {
+function hasTimes({ startedAt, durationMs }: OfType<RunEvent, 'span'>['span']): boolean {
   return startedAt >= 0 && Number.isFinite(startedAt + durationMs);
 }
 

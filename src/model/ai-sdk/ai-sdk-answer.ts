@@ -6,16 +6,7 @@ import type {
   SharedV3ProviderMetadata,
 } from '@ai-sdk/provider';
 
-import {
-  defined,
-  isObject,
-  parseJson,
-  type Finish,
-  type ModelAnswer,
-  type ModelDelta,
-  type ModelToolCall,
-  type ModelUsage,
-} from '#core';
+import { defined, isObject, parseJson, type ModelAnswer, type ModelDelta, type ModelToolCall } from '#core';
 import { tooLarge, type AnswerLimits } from '../guarded-fetch.ts';
 import { ModelProblem, shownWords, type HideSecrets } from '../problem.ts';
 
@@ -200,7 +191,7 @@ function unreadable(): ModelProblem {
   );
 }
 
-function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): Finish {
+function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): ModelAnswer['finish'] {
   switch (unified) {
     case 'length':
       return 'length';
@@ -216,7 +207,7 @@ function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): 
   }
 }
 
-function toUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): ModelUsage {
+function toUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): ModelAnswer['usage'] {
   const input = count(inputTokens.total);
   const output = count(outputTokens.total);
   const cached = count(inputTokens.cacheRead);

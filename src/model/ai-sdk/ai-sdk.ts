@@ -21,7 +21,6 @@ import {
   type JsonSchema,
   type Model,
   type ModelAnswer,
-  type ModelCallOptions,
   type ModelDelta,
   type ModelMessage,
   type ModelRequest,
@@ -82,7 +81,7 @@ interface Listener {
   readonly throwFault: () => void;
 }
 
-function listenerFor({ signal, onDelta }: ModelCallOptions): Listener {
+function listenerFor({ signal, onDelta }: Parameters<Model['call']>[1]): Listener {
   let isReported = false;
   let fault: { readonly error: unknown } | undefined;
   return {

@@ -8,7 +8,6 @@ import {
   stableJson,
   type Model,
   type ModelAnswer,
-  type ModelCallOptions,
   type ModelDelta,
   type ModelMessage,
   type ModelRequest,
@@ -157,7 +156,7 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
 async function played(
   model: string,
   { answer, error, deltas }: CassetteEntry,
-  { onDelta }: ModelCallOptions,
+  { onDelta }: Parameters<Model['call']>[1],
 ): Promise<ModelAnswer> {
   await Promise.resolve();
   if (answer === undefined)

@@ -27,7 +27,7 @@ import {
   type ModelTool,
   type ModelToolCall,
   type PlanUpdate,
-  type StepState,
+  type Plan,
 } from '#core';
 import { fillQuickstart, findQuickstart, type QuickstartReading } from './quickstart.ts';
 import { scoreSkills, type ScoredSkill } from './rule-score.ts';
@@ -224,7 +224,7 @@ function planUpdate(decision: RuleDecision, { request, calls }: Conversation): P
   const isDone = (wanted: Role): boolean => calls.some(({ name, isError }) => findRole(name) === wanted && !isError);
   const done = { find: isDone('load') || isDone('run'), run: isDone('run'), answer: decision.type === 'answer' };
   const next = done.answer ? undefined : STEPS.find(({ id }) => !done[id])?.id;
-  const stateOf = (id: keyof typeof done): StepState =>
+  const stateOf = (id: keyof typeof done): Plan['steps'][number]['status'] =>
     done[id] ? 'completed' : id === next ? 'in_progress' : 'pending';
   const steps = STEPS.map((step) => ({ ...step, status: stateOf(step.id) }));
   if (calls.length > 0) return { mode: 'patch', steps: steps.map(({ id, status }) => ({ id, status })) };

@@ -1,38 +1,25 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
-import {
-  checkJson,
-  choice,
-  docsPage,
-  FINISHES,
-  invalidInput,
-  list,
-  quoted,
-  section,
-  SkillError,
-  text,
-  type FromSchema,
-  type SchemaProblem,
-} from '#core';
+import { jsonSchema, checkJson, docsPage, FINISHES, invalidInput, quoted, SkillError, type FromSchema } from '#core';
 import { readTextFile } from '#platform';
 import type { Expectation, ScriptedTurn } from './scripted.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 
-const TEXT = text('A text.');
-const TEXTS = list('Texts.', TEXT);
+const TEXT = jsonSchema.text('A text.');
+const TEXTS = jsonSchema.list('Texts.', TEXT);
 const COUNT = { type: 'integer', description: 'A number.', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-const EXPECT = section('Conditions for the request.', {
+const EXPECT = jsonSchema.section('Conditions for the request.', {
   contains: TEXTS,
   lacks: TEXTS,
-  matches: text('A regular expression.'),
+  matches: jsonSchema.text('A regular expression.'),
   lastContains: TEXT,
   offers: TEXTS,
   hides: TEXTS,
 });
 
-const CALL = section(
+const CALL = jsonSchema.section(
   'A tool call.',
   {
     name: TEXT,
@@ -45,7 +32,7 @@ const CALL = section(
   ['name', 'input'],
 );
 
-const ERROR = section(
+const ERROR = jsonSchema.section(
   'The model fails.',
   {
     message: TEXT,
@@ -55,19 +42,19 @@ const ERROR = section(
   ['message'],
 );
 
-const TURN = section('One answer.', {
+const TURN = jsonSchema.section('One answer.', {
   expect: EXPECT,
   text: TEXT,
-  toolCalls: list('Calls of tools.', CALL),
-  finish: choice('Why it ended.', FINISHES),
-  usage: section('Tokens.', { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT }),
+  toolCalls: jsonSchema.list('Calls of tools.', CALL),
+  finish: jsonSchema.choice('Why it ended.', FINISHES),
+  usage: jsonSchema.section('Tokens.', { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT }),
   retries: COUNT,
-  chunks: list('How the answer is split into chunks.', COUNT),
+  chunks: jsonSchema.list('How the answer is split into chunks.', COUNT),
   delayMs: { type: 'integer', description: 'Before it begins.', minimum: 0, maximum: DAY_MS },
   error: ERROR,
 });
 
-const SCRIPT = section('A script.', { turns: list('Answers in order.', TURN) }, ['turns']);
+const SCRIPT = jsonSchema.section('A script.', { turns: jsonSchema.list('Answers in order.', TURN) }, ['turns']);
 
 type WrittenTurn = FromSchema<typeof TURN>;
 
@@ -128,13 +115,13 @@ function toError({ message = '', status = 0, isRetryable = false }: NonNullable<
   });
 }
 
-function problemText({ type, path, expected }: SchemaProblem = UNREADABLE): string {
+function problemText({ type, path, expected }: ReturnType<typeof checkJson>[number] = UNREADABLE): string {
   return type === 'unknown-key'
     ? `unknown key ${pathText(path)}; expected one of ${expected}`
     : `${pathText(path)} must be ${expected}`;
 }
 
-const UNREADABLE: SchemaProblem = { type: 'invalid', path: [], expected: 'a script' };
+const UNREADABLE: ReturnType<typeof checkJson>[number] = { type: 'invalid', path: [], expected: 'a script' };
 
 function pathText(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'the whole';

@@ -1,16 +1,7 @@
 /** A model that plays given answers and fails on unexpected requests, for tests of code that calls models. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import {
-  quoted,
-  SkillError,
-  type Finish,
-  type Model,
-  type ModelAnswer,
-  type ModelCallOptions,
-  type ModelRequest,
-  type ModelUsage,
-} from '#core';
+import { quoted, SkillError, type Model, type ModelAnswer, type ModelRequest } from '#core';
 import { splitIntoDeltas } from '../emit.ts';
 
 export interface ScriptedTurn {
@@ -19,8 +10,8 @@ export interface ScriptedTurn {
   readonly text?: string;
   readonly toolCalls?: readonly ScriptedToolCall[];
   /** Default: `tool-calls` if there are calls, otherwise `stop`. */
-  readonly finish?: Finish;
-  readonly usage?: ModelUsage;
+  readonly finish?: ModelAnswer['finish'];
+  readonly usage?: ModelAnswer['usage'];
   readonly retries?: number;
   /** The lengths of the chunks in which the text and each input are streamed, repeated; without them each is one chunk. */
   readonly chunks?: readonly number[];
@@ -97,7 +88,7 @@ export function openScripted(turns: readonly ScriptedTurn[], options: ScriptedOp
   };
 }
 
-async function play(turn: ScriptedTurn, place: number, options: ModelCallOptions): Promise<ModelAnswer> {
+async function play(turn: ScriptedTurn, place: number, options: Parameters<Model['call']>[1]): Promise<ModelAnswer> {
   const { text = '', toolCalls = [], usage = {}, retries = 0, chunks = [], delayMs = 0, error } = turn;
   if (delayMs > 0) await wait(delayMs, options.signal);
   const calls = toolCalls.map(({ id, name, input }, index) => ({

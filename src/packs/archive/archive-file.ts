@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 import { quoted, SkillError } from '#core';
 import { refused } from '../problems.ts';
-import { isSystemError, NAMED_FILE } from '#platform';
+import { OPEN_FLAGS, isSystemError } from '#platform';
 
 /** An open archive. All reads use one descriptor, so they refer to the same file. */
 export interface ArchiveFile {
@@ -66,7 +66,7 @@ function wholeBytes(fill: ArchiveFile['fill'], at: number, length: number): Buff
 
 function openOrRefuse(file: string): number {
   try {
-    return openSync(file, NAMED_FILE);
+    return openSync(file, OPEN_FLAGS.namedFile);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const code = error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'source/missing' : 'source/refused';

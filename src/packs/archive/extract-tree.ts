@@ -2,10 +2,11 @@
 import { fchmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { quoted } from '#core';
+import { DirectoryHandle, isSystemError, removeTree } from '#platform';
 import { findRefusal, packRefusal, refused, systemProblem, type PackRefusal } from '../problems.ts';
 import type { EntryProblem } from '../sources/source.ts';
-import { quoted } from '#core';
-import { DirectoryHandle, isSystemError, openNewFile, removeTree, type FileWriter } from '#platform';
+import { openNewFile, type FileWriter } from './new-file.ts';
 
 export interface TreeWriter {
   folder(at: string): void;

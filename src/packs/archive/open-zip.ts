@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
 import { quoted, type ArchiveLimits } from '#core';
-import { pause, type FileWriter } from '#platform';
+import { pause } from '#platform';
+import type { FileWriter } from './new-file.ts';
 import {
   extractTree,
   type ArchiveEntry,

@@ -1,4 +1,5 @@
-import { listParentFolders, problemError, type ArchiveLimits } from '#core';
+import { problemError, type ArchiveLimits } from '#core';
+import { listParentFolders } from '../parent-folders.ts';
 import { leftOutLine, findOmission, type LeftOut } from '../sources/left-out.ts';
 import { findSkillFolders, insideSkill, findSkillFolder } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';

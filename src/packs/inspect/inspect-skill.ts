@@ -8,15 +8,7 @@ import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { readRequirements, type SkillRequirement } from '../requires/requires.ts';
 import type { SkillContents, SourceSignature, SourceSkill } from '../sources/source.ts';
-import {
-  acceptReviewed,
-  allowOption,
-  applyScanPolicy,
-  scanSkill,
-  type KnownTexts,
-  type PolicyResult,
-  type ReviewedSkill,
-} from '#scan';
+import { acceptReviewed, allowOption, applyScanPolicy, scanSkill, type PolicyResult } from '#scan';
 import { fingerprintFolder, presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { readScanFiles } from './scan-files.ts';
 import { checkSkill } from '#skills';
@@ -56,7 +48,7 @@ export interface InspectOptions {
   /** Compares a name with the names in the root. */
   readonly checkName: (name: string) => NameCheck;
   /** Shared by the skills of one source. */
-  readonly known?: KnownTexts;
+  readonly known?: NonNullable<NonNullable<Parameters<typeof scanSkill>[1]>['known']>;
   readonly signal?: AbortSignal;
 }
 
@@ -179,7 +171,7 @@ function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[
   return [mode === 'strict' ? { ...refusal, allow: WITHOUT_STRICT } : refusal];
 }
 
-function scanRefusals(skill: ReviewedSkill, { stops }: PolicyResult): readonly PackRefusal[] {
+function scanRefusals(skill: Parameters<typeof acceptReviewed>[1], { stops }: PolicyResult): readonly PackRefusal[] {
   const [first] = stops;
   if (first === undefined) return [];
   const more = stops.length > 1 ? ` and ${String(stops.length - 1)} more` : '';

@@ -6,11 +6,10 @@ import type { ScanFile } from '#scan';
 import {
   readPieces,
   TREE_LIMITS,
-  TreeRefused,
+  findTreeRefusal,
   walkTree,
   withEntryNow,
   type TreeEntry,
-  type TreeLimits,
   type TreeProblem,
 } from '#platform';
 
@@ -22,7 +21,7 @@ const MAX_TEXTS = 16 * 1024 * 1024;
 const HEAD = 4_096;
 
 export interface ScanFilesOptions {
-  readonly limits?: TreeLimits;
+  readonly limits?: typeof TREE_LIMITS;
   readonly signal?: AbortSignal;
 }
 
@@ -43,9 +42,9 @@ export function readScanFiles(
     }
     return files;
   } catch (error) {
-    if (error instanceof TreeRefused)
-      return packRefusal(toPackProblem(error.refusal.problem), error.message, error.refusal.path);
-    throw error;
+    const refusal = findTreeRefusal(error);
+    if (refusal === undefined) throw error;
+    return packRefusal(toPackProblem(refusal.problem), refusal.message, refusal.path);
   }
 }
 

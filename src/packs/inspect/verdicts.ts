@@ -5,7 +5,7 @@ import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { requirementRefusal, resolveRequirements, type RequiringSkill } from '../requires/resolve-requires.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { downgradeProblem } from '../sign/downgrade-check.ts';
-import type { KnownTexts } from '#scan';
+import type { scanSkill } from '#scan';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
 import { proveSkills, verifySource } from './prove-source.ts';
@@ -204,7 +204,7 @@ export async function inspectSkills(
   const { onProgress, signal } = options;
   const inspected: InspectedSkill[] = [];
   const unusable: UnusableSkill[] = [];
-  const known: KnownTexts = new Map();
+  const known: NonNullable<NonNullable<Parameters<typeof scanSkill>[1]>['known']> = new Map();
   for (const [at, skill] of skills.entries()) {
     if (at % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
     signal?.throwIfAborted();

@@ -7,11 +7,11 @@ import {
   compareText,
   isObject,
   isValidName,
-  listParentFolders,
   parseJson,
   quoted,
   type SkillError,
 } from '#core';
+import { listParentFolders } from '../parent-folders.ts';
 import { findOmission } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';

@@ -1,35 +1,26 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
-import {
-  ignoredBy,
-  listParentFolders,
-  parentFolder,
-  parseIgnore,
-  printable,
-  problemError,
-  quoted,
-  type ArchiveLimits,
-  type IgnoreRule,
-} from '#core';
-import path from 'node:path';
-
-import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
-import { whyLeftOut } from '../sources/left-out.ts';
-import type { LockedFile } from '../lock/lock.ts';
-import { openPathValidator } from '../sources/portable-name.ts';
-import { isRefusal, refused, treeRefusal } from '../problems.ts';
-import { secretFileKind, secretsInText } from './secrets-in-files.ts';
+import { ignoredBy, parentFolder, parseIgnore, printable, problemError, quoted, type ArchiveLimits } from '#core';
 import {
   digestOfEntries,
   hashOpened,
   isProgram,
   pause,
   readTextFile,
-  TreeRefused,
+  findTreeRefusal,
   walkTree,
   withEntryNow,
-  type DigestEntry,
   type TreeEntry,
 } from '#platform';
+import { listParentFolders } from '../parent-folders.ts';
+import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
+import { whyLeftOut } from '../sources/left-out.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import { openPathValidator } from '../sources/portable-name.ts';
+import { isRefusal, refused, treeRefusal } from '../problems.ts';
+import { secretFileKind, secretsInText } from './secrets-in-files.ts';
+import path from 'node:path';
+
+type IgnoreRule = ReturnType<typeof parseIgnore>[number];
 
 export interface PackFiles {
   /** By path relative to the skill, sorted. */
@@ -61,8 +52,8 @@ export async function readPackFiles(dir: string, name: string, options: PackFile
   try {
     return await gather(dir, name, options);
   } catch (error) {
-    if (error instanceof TreeRefused) throw problemError(treeRefusal(error.refusal, dir));
-    throw error;
+    const refusal = findTreeRefusal(error);
+    throw refusal === undefined ? error : problemError(treeRefusal(refusal, dir));
   }
 }
 
@@ -99,7 +90,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
 
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
-/** Reads the file at the current position of a walk. Throws `TreeRefused` if it was replaced. */
+/** Reads the file at the current position of a walk. Raises a `TreeRefusal` if it was replaced. */
 export function readWhole(entry: FileEntry): { readonly hash: string; readonly bytes: Buffer } {
   const pieces: Buffer[] = [];
   const { value } = withEntryNow(entry, (descriptor, { size }) =>
@@ -120,7 +111,11 @@ export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
 /** Includes only the folders of the packed files, as an unpacked pack has them. */
 function digestFiles(files: Readonly<Record<string, LockedFile>>): string {
   const folders = new Set(Object.keys(files).flatMap(listParentFolders));
-  const entries: DigestEntry[] = [...folders].map((at) => ({ kind: 'folder', path: at, content: new Uint8Array() }));
+  const entries: Parameters<typeof digestOfEntries>[0][number][] = [...folders].map((at) => ({
+    kind: 'folder',
+    path: at,
+    content: new Uint8Array(),
+  }));
   for (const [at, { executable, sha256 }] of Object.entries(files))
     entries.push({ kind: executable === true ? 'program' : 'file', path: at, content: Buffer.from(sha256, 'hex') });
   return digestOfEntries(entries);

@@ -1,4 +1,4 @@
-import { parseIgnore, type IgnoreRule } from '#core';
+import { parseIgnore } from '#core';
 
 /** Files that exclude files from packs; later files take precedence. */
 export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
@@ -29,4 +29,7 @@ const ALWAYS = [
 ];
 
 /** Rules that precede those of all files. */
-export const BUILT_IN_IGNORES: readonly IgnoreRule[] = parseIgnore(ALWAYS.join('\n'), { folder: '', file: '' });
+export const BUILT_IN_IGNORES: readonly ReturnType<typeof parseIgnore>[number][] = parseIgnore(ALWAYS.join('\n'), {
+  folder: '',
+  file: '',
+});

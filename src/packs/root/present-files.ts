@@ -8,20 +8,19 @@ import type { LockedFile } from '../lock/lock.ts';
 import { findRefusal, isRefusal, packRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { quoted, type SkillError } from '#core';
 import {
+  OPEN_FLAGS,
   digestOfEntries,
   DirectoryHandle,
   FileHasher,
-  FOREIGN_FILE,
   isProgram,
   isSystemError,
   keepsModes,
   REPOSITORY_DATA,
   SMALL_FILE,
   TreeFingerprint,
-  TreeRefused,
+  findTreeRefusal,
   tryOpenDirectory,
   walk,
-  type DigestEntry,
   type WalkedEntry,
   type WalkProblem,
   type WalkStep,
@@ -80,10 +79,10 @@ export interface ReadTree extends Pick<PresentTree, 'folders' | 'bytes' | 'looks
   readonly entries: readonly ReadEntry[];
 }
 
-interface ReadEntry extends DigestEntry {
+type ReadEntry = Parameters<typeof digestOfEntries>[0][number] & {
   content: Uint8Array | string;
   readonly bytes: number;
-}
+};
 
 /** The first half of `presentFiles`, for callers that read many trees. */
 export function readFiles(folder: string, hasher: FileHasher, options: PresentOptions = {}): ReadTree | PackRefusal {
@@ -213,7 +212,7 @@ interface PresentEntry {
 }
 
 function readFile(folder: string, { path, place }: WalkedEntry, hasher: FileHasher): PresentEntry {
-  const descriptor = openSync(place, FOREIGN_FILE);
+  const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw changed(folder, path);
@@ -239,10 +238,11 @@ function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
   try {
     return act();
   } catch (error) {
-    const refusal = findRefusal(error);
-    if (refusal !== undefined) return refusal;
-    if (error instanceof TreeRefused)
-      return packRefusal('source/changed', `${quoted(folder)}: ${error.refusal.message}`, error.refusal.path);
+    const known = findRefusal(error);
+    if (known !== undefined) return known;
+    const refusal = findTreeRefusal(error);
+    if (refusal !== undefined)
+      return packRefusal('source/changed', `${quoted(folder)}: ${refusal.message}`, refusal.path);
     return systemRefusal(error, `${quoted(folder)} cannot be read`);
   }
 }

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 
-import { FOREIGN_FILE, isSystemError } from '#platform';
+import { OPEN_FLAGS, isSystemError } from '#platform';
 
 /** Up to this number, files are synced one by one. */
 const FEW = 48;
@@ -45,7 +45,7 @@ export function startBackgroundSync({ count, within }: Pick<ToSync, 'count' | 'w
 }
 
 export function syncPath(place: string): void {
-  const descriptor = openSync(place, FOREIGN_FILE);
+  const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
   try {
     fsyncSync(descriptor);
   } catch (error) {

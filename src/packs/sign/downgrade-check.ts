@@ -1,7 +1,7 @@
 /** Checks whether a version may replace the installed one: it must not be older, and not unsigned or signed by another key. */
 import { quoted } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
-import { compareVersions } from '#platform';
+import { compareVersions } from '../compare-versions.ts';
 
 export interface VersionAndSigner {
   readonly name: string;

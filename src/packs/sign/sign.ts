@@ -16,7 +16,7 @@ import {
 import { writeWholeText } from '../whole-file.ts';
 import { publicKeyObject, type SigningKey } from './secret-key.ts';
 import type { PinnedKey } from './keys.ts';
-import { NAMED_FILE } from '#platform';
+import { OPEN_FLAGS } from '#platform';
 
 export const SIGNATURE_SUFFIX = '.minisig';
 
@@ -195,7 +195,7 @@ function readPayload(payload: Payload): Uint8Array {
 
 function eachPiece(file: string, take: (bytes: Buffer) => void): void {
   try {
-    const descriptor = openSync(file, NAMED_FILE);
+    const descriptor = openSync(file, OPEN_FLAGS.namedFile);
     try {
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) throw refused('source/failed', `${quoted(file, 200)} is not a file`, file);

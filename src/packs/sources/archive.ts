@@ -10,7 +10,7 @@ import { parentFolder, problemError, quoted } from '#core';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
 import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
-import { isDirectory, isSystemError, NAMED_FILE, pause } from '#platform';
+import { OPEN_FLAGS, isDirectory, isSystemError, pause } from '#platform';
 import { findSkills, resolveTypedPath, skillsInside } from './folder.ts';
 import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';
@@ -207,7 +207,7 @@ async function copyHashed(from: string, to: string, { limits, signal }: StageCon
 
 function openSource(from: string): number {
   try {
-    return openSync(from, NAMED_FILE);
+    return openSync(from, OPEN_FLAGS.namedFile);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';

@@ -6,21 +6,13 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
-import {
-  connectThrough,
-  exchangeOver,
-  isRefused,
-  isSystemError,
-  networkGate,
-  proxyFor,
-  readGrant,
-  timerMs,
-  type HttpTarget,
-} from '#platform';
+import { connectThrough, exchangeOver, isSystemError, networkGate, proxyFor, readGrant, timerMs } from '#platform';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-address.ts';
-import { printable, problemError, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
+import { isProblem, printable, problemError, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
+
+type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
 
 const MAX_REDIRECTS = 5;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -225,9 +217,9 @@ export async function sendGet(target: HttpTarget, options: GetOptions): Promise<
   const isPublic = !target.host.isAddress || readAddress(target.host.name)?.kind === 'public';
   const proxy = isPublic ? proxyFor(target, env) : undefined;
   const reached = proxy === undefined ? await gate.reach(target, stop) : await connectThrough(proxy, target, stop);
-  if (stop.aborted && !isRefused(reached)) reached.destroy();
+  if (stop.aborted && !isProblem(reached)) reached.destroy();
   stop.throwIfAborted();
-  if (isRefused(reached)) {
+  if (isProblem(reached)) {
     if (reached.refusal !== 'not-public') return packRefusal('source/failed', reached.message);
     return {
       ...packRefusal('source/refused', `${target.authority} is not a public address`),

@@ -3,13 +3,7 @@ import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path';
 
 import { hasOnlyCopies, problemError, quoted } from '#core';
-import { leftOutLine, whyLeftOut, whyNotSearched, type LeftOut } from './left-out.ts';
-import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
-import { SKILL_FILE_NAME, nestedSkill, whyUnreachable } from './skill-folders.ts';
-import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import {
-  findFilesNamed,
   hashOpened,
   isProgram,
   isSystemError,
@@ -20,6 +14,12 @@ import {
   walkOpened,
   type OpenedEntry,
 } from '#platform';
+import { findFilesNamed } from '#skills';
+import { leftOutLine, whyLeftOut, whyNotSearched, type LeftOut } from './left-out.ts';
+import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
+import { SKILL_FILE_NAME, nestedSkill, whyUnreachable } from './skill-folders.ts';
+import { sourceText } from './source-text.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill, withManifest } from './top-files.ts';
 

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 
 import { printable, readAddress, readAuthority, type HostAndPort, type SkillError } from '#core';
-import { isSystemError, openAllowProxy, proxyFor, type ResolveHost } from '#platform';
+import { isSystemError, openAllowProxy, proxyFor, type networkGate } from '#platform';
 import { refused } from '../problems.ts';
 import { isLoopback } from './source-address.ts';
 import type { StageContext } from './source.ts';
@@ -76,7 +76,11 @@ function parseGitTarget(url: string): (HostAndPort & { readonly scheme: string }
 }
 
 /** A name without an address may be an alias in the user's settings of ssh. */
-async function refusePrivate({ host }: HostAndPort, resolve: ResolveHost, signal?: AbortSignal): Promise<void> {
+async function refusePrivate(
+  { host }: HostAndPort,
+  resolve: NonNullable<Parameters<typeof networkGate>[0]['resolve']>,
+  signal?: AbortSignal,
+): Promise<void> {
   const texts = host.isAddress ? [host.name] : await resolve(host.name, signal ?? new AbortController().signal);
   if (texts.some((text) => readAddress(text)?.kind !== 'public')) throw notPublic(host.name);
 }

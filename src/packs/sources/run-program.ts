@@ -1,5 +1,5 @@
 /** Runs git and npm with a timeout, limits and abort support. */
-import { DEFAULT_LIMITS, printable, SkillError, type EndReason } from '#core';
+import { DEFAULT_LIMITS, printable, SkillError, type ProgramEnd } from '#core';
 import { refused } from '../problems.ts';
 import { runChild } from '#platform';
 
@@ -50,7 +50,7 @@ export async function runProgram(program: Program): Promise<ProgramResult> {
           },
           signal,
         },
-        poll: (): EndReason | undefined => (isTooMuch?.() === true ? 'disk' : undefined),
+        poll: (): ProgramEnd['reason'] | undefined => (isTooMuch?.() === true ? 'disk' : undefined),
       },
     ),
   );

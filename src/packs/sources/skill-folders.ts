@@ -1,5 +1,6 @@
 /** Finds the skill folders in a list of paths. */
-import { ARCHIVE_LIMITS, listParentFolders, quoted } from '#core';
+import { ARCHIVE_LIMITS, quoted } from '#core';
+import { listParentFolders } from '../parent-folders.ts';
 import { whyNotSearched, type LeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';

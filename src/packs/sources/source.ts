@@ -2,7 +2,7 @@ import type { ScanFile } from '#scan';
 import type { LockedFile } from '../lock/lock.ts';
 import type { ArchiveLimits } from '#core';
 import type { PackRefusal } from '../problems.ts';
-import type { ResolveHost, TreeFingerprint } from '#platform';
+import type { TreeFingerprint, networkGate } from '#platform';
 
 /** Where skills come from. `source-text.ts` parses it. */
 export type PackSource =
@@ -113,7 +113,7 @@ export interface SourceNetwork {
   readonly allowHttp?: boolean;
   /** Allows private addresses. */
   readonly allowPrivate?: boolean;
-  readonly resolve?: ResolveHost;
+  readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   /** Additional certificate authorities in PEM format. */
   readonly certificates?: readonly string[];
   /** Paths of programs (default: from PATH). */

@@ -10,7 +10,7 @@ import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import type { SkillContents, SourceSkill } from './source.ts';
 import type { ScanFile } from '#scan';
-import { digestOfEntries, isSystemError, makeFolders, NEW_FILE, TreeFingerprint, type DigestEntry } from '#platform';
+import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint } from '#platform';
 import { toScanFile } from '../inspect/scan-files.ts';
 import { MAX_HEAD, skillName } from './skill-name.ts';
 
@@ -42,7 +42,7 @@ export type Fill = (write: (bytes: Uint8Array) => void) => { readonly sha256: st
 export class StagedSkill {
   readonly #options: StagedSkillOptions;
   readonly #names: PathValidator;
-  readonly #entries: DigestEntry[] = [];
+  readonly #entries: Parameters<typeof digestOfEntries>[0][number][] = [];
   readonly #files: [path: string, file: LockedFile][] = [];
   readonly #folders = new Set<string>();
   #bytes = 0;
@@ -81,7 +81,7 @@ export class StagedSkill {
     const at = this.#usable(from, 'file');
     const mode = isExecutable ? PROGRAM_MODE : FILE_MODE;
     const place = `${this.#options.path}/${at}`;
-    const descriptor = openSync(place, NEW_FILE, mode);
+    const descriptor = openSync(place, OPEN_FLAGS.newFile, mode);
     try {
       let first: Uint8Array = NOTHING;
       const { sha256, bytes } = fill((piece) => {

@@ -5,27 +5,27 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import type { LockedFile } from '../lock/lock.ts';
-import { mergeText, type MergeConflict } from './merge-text.ts';
-import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
-import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
-import { listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
+import { parentFolder, problemError, quoted, type SkillError } from '#core';
 import {
   hashOpened,
   isProgram,
   keepsModes,
-  openNewFile,
   orRefusal,
   pause,
   sha256,
   SMALL_FILE,
   walkTree,
   withEntryNow,
-  type FileWriter,
   type TreeEntry,
   type TreeRefusal,
 } from '#platform';
+import { openNewFile, type FileWriter } from '../archive/new-file.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import { mergeText, type MergeConflict } from './merge-text.ts';
+import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
+import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
+import { listParentFolders } from '../parent-folders.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;

@@ -2,7 +2,7 @@
  * Lists the capabilities that a new version of a skill adds, as far as its files state them. It does not prove that there are no others:
  * a skill can do things that it does not declare.
  */
-import { compareText, isBelowScripts, type SkillControls } from '#core';
+import { compareText, isBelowScripts, type SkillHead } from '#core';
 import { declaredSecrets, findDynamicCommands } from '#policy';
 import { parseSkillMd } from '#skills';
 import { readRequirements, requirementText } from '../requires/requires.ts';
@@ -86,7 +86,7 @@ function isProgramOrPackage(entry: string): boolean {
 /** The declarations of one version. */
 interface SkillState {
   /** Absent if SKILL.md is missing or invalid. */
-  readonly controls?: SkillControls;
+  readonly controls?: SkillHead['controls'];
   readonly description: string;
   readonly needsNetwork: boolean;
   readonly skills: readonly string[];
@@ -125,8 +125,8 @@ function readSkillState(name: string, files: readonly UpdatedFile[], side: 'befo
 
 /** The tool list restricts a skill, so removing the list grants all tools. */
 function toolCapabilities(
-  before: SkillControls | undefined,
-  after: SkillControls | undefined,
+  before: SkillHead['controls'] | undefined,
+  after: SkillHead['controls'] | undefined,
 ): readonly NewCapability[] {
   if (after === undefined) return [];
   const [was, now] = [before?.allowedTools, after.allowedTools];

@@ -2,7 +2,7 @@
 import { quoted } from '#core';
 import type { LockedSkill } from '../lock/lock.ts';
 import type { PackSource } from '../sources/source.ts';
-import { compareVersions } from '#platform';
+import { compareVersions } from '../compare-versions.ts';
 
 /** The current state of a skill in its source. */
 export type SourceNow =

@@ -2,17 +2,7 @@
  * Formats an update for review: new capabilities first, then changed files, then the diff. Untrusted text is framed (`framed-text.ts`) or
  * quoted, so that it cannot imitate our labels.
  */
-import {
-  compareText,
-  countText,
-  diffLines,
-  frameText,
-  isBelowScripts,
-  quoted,
-  type DiffHunk,
-  type DiffLine,
-  type TextDiff,
-} from '#core';
+import { compareText, countText, diffLines, frameText, isBelowScripts, quoted, type TextDiff } from '#core';
 import type { FileConflict } from './apply-update.ts';
 import type { MergeSide } from './merge-text.ts';
 import { newCapabilities, type UpdatedFile } from './capability-diff.ts';
@@ -195,7 +185,11 @@ function diffSections(files: readonly ComparedFile[], width: number, maxLines: n
   return left === 0 ? rows : [...rows, `… ${String(left)} more diff lines not shown`];
 }
 
-const MARKS: Readonly<Record<DiffLine['kind'], string>> = { same: ' ', removed: '-', added: '+' };
+const MARKS: Readonly<Record<TextDiff['hunks'][number]['lines'][number]['kind'], string>> = {
+  same: ' ',
+  removed: '-',
+  added: '+',
+};
 
 /** Hunks in unified diff format. The header of a truncated hunk still counts all its lines. */
 function hunkLines({ hunks, isEndChanged }: TextDiff, width: number, room: number): readonly string[] {
@@ -213,7 +207,7 @@ function hunkLines({ hunks, isEndChanged }: TextDiff, width: number, room: numbe
 }
 
 /** `moved`: lines removed minus lines added in earlier hunks. */
-function hunkHeader(hunk: DiffHunk, moved: number): string {
+function hunkHeader(hunk: TextDiff['hunks'][number], moved: number): string {
   const [same, removed, added] = [count(hunk, 'same'), count(hunk, 'removed'), count(hunk, 'added')];
   const [old, now] = [same + removed, same + added];
   // By convention, an empty side has the number of the line before it.
@@ -221,6 +215,9 @@ function hunkHeader(hunk: DiffHunk, moved: number): string {
   return `@@ -${place(hunk.line + moved, old)} +${place(hunk.line, now)} @@`;
 }
 
-function count({ lines }: DiffHunk, wanted: DiffLine['kind']): number {
+function count(
+  { lines }: TextDiff['hunks'][number],
+  wanted: TextDiff['hunks'][number]['lines'][number]['kind'],
+): number {
   return lines.reduce((sum, { kind }) => sum + (kind === wanted ? 1 : 0), 0);
 }

@@ -7,16 +7,17 @@ import {
   quoted,
   readJsonText,
   type Diagnostic,
-  type Finding,
-  type JsonText,
-  type Position,
-  type SchemaProblem,
+  type checkJson,
 } from '#core';
 import { isPresent } from './paths.ts';
 import { readTextFile } from './read-file.ts';
 
 export type CheckedJson =
-  | { readonly type: 'read'; readonly value: Readonly<Record<string, unknown>>; readonly text: JsonText }
+  | {
+      readonly type: 'read';
+      readonly value: Readonly<Record<string, unknown>>;
+      readonly text: ReturnType<typeof readJsonText>;
+    }
   | { readonly type: 'absent' }
   | { readonly type: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
 
@@ -30,13 +31,14 @@ const MAX_PROBLEMS = 20;
  */
 export function readCheckedJson(
   path: string,
-  check: (value: Readonly<Record<string, unknown>>) => readonly SchemaProblem[],
+  check: (value: Readonly<Record<string, unknown>>) => readonly ReturnType<typeof checkJson>[number][],
 ): CheckedJson {
-  const invalid = (...findings: readonly Omit<Finding, 'path'>[]): CheckedJson => ({
+  const invalid = (...findings: readonly Omit<Parameters<typeof diagnose>[0], 'path'>[]): CheckedJson => ({
     type: 'invalid',
     diagnostics: findings.map((finding) => diagnose({ path, ...finding }, 'lenient')),
   });
-  const broken = (message: string, at?: Position): CheckedJson => invalid({ code: 'config/invalid', ...at, message });
+  const broken = (message: string, at?: ReturnType<typeof positionOf>): CheckedJson =>
+    invalid({ code: 'config/invalid', ...at, message });
 
   const file = readTextFile(path, MAX_BYTES);
   // A broken link is an error: the user meant to have a file here.
@@ -58,7 +60,11 @@ export function readCheckedJson(
   return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, parsed.value, text)));
 }
 
-function toFinding(problem: SchemaProblem, value: unknown, text: JsonText): Omit<Finding, 'path'> {
+function toFinding(
+  problem: ReturnType<typeof checkJson>[number],
+  value: unknown,
+  text: ReturnType<typeof readJsonText>,
+): Omit<Parameters<typeof diagnose>[0], 'path'> {
   const code = problem.type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
   return { code, ...text.locate(problem.path), ...problemText(problem, value) };
 }

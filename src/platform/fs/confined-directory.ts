@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, toRelativePath, type FailureCode, type RelativePath } from '#core';
+import { compareText, toRelativePath, type RelativePath, type ActionProblem } from '#core';
 import {
   DirectoryHandle,
   descriptorPath,
@@ -62,7 +62,7 @@ export interface ConfinedListing {
 
 export type ConfinedOpening =
   | { readonly type: 'open'; readonly directory: ConfinedDirectory }
-  | { readonly type: 'failed'; readonly code: FailureCode };
+  | { readonly type: 'failed'; readonly code: ActionProblem['code'] };
 
 /** Links followed for one path. */
 export const MAX_LINKS = 8;
@@ -95,7 +95,7 @@ export function openConfined(
 export function inConfined<Result, Otherwise = Result>(
   directory: string,
   act: (directory: ConfinedDirectory) => Result,
-  otherwise: (code: FailureCode) => Otherwise,
+  otherwise: (code: ActionProblem['code']) => Otherwise,
 ): Result | Otherwise {
   const opening = openConfined(directory);
   if (opening.type === 'failed') return otherwise(opening.code);

@@ -5,7 +5,7 @@
  */
 import { closeSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
-import type { FailureCode, RelativePath } from '#core';
+import type { RelativePath, ActionProblem } from '#core';
 import { FOREIGN_FILE, FOREIGN_FOLDER, NAMED_FOLDER } from './open-flags.ts';
 import { isSystemError, realPath, tryRealPath } from './paths.ts';
 
@@ -24,7 +24,7 @@ export function descriptorPath(descriptor: number): string {
 
 export interface OpenFailed {
   readonly type: 'failed';
-  readonly code: FailureCode;
+  readonly code: ActionProblem['code'];
   /** The error code of the system, or the size of a file that is too large. */
   readonly detail?: string;
 }
@@ -133,7 +133,7 @@ export function openRegularFile(place: string): OpenedFile {
 }
 
 /** Why this is not a regular file; `undefined` if it is one. A link is `file/changed`: links are resolved before. */
-export function notRegular(stats: Stats): FailureCode | undefined {
+export function notRegular(stats: Stats): ActionProblem['code'] | undefined {
   if (stats.isFile()) return undefined;
   if (stats.isSymbolicLink()) return 'file/changed';
   return stats.isDirectory() ? 'file/directory' : 'file/not-regular';
@@ -219,7 +219,7 @@ export function giveTo(descriptor: number, { uid, gid }: Stats): void {
   }
 }
 
-export function failed(code: FailureCode, detail?: string): OpenFailed {
+export function failed(code: ActionProblem['code'], detail?: string): OpenFailed {
   return { type: 'failed', code, detail };
 }
 
@@ -230,7 +230,7 @@ export function systemFailure(error: unknown): OpenFailed {
   return code === undefined ? failed('file/unreadable', error.code) : failed(code);
 }
 
-const FAILURES: Readonly<Record<string, FailureCode>> = {
+const FAILURES: Readonly<Record<string, ActionProblem['code']>> = {
   ENOENT: 'file/missing',
   ENOTDIR: 'file/missing',
   ENAMETOOLONG: 'path/too-long',

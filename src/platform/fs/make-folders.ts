@@ -15,17 +15,6 @@ export function makeFolders(folder: string, mode = 0o777): void {
   for (const at of missing.reverse()) if (!tryMake(at, mode)) mkdirSync(at, { mode });
 }
 
-/** Creates a folder that the program can do without, such as a cache; false if the system refuses. */
-export function tryMakeFolders(folder: string, mode = 0o777): boolean {
-  try {
-    makeFolders(folder, mode);
-    return true;
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
-}
-
 /** False if the parent is missing. */
 function tryMake(folder: string, mode: number): boolean {
   if (isFolder(folder)) return true;

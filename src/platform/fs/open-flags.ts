@@ -15,13 +15,18 @@ export const NAMED_FOLDER = O_RDONLY | O_DIRECTORY;
 export const FOREIGN_FOLDER = NAMED_FOLDER | O_NOFOLLOW;
 /** Fails if anything exists at the path, a broken link included. */
 export const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-/** For a file that is only appended to. */
-export const NEW_GROWING_FILE = NEW_FILE | O_APPEND;
-
-/** For a file of our own that several processes append to. */
-export const GROWING_FILE = O_RDWR | O_CREAT | O_NOFOLLOW | O_APPEND | O_NONBLOCK;
-/** For overwriting a small file of our own in its place. */
-export const OWN_FILE = O_RDWR | O_NOFOLLOW | O_NONBLOCK;
-
 /** Linux's O_PATH, which Node does not name: opens a directory without read permission. */
 export const UNREADABLE_FOLDER = 0o10000000 | FOREIGN_FOLDER;
+
+/** What other parts open files with. */
+export const OPEN_FLAGS = {
+  namedFile: NAMED_FILE,
+  foreignFile: FOREIGN_FILE,
+  newFile: NEW_FILE,
+  /** For a file that is only appended to. */
+  newGrowingFile: NEW_FILE | O_APPEND,
+  /** For a file of our own that several processes append to. */
+  growingFile: O_RDWR | O_CREAT | O_NOFOLLOW | O_APPEND | O_NONBLOCK,
+  /** For overwriting a small file of our own in its place. */
+  ownFile: O_RDWR | O_NOFOLLOW | O_NONBLOCK,
+} as const;

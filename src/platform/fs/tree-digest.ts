@@ -13,7 +13,8 @@ import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeFingerprint, fingerprintTree, readFingerprint } from './tree-stat.ts';
 import {
-  TreeRefused,
+  findTreeRefusal,
+  treeRefused,
   orRefusal,
   refuseLinksOutside,
   walkOpened,
@@ -130,16 +131,16 @@ export class TreeReading {
   }
 
   /**
-   * Call after all files were read. Throws `TreeRefused` for links that lead outside, for files with a second name outside, and if the
+   * Call after all files were read. Raises a `TreeRefusal` for links that lead outside, for files with a second name outside, and if the
    * tree changed.
    */
   refuseChanged(root: string, options: WalkOptions): void {
     refuseLinksOutside(this.#links, this.#folders);
     for (const { path, all, found } of this.#names.values())
       if (found < all)
-        throw new TreeRefused('hard-link', path, `${quoted(path)} has a second name (hard link) outside of the tree`);
+        throw treeRefused('hard-link', path, `${quoted(path)} has a second name (hard link) outside of the tree`);
     if (fingerprintTree(root, options) !== this.#fingerprint.digest())
-      throw new TreeRefused('changed', '', 'it changed while it was read');
+      throw treeRefused('changed', '', 'it changed while it was read');
   }
 
   /** Call after `refuseChanged`. */
@@ -272,7 +273,7 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
       if (isWhole && now.size <= MAX_ENTRIES) entries.set(tree, now);
       return tree.digest;
     } catch (error) {
-      if (error instanceof TreeRefused) return undefined;
+      if (findTreeRefusal(error) !== undefined) return undefined;
       throw error;
     }
   };

@@ -10,7 +10,7 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 export const SMALL_FILE = 256 * 1024;
 
 /**
- * Opens a file of a walk while `use` runs, and also returns its state from before. Throws `TreeRefused` if it is not the file that the
+ * Opens a file of a walk while `use` runs, and also returns its state from before. Raises a `TreeRefusal` if it is not the file that the
  * walk met, and whatever `use` throws. The caller detects later changes by walking the tree again.
  */
 export function withEntryNow<T>(
@@ -32,7 +32,7 @@ export interface OpenedFile {
   readonly buffer?: Buffer;
 }
 
-/** Passes all bytes of an opened file to `use` in chunks. Throws `TreeRefused` if there are more or fewer than `size`. */
+/** Passes all bytes of an opened file to `use` in chunks. Raises a `TreeRefusal` if there are more or fewer than `size`. */
 export function readPieces(
   at: string,
   { descriptor, size, buffer: given }: OpenedFile,
@@ -94,7 +94,7 @@ export class FileHasher {
     this.#buffer = buffer;
   }
 
-  /** Reads an opened file now and calls `done` with its SHA-256 in hex, at the latest in `finish`. Throws `TreeRefused` as `readPieces`. */
+  /** Reads an opened file now and calls `done` with its SHA-256 in hex, at the latest in `finish`. Raises a `TreeRefusal` as `readPieces`. */
   add(at: string, { descriptor, size }: OpenedFile, done: (sha256: string) => void): void {
     if (size >= this.#buffer.length) return done(hashOpened(at, { descriptor, size }));
     if (this.#used + size >= this.#buffer.length) this.finish();

@@ -72,7 +72,7 @@ export class TreeFingerprint {
 
 const QUIET = { throwIfNoEntry: false } as const;
 
-/** The fingerprint of a tree as it is now. Throws `TreeRefused`. */
+/** The fingerprint of a tree as it is now. Raises a `TreeRefusal`. */
 export function fingerprintTree(root: string, options: WalkOptions): string {
   return readFingerprint(root, options).digest();
 }

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { quoted } from '#core';
+import { isSkillError, quoted, problemError, toProblem, type Problem, type SkillError } from '#core';
 import { DirectoryHandle } from './directory-handle.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';
@@ -24,25 +24,35 @@ export type TreeProblem =
   | 'too-large'
   | 'too-deep';
 
-/** Why a tree is refused as a whole. */
-export interface TreeRefusal {
+/** Why a tree is refused as a whole. The message is lower case and does not name the tree. */
+export interface TreeRefusal extends Problem<`tree/${TreeProblem}`> {
   readonly type: 'refused';
   readonly problem: TreeProblem;
   /** Below the tree; empty for the tree itself. */
   readonly path: string;
-  /** Lower case, without the name of the tree. */
-  readonly message: string;
 }
 
-/** Ends a walk. `orRefusal` turns it into a value. */
-export class TreeRefused extends Error {
-  override readonly name = 'TreeRefused';
-  readonly refusal: TreeRefusal;
+/** The error that ends a walk. `orRefusal` and `findTreeRefusal` turn it into a value. */
+export function treeRefused(problem: TreeProblem, path: string, message: string): SkillError {
+  const refusal: TreeRefusal = {
+    type: 'refused',
+    code: `tree/${problem}`,
+    problem,
+    path,
+    message,
+    hint: 'remove or replace the named entry, then try again',
+  };
+  return problemError(refusal);
+}
 
-  constructor(problem: TreeProblem, at: string, message: string) {
-    super(message);
-    this.refusal = { type: 'refused', problem, path: at, message };
-  }
+/** The refusal that a caught error carries. */
+export function findTreeRefusal(error: unknown): TreeRefusal | undefined {
+  const problem = isSkillError(error) ? error.raised : undefined;
+  return problem !== undefined && isTreeRefusal(problem) ? problem : undefined;
+}
+
+function isTreeRefusal(problem: Problem): problem is TreeRefusal {
+  return problem.code.startsWith('tree/');
 }
 
 export interface TreeLimits {
@@ -96,7 +106,7 @@ export interface WalkOptions {
 /** Repository data beside the files, at any depth: it differs between equal checkouts. Everything else is part of a tree. */
 export const REPOSITORY_DATA = '.git';
 
-/** Every entry of a tree; a directory comes before its entries. Throws `TreeRefused`. */
+/** Every entry of a tree; a directory comes before its entries. Raises a `TreeRefusal`. */
 export function walkTree(root: string, options: WalkOptions = {}): Generator<TreeEntry, void, undefined> {
   return walkStrictly<FileEntry>(root, options, (place, at) => {
     const stats = lstatSync(place);
@@ -125,7 +135,7 @@ function* walkStrictly<F extends FileEntry>(
     if (skip?.(at, () => kind === 'directory') === true || (name === REPOSITORY_DATA && !repositoryData)) return false;
     entries += 1;
     if (entries > limits.maxEntries)
-      throw new TreeRefused('too-many', '', `it has more than ${String(limits.maxEntries)} files and folders`);
+      throw treeRefused('too-many', '', `it has more than ${String(limits.maxEntries)} files and folders`);
     return true;
   };
   const onProblem = (problem: WalkProblem, at: string, cause?: unknown): void => {
@@ -143,7 +153,7 @@ function* walkStrictly<F extends FileEntry>(
       bytes += entry.stats.size;
       if (bytes > limits.maxBytes) {
         if ('descriptor' in entry && typeof entry.descriptor === 'number') closeSync(entry.descriptor);
-        throw new TreeRefused('too-large', '', `it has more than ${String(limits.maxBytes)} bytes`);
+        throw treeRefused('too-large', '', `it has more than ${String(limits.maxBytes)} bytes`);
       }
       yield entry;
     }
@@ -160,7 +170,7 @@ function openTop(root: string): DirectoryHandle {
     return DirectoryHandle.open(root, { followLink: true });
   } catch (error) {
     const isGone = isSystemError(error) && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code);
-    throw isGone ? new TreeRefused('gone', '', 'there is no such folder') : asRefusal(error, '');
+    throw isGone ? treeRefused('gone', '', 'there is no such folder') : asRefusal(error, '');
   }
 }
 
@@ -174,17 +184,17 @@ function meetEntry<F extends FileEntry>(
   } catch (error) {
     throw asRefusal(error, at);
   }
-  throw new TreeRefused('not-regular', at, `${quoted(at)} is a pipe, a socket or a device`);
+  throw treeRefused('not-regular', at, `${quoted(at)} is a pipe, a socket or a device`);
 }
 
 function problemRefusal(problem: WalkProblem, at: string, cause: unknown, { maxDepth }: TreeLimits): unknown {
-  if (problem === 'name') return new TreeRefused('name', at, `${shown(at)} has a file with a name that is not UTF-8`);
+  if (problem === 'name') return treeRefused('name', at, `${shown(at)} has a file with a name that is not UTF-8`);
   if (problem === 'too-deep')
-    return new TreeRefused('too-deep', at, `${quoted(at)} is more than ${String(maxDepth)} folders deep`);
+    return treeRefused('too-deep', at, `${quoted(at)} is more than ${String(maxDepth)} folders deep`);
   if (isSystemError(cause)) return asRefusal(cause, at);
   if (problem === 'changed') return changed(at);
   const detail = typeof cause === 'object' && cause !== null && 'detail' in cause ? String(cause.detail) : problem;
-  return new TreeRefused('unreadable', at, `${shown(at)} cannot be read (${detail})`);
+  return treeRefused('unreadable', at, `${shown(at)} cannot be read (${detail})`);
 }
 
 /** Runs a walk; a refused tree is a value. */
@@ -192,8 +202,7 @@ export async function orRefusal<T>(act: () => Promise<T>): Promise<T | TreeRefus
   try {
     return await act();
   } catch (error) {
-    if (error instanceof TreeRefused) return error.refusal;
-    throw error;
+    return toProblem(error, isTreeRefusal);
   }
 }
 
@@ -204,10 +213,10 @@ const SWAPPED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EIN
 export function asRefusal(error: unknown, at: string): unknown {
   if (!isSystemError(error)) return error;
   if (SWAPPED.has(error.code)) return changed(at);
-  return new TreeRefused('unreadable', at, `${shown(at)} cannot be read (${error.code})`);
+  return treeRefused('unreadable', at, `${shown(at)} cannot be read (${error.code})`);
 }
 
-/** Opens a file of a tree. Throws `TreeRefused` if it is not a regular file, or not the file that was `seen`. */
+/** Opens a file of a tree. Raises a `TreeRefusal` if it is not a regular file, or not the file that was `seen`. */
 export function openFileAt(place: string, at: string, seen: Stats | undefined): OpenedEntry {
   let descriptor: number | undefined;
   try {
@@ -222,8 +231,8 @@ export function openFileAt(place: string, at: string, seen: Stats | undefined): 
   }
 }
 
-export function changed(at: string): TreeRefused {
-  return new TreeRefused('changed', at, `${shown(at)} changed while it was read`);
+export function changed(at: string): SkillError {
+  return treeRefused('changed', at, `${shown(at)} changed while it was read`);
 }
 
 function shown(at: string): string {
@@ -232,7 +241,7 @@ function shown(at: string): string {
 
 function readLinkTarget(place: string, at: string): string {
   const bytes = readlinkSync(place, { encoding: 'buffer' });
-  if (!isUtf8(bytes)) throw new TreeRefused('name', at, `${quoted(at)} is a link to a name that is not UTF-8`);
+  if (!isUtf8(bytes)) throw treeRefused('name', at, `${quoted(at)} is a link to a name that is not UTF-8`);
   return bytes.toString('utf8');
 }
 
@@ -240,14 +249,14 @@ function readLinkTarget(place: string, at: string): string {
 const MAX_LINKS = 40;
 
 /**
- * Throws `TreeRefused` if a link leads out of the tree, directly or through other links. A missing target inside is allowed. `links`
+ * Raises a `TreeRefusal` if a link leads out of the tree, directly or through other links. A missing target inside is allowed. `links`
  * has the targets by path.
  */
 export function refuseLinksOutside(links: ReadonlyMap<string, string>, folders: ReadonlySet<string>): void {
   for (const [at, target] of links) {
     const reason = whyOutside(at, links, folders);
     if (reason !== undefined)
-      throw new TreeRefused('link-outside', at, `${quoted(at)} is a link to ${quoted(target)}, which ${reason}`);
+      throw treeRefused('link-outside', at, `${quoted(at)} is a link to ${quoted(target)}, which ${reason}`);
   }
 }
 

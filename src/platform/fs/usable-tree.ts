@@ -2,6 +2,7 @@
  * Reading a tree that has entries which cannot be used: links that lead outside, files that cannot be read, devices. They are not part of
  * the tree then, like `.git`: they are neither in its digest nor in copies of it, and the rest stays usable.
  */
+import { isProblem } from '#core';
 import type { TreeProblem, TreeRefusal, WalkOptions } from './tree-walk.ts';
 
 const OMITTED: ReadonlySet<TreeProblem> = new Set(['link-outside', 'unreadable', 'not-regular']);
@@ -20,13 +21,9 @@ export async function withoutUnusable<T extends { readonly type: string }>(
   const omitted = new Map<string, TreeRefusal>();
   for (;;) {
     const result = await act(omitted.size === 0 ? {} : { skip: (path) => omitted.has(path) });
-    if (!isRefused(result)) return { ...result, omitted: [...omitted.values()] };
+    if (!isProblem(result)) return { ...result, omitted: [...omitted.values()] };
     const isOver = result.path === '' || omitted.has(result.path) || omitted.size === MAX_OMITTED;
     if (isOver || !OMITTED.has(result.problem)) return result;
     omitted.set(result.path, result);
   }
-}
-
-function isRefused(result: { readonly type: string }): result is TreeRefusal {
-  return result.type === 'refused';
 }

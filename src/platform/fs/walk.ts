@@ -1,5 +1,6 @@
 /**
- * One walk for every tree. Each directory is opened below the handle of its parent, so that no link is followed and nothing outside is
+ * The walk below one directory handle. `tree-walk.ts` refuses the tree at the first problem; `confined-directory.ts` goes on without the
+ * entry. Each directory is opened below the handle of its parent, so that no link is followed and nothing outside is
  * reached. The policy decides what to enter and what to do about entries that cannot be visited: refuse the tree, or go on without them.
  */
 import { isUtf8 } from 'node:buffer';

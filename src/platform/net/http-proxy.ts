@@ -9,9 +9,9 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { printable, readAuthority, writeAuthority, type HostAndPort } from '#core';
+import { isProblem, printable, readAuthority, writeAuthority, type HostAndPort } from '#core';
 import { joinSockets, type ByteMeter } from './joined-sockets.ts';
-import { isRefused, type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
+import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
 
 export interface HttpProxyOptions {
   readonly gate: NetworkGate;
@@ -125,7 +125,7 @@ async function tunnel(request: IncomingMessage, socket: Duplex, options: HttpPro
   }
   const gone = whenGone(socket);
   const reached = await gate.reach(asked, gone);
-  if (isRefused(reached)) {
+  if (isProblem(reached)) {
     if (!gone.aborted) answerRaw(socket, STATUS[reached.refusal], reached.message);
     return;
   }
@@ -166,7 +166,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, optio
     );
   }
   const reached = await gate.reach(target, whenGone(request.socket));
-  if (isRefused(reached)) return answer(response, STATUS[reached.refusal], reached.message);
+  if (isProblem(reached)) return answer(response, STATUS[reached.refusal], reached.message);
   if (response.destroyed) return void reached.destroy();
   closeWhenIdle(reached, options.idleMs);
   response.once('close', () => reached.destroy());

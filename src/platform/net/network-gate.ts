@@ -10,13 +10,14 @@ import {
   readAddress,
   readHostPattern,
   writeAuthority,
-  type AddressKind,
   type HostAndPort,
   type HostPattern,
-  type NetworkAddress,
+  type Problem,
 } from '#core';
 import { isSystemError } from '../fs/paths.ts';
 import { connectThrough, proxyFor } from './user-proxy.ts';
+
+type NetworkAddress = NonNullable<ReturnType<typeof readAddress>>;
 
 /** Resolves a name to addresses, best first. */
 export type ResolveHost = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -35,10 +36,9 @@ export interface NetworkDecision {
   readonly rule: string;
 }
 
-export interface Refused {
+/** Why a host is not reached. The message is one line for the program, so that it knows which grant is missing. */
+export interface Unreached extends Problem<`network/${Refusal}`> {
   readonly refusal: Refusal;
-  /** One line for the program, so that it knows which grant is missing. */
-  readonly message: string;
 }
 
 export interface NetworkGateOptions {
@@ -52,8 +52,8 @@ export interface NetworkGateOptions {
 }
 
 export interface NetworkGate {
-  /** Connects to a granted host. Network errors are returned as `Refused`. */
-  reach(asked: HostAndPort, signal: AbortSignal): Promise<Socket | Refused>;
+  /** Connects to a granted host. Network errors are returned as a problem. */
+  reach(asked: HostAndPort, signal: AbortSignal): Promise<Socket | Unreached>;
 }
 
 const HTTP_PORT = 80;
@@ -62,8 +62,8 @@ const MAX_TRIES = 3;
 /** Grants listed in a refusal. */
 const MAX_NAMED = 8;
 
-export function isRefused(reached: Socket | Refused): reached is Refused {
-  return 'refusal' in reached;
+function unreached(refusal: Refusal, message: string): Unreached {
+  return { code: `network/${refusal}`, refusal, message, hint: 'grant the host, or use one that is granted' };
 }
 
 /**
@@ -80,9 +80,9 @@ export function networkGate({
   const decide = (asked: HostAndPort, allowed: boolean, rule: string): void => {
     onDecision({ host: asked.host.name, port: asked.port, allowed, rule });
   };
-  const refuse = (asked: HostAndPort, refusal: Refusal, message: string): Refused => {
+  const refuse = (asked: HostAndPort, refusal: Refusal, message: string): Unreached => {
     decide(asked, false, refusal);
-    return { refusal, message };
+    return unreached(refusal, message);
   };
   return {
     async reach(asked, signal) {
@@ -104,7 +104,7 @@ export function networkGate({
         const socket = await dial({ address: address.text, port: asked.port, connectMs, signal });
         if (socket !== undefined) return socket;
       }
-      return { refusal: 'unreachable', message: `${authority} does not answer` };
+      return unreached('unreachable', `${authority} does not answer`);
     },
   };
 }
@@ -118,7 +118,7 @@ interface ProxyUse extends Pick<NetworkGateOptions, 'connectMs'> {
 async function throughProxy(
   asked: HostAndPort,
   { proxyFrom, connectMs, signal }: ProxyUse,
-): Promise<Socket | Refused | undefined> {
+): Promise<Socket | Unreached | undefined> {
   try {
     const proxy = proxyFor({ ...asked, isSecure: asked.port !== HTTP_PORT }, proxyFrom);
     if (proxy === undefined) return undefined;
@@ -126,9 +126,9 @@ async function throughProxy(
   } catch (error) {
     // Every failure of the user's proxy has this code.
     if (error instanceof Error && 'code' in error && error.code === 'EPROXY')
-      return { refusal: 'unreachable', message: error.message };
+      return unreached('unreachable', error.message);
     if (signal.aborted || (error instanceof Error && /Abort|Timeout|cancelled/.test(`${error.name} ${error.message}`)))
-      return { refusal: 'unreachable', message: 'the proxy does not answer' };
+      return unreached('unreachable', 'the proxy does not answer');
     throw error;
   }
 }
@@ -168,7 +168,7 @@ function notGranted(grants: readonly HostPattern[], { host, port }: HostAndPort)
   return `${writeAuthority(host, port)} is not granted; ${known}`;
 }
 
-const KINDS: Readonly<Record<AddressKind, string>> = {
+const KINDS: Readonly<Record<NonNullable<ReturnType<typeof readAddress>>['kind'], string>> = {
   public: 'an address of this machine',
   private: 'a private network',
   loopback: 'this machine',

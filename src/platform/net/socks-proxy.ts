@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
-import { printable, readHost, type HostAndPort } from '#core';
+import { isProblem, printable, readHost, type HostAndPort } from '#core';
 import { joinSockets, takeBytes, type ByteMeter } from './joined-sockets.ts';
-import { isRefused, type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
+import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
 
 export interface SocksOptions {
   readonly gate: NetworkGate;
@@ -61,7 +61,7 @@ export async function serveSocks(
     return end(reply(REPLIES.malformed));
   }
   const reached = await gate.reach(asked, signal);
-  if (isRefused(reached)) return end(reply(REPLIES[reached.refusal]));
+  if (isProblem(reached)) return end(reply(REPLIES[reached.refusal]));
   if (socket.destroyed) return void reached.destroy();
   socket.write(Uint8Array.from(reply(0)));
   joinSockets(socket, reached, meter);

@@ -12,11 +12,10 @@ import {
   quoted,
   shellWord,
   SkillError,
-  type EndReason,
   type Identity,
   type ProgramEnd,
   type RunLimits,
-  type RunStreams,
+  type AttachedWorkspace,
 } from '#core';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots, type Inherited } from './inherited-descriptors.ts';
@@ -25,6 +24,8 @@ import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './proc.ts';
+
+type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
 /** A process to start. It inherits nothing from this process except what is listed here. */
 export interface ChildSpec {
@@ -250,7 +251,7 @@ export interface Supervision {
    * Checks limits without events (disk, memory, processes) about every 100 ms, less often if it is slow, and once after the end. A
    * returned reason ends the program.
    */
-  readonly poll?: (isLast: boolean) => EndReason | undefined;
+  readonly poll?: (isLast: boolean) => ProgramEnd['reason'] | undefined;
   /** Asks for the next check in less than 100 ms. */
   readonly pauseMs?: () => number;
 }
@@ -262,9 +263,9 @@ export async function supervise(child: Child, supervision: Supervision): Promise
   let durationMs = 0;
   let isRefused = false;
   try {
-    const reason = await new Promise<EndReason>((resolve, reject) => {
+    const reason = await new Promise<ProgramEnd['reason']>((resolve, reject) => {
       const left = Math.max(0, limits.wallMs - (performance.now() - started));
-      const settle = (why: EndReason) => (): void => resolve(why);
+      const settle = (why: ProgramEnd['reason']) => (): void => resolve(why);
       whenPassed(timerMs(left), watching.signal, settle('timeout'));
       // A derived signal: many programs may share the caller's, and Node warns about more than ten listeners.
       const leaving = streams.signal === undefined ? undefined : AbortSignal.any([streams.signal]);
@@ -294,7 +295,7 @@ export async function supervise(child: Child, supervision: Supervision): Promise
 }
 
 interface Ending {
-  readonly reason: EndReason;
+  readonly reason: ProgramEnd['reason'];
   readonly exit: ChildExit | undefined;
   /** All processes are gone and all output was read. */
   readonly isOver: boolean;
@@ -325,18 +326,18 @@ function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): Progr
 interface Polling {
   readonly pauseMs: () => number;
   readonly signal: AbortSignal;
-  readonly found: (reason: EndReason) => void;
+  readonly found: (reason: ProgramEnd['reason']) => void;
   readonly failed: (error: unknown) => void;
 }
 
 function pollUntil(
-  poll: (isLast: boolean) => EndReason | undefined,
+  poll: (isLast: boolean) => ProgramEnd['reason'] | undefined,
   { pauseMs, signal, found, failed }: Polling,
 ): void {
   const pause = (): number => Math.min(POLL_MS, pauseMs());
   const look = (): void => {
     const timer = cpuTimer();
-    let reason: EndReason | undefined;
+    let reason: ProgramEnd['reason'] | undefined;
     try {
       reason = poll(false);
     } catch (error) {
@@ -375,7 +376,7 @@ export async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T 
 
 export interface ChildRun extends Omit<Supervision, 'started' | 'poll'> {
   readonly stdin: Uint8Array;
-  readonly poll?: (child: Child, isLast: boolean) => EndReason | undefined;
+  readonly poll?: (child: Child, isLast: boolean) => ProgramEnd['reason'] | undefined;
 }
 
 /** Runs a process until it ends. */

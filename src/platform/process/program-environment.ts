@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { failure, quoted, type ExecutorName, type ActionProblem } from '#core';
+import { failure, quoted, type ActionProblem, type Executor } from '#core';
 
 export interface EnvironmentRequest {
   /** The path of the workspace as the program sees it. */
@@ -30,7 +30,7 @@ export type ProgramEnvironment =
 export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
 
 /** Folders searched before `PROGRAM_FOLDERS`: the one of this Node. A container has its own Node. */
-export function interpreterFolders(executor: ExecutorName): readonly string[] {
+export function interpreterFolders(executor: Executor['name']): readonly string[] {
   return executor === 'container' ? [] : [path.dirname(process.execPath)];
 }
 

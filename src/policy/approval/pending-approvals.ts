@@ -17,7 +17,6 @@ import {
   SkillError,
   type ApprovalAnswer,
   type ApprovalRequest,
-  type ApprovalScope,
 } from '#core';
 import {
   createFileAtomically,
@@ -54,7 +53,7 @@ export interface PendingQuestion {
 
 export interface PendingAnswer {
   readonly verdict: 'yes' | 'no';
-  readonly scope: ApprovalScope;
+  readonly scope: ApprovalAnswer['scope'];
   /** Why not; the model reads it. */
   readonly reason?: string;
 }

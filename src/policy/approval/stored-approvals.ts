@@ -1,15 +1,15 @@
 import path from 'node:path';
 
-import { RISKS, type ApprovalRequest, type ApprovedSkill, type Risk } from '#core';
+import { RISKS, type ApprovalRequest, type Decision } from '#core';
 import { openSealedFile, sha256 } from '#platform';
 
 /** An answer that is valid for a skill until one of its files changes. */
 export interface StoredApproval {
   readonly coverage: string;
-  readonly skill: ApprovedSkill;
+  readonly skill: NonNullable<ApprovalRequest['skill']>;
   readonly tool: string;
   /** Higher risks are not covered. */
-  readonly risk: Risk;
+  readonly risk: Decision['risk'];
   /** The isolation it was given for; empty if no program runs. An approval for a sandbox does not cover a run without one. */
   readonly isolation: string;
   readonly verdict: 'yes' | 'no';

@@ -12,7 +12,8 @@ import {
   type Word,
 } from 'unbash';
 
-import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '#core';
+import type { CommandLine } from '#core';
+import type { CommandWord, SimpleCommand, Unclear } from './command-line-parts.ts';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
 import { commandWord, computedWord, NO_VARIABLES, type Variables } from './command-words.ts';
 

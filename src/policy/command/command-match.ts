@@ -3,7 +3,8 @@
  * everything that programs which run programs show. What cannot be known is `unclear`.
  */
 
-import type { CommandLine, CommandWord, SimpleCommand } from '#core';
+import type { CommandLine } from '#core';
+import type { CommandWord, SimpleCommand } from './command-line-parts.ts';
 import { isPartOf, matchesStars, type CommandPattern, type PatternWord } from './command-pattern.ts';
 import { baseName } from './program-names.ts';
 

@@ -11,7 +11,8 @@
  */
 
 import { systemName } from './program-names.ts';
-import { hiddenCharacters, quoted, type CommandLine, type CommandWord, type SimpleCommand } from '#core';
+import { hiddenCharacters, quoted, type CommandLine } from '#core';
+import type { CommandWord, SimpleCommand } from './command-line-parts.ts';
 
 /** The text between stars; a single piece is a word without stars. */
 export type PatternWord = readonly string[];

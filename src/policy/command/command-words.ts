@@ -1,7 +1,7 @@
 /** Converts words of the parsed shell line: what is fixed, and what the shell computes. */
 import type { Word, WordPart } from 'unbash';
 
-import type { CommandWord } from '#core';
+import type { CommandWord } from './command-line-parts.ts';
 
 /** Values of variables that only the runtime sets. */
 export type Variables = ReadonlyMap<string, string>;

@@ -2,7 +2,8 @@
  * Programs whose job is to run another command line: `timeout 5 git status` is `git status`. They are read as far as their options are
  * known; with any other option the program that they run counts as hidden.
  */
-import type { CommandLine, CommandWord, SimpleCommand } from '#core';
+import type { CommandLine } from '#core';
+import type { CommandWord, SimpleCommand } from './command-line-parts.ts';
 import { isFreeBuiltin, readBuiltin, type Inside, type Words } from './command-builtins.ts';
 import { computedWord, fixedWord } from './command-words.ts';
 import { baseName, systemName } from './program-names.ts';

@@ -1,17 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
+import { exchangeOver, networkGate, readGrant, timerMs, type NetworkDecision } from '#platform';
 import {
-  exchangeOver,
-  isRefused,
-  networkGate,
-  readGrant,
-  timerMs,
-  type HttpTarget,
-  type NetworkDecision,
-  type NetworkGate,
-  type ResolveHost,
-} from '#platform';
-import {
+  isProblem,
   actionFailed,
   printable,
   quoted,
@@ -20,12 +11,17 @@ import {
   type ActionFailed,
   type ActionProblem,
   type HostPattern,
-  type NetworkRequest,
-  type ResponseReceived,
+  type Action,
+  type OfType,
+  type Observation,
 } from '#core';
 import { hostFailure } from '../host-failure.ts';
 import { readMessage, readRedirect, readTarget, redirectedMessage, type Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
+
+type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
+
+type ResponseReceived = OfType<Observation, 'response-received'>;
 
 export interface NetworkRequestOptions {
   /** Grants for private hosts; see core/network/host-pattern.ts. Other hosts that `decideHost` allows must be public. */
@@ -39,7 +35,7 @@ export interface NetworkRequestOptions {
   readonly timeoutMs?: number;
   /** Default: 5. */
   readonly maxRedirects?: number;
-  readonly resolve?: ResolveHost;
+  readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   readonly onDecision?: (decision: NetworkDecision) => void;
   /** Additional trusted certificates, in PEM. */
   readonly certificates?: readonly string[];
@@ -54,7 +50,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * each redirect is checked like a new request. No cookies, no proxies.
  */
 export async function networkRequest(
-  action: NetworkRequest,
+  action: OfType<Action, 'network_request'>,
   options: NetworkRequestOptions,
 ): Promise<ResponseReceived | ActionFailed> {
   const { signal, timeoutMs = 30_000 } = options;
@@ -115,7 +111,7 @@ async function follow(context: RequestContext, first: HttpTarget, asked: Message
 function gateFor(
   { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: RequestContext,
   target: HttpTarget,
-): NetworkGate {
+): ReturnType<typeof networkGate> {
   return networkGate({
     grants: [...patterns, readGrant(writeAuthority(target.host, target.port))],
     connectMs: Math.min(CONNECT_MS, timeoutMs),
@@ -128,9 +124,9 @@ async function send(context: RequestContext, target: HttpTarget, message: Messag
   const { decideHost, stop, certificates } = context;
   if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is denied for this request`);
   const reached = await gateFor(context, target).reach(target, stop);
-  if (stop.aborted && !isRefused(reached)) reached.destroy();
+  if (stop.aborted && !isProblem(reached)) reached.destroy();
   stop.throwIfAborted();
-  if (isRefused(reached)) {
+  if (isProblem(reached)) {
     const isForbidden = reached.refusal === 'not-granted' || reached.refusal === 'not-public';
     return isForbidden ? refused(reached.message) : failed(reached.message);
   }

@@ -6,11 +6,13 @@ import {
   readHost,
   writeAuthority,
   type ActionProblem,
-  type FailureCode,
-  type NetworkRequest,
+  type Action,
+  type OfType,
 } from '#core';
-import type { HttpTarget } from '#platform';
+import type { exchangeOver } from '#platform';
 import { hostFailure } from '../host-failure.ts';
+
+type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
 
 export interface Refusal {
   readonly type: 'refused';
@@ -87,7 +89,11 @@ export interface Message {
   readonly body: Buffer | undefined;
 }
 
-export function readMessage({ method = 'GET', headers = {}, body }: NetworkRequest): Message | Refusal {
+export function readMessage({
+  method = 'GET',
+  headers = {},
+  body,
+}: OfType<Action, 'network_request'>): Message | Refusal {
   const verb = method.toUpperCase();
   if (!METHODS.has(verb)) return invalid(`invalid method ${quoted(method)}: expected ${[...METHODS].join(', ')}`);
   if (body !== undefined && WITHOUT_BODY.has(verb)) return invalid(`a ${verb} request cannot have a body`);
@@ -145,6 +151,6 @@ function failed(message: string): Refusal {
   return refused('network/refused', message);
 }
 
-function refused(code: FailureCode, message: string): Refusal {
+function refused(code: ActionProblem['code'], message: string): Refusal {
   return { type: 'refused', failure: hostFailure(code, message) };
 }

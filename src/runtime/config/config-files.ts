@@ -3,26 +3,21 @@ import path from 'node:path';
 import {
   checkConfig,
   diagnose,
-  explainLayers,
-  mergeLayers,
-  findOverrideRule,
   pathText,
   problemText,
-  readEnvironment,
   SkillError,
-  userOnlyPaths,
-  widerSettings,
   withValue,
   type Config,
-  type ConfigLayer,
   type Diagnostic,
-  type JsonText,
-  type LayerPolicy,
   type LoadedConfig,
+  type readJsonText,
 } from '#core';
 import { isInside, isPresent, readCheckedJson, realPath } from '#platform';
 import { isAddress, userFolders } from '#skills';
 import { resolvePolicyPath, readPolicy } from '#policy';
+import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
+import { findOverrideRule, userOnlyPaths } from './project-override-rules.ts';
+import { readEnvironment } from './config-environment.ts';
 
 /** A possible configuration file. */
 export interface ConfigFileLocation {
@@ -110,7 +105,7 @@ interface ReadFile {
   readonly place: ConfigFileLocation;
   /** One layer if the file is used, otherwise none. */
   readonly layers: readonly ConfigLayer[];
-  readonly text: JsonText | undefined;
+  readonly text: ReturnType<typeof readJsonText> | undefined;
   readonly status: 'used' | 'absent' | 'invalid';
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -191,10 +186,10 @@ function optionLayer({ config, where }: ConfigOverride): ConfigLayer {
   throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
 }
 
-interface ReadLayerPolicy extends LayerPolicy {
+type ReadLayerPolicy = LoadedConfig['policies'][number] & {
   readonly diagnostics: readonly Diagnostic[];
   readonly isBroken: boolean;
-}
+};
 
 /** Includes of a file are relative to the file; those of a variable or an option to the project. */
 function readLayerPolicy(

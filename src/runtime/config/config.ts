@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import { settingNames, type LoadedConfig, type Surroundings } from '#core';
+import type { LoadedConfig, Surroundings } from '#core';
 import { isAbsent, realPath } from '#platform';
+import { settingNames } from './environment-names.ts';
 import type { ConfigFileLocation, ConfigOverride } from './config-files.ts';
 
 /** The environment of this process, with overrides. */
@@ -33,7 +34,7 @@ export async function loadConfig(
       files: places.map((place) => ({ path: place.path, status: 'absent' })),
       diagnostics: [],
       isBroken: false,
-      explain: async () => (await import('#core/config-merge')).explainLayers([]),
+      explain: async () => (await import('./config-merge.ts')).explainLayers([]),
     };
   }
   const { readConfig } = await import('./config-files.ts');

@@ -1,6 +1,8 @@
-import { INPUTS_FOLDER, isFailedEnd, spanned, type Collected, type ProgramEnd } from '#core';
+import { isFailedEnd, type Collected, type ProgramEnd } from '#core';
 import type { Redactor } from '#journal';
 import { collectOutputs, type SaveOutput } from '#sandbox';
+import { INPUTS_FOLDER } from './run-result.ts';
+import { spanned } from './span.ts';
 import type { ExecutionParts } from './parts.ts';
 import { redactedChunks } from './redacted.ts';
 import type { PreparedProgram } from './prepared-program.ts';

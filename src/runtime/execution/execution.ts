@@ -1,6 +1,21 @@
 import { randomUUID } from 'node:crypto';
 
 import {
+  actionFailed,
+  DEFAULT_LIMITS,
+  programGrant,
+  SkillError,
+  type ActionFailed,
+  type Executor,
+  type Observation,
+  type RunLimits,
+  type SkillEntry,
+  type Action,
+  type OfType,
+  type RunResult,
+} from '#core';
+import { interpreterFolders, NO_OUTPUT, realPath, textSink } from '#platform';
+import {
   checkMounts,
   DEFAULT_IMAGE,
   openFileArtifacts,
@@ -15,31 +30,10 @@ import {
   type Workspace,
 } from '#sandbox';
 import type { Redactor } from '#journal';
-import {
-  actionFailed,
-  DEFAULT_LIMITS,
-  toSkillIdentity,
-  limitReport,
-  programGrant,
-  SkillError,
-  spanned,
-  type ActionFailed,
-  type Executor,
-  type ExecutorName,
-  type Isolation,
-  type Observation,
-  type OnSpan,
-  type RunCommand,
-  type RunLimits,
-  type RunScript,
-  type SkillEntry,
-} from '#core';
-import { interpreterFolders, NO_OUTPUT, realPath, textSink } from '#platform';
 import { isLeftOut } from '#policy';
-import { stagedSource } from './staged-source.ts';
-import { containerSettings, findExecutor } from './executors.ts';
-import { layerFolders, openPackages, type PackageOptions, type Packages } from '../packages/packages.ts';
+import { toSkillIdentity } from '../skill-identity.ts';
 import {
+  limitReport,
   executionFailure,
   partsFor,
   type ExecutionAction,
@@ -47,12 +41,16 @@ import {
   type ExecutionParts,
   type GiveSecrets,
 } from './parts.ts';
+import { spanned, type OnSpan } from './span.ts';
+import { stagedSource } from './staged-source.ts';
+import { containerSettings, findExecutor } from './executors.ts';
+import { layerFolders, openPackages, type PackageOptions, type Packages } from '../packages/packages.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
-  readonly executor?: 'auto' | ExecutorName | Executor;
+  readonly executor?: 'auto' | Executor['name'] | Executor;
   /** Lets `auto` use `landlock`, which is weaker, where nothing else isolates (default: false). */
   readonly allowWeaker?: boolean;
   /**
@@ -93,7 +91,7 @@ export interface ExecutionOptions {
   /** Called after each action of a program, which may have left results. Not called for subagents. */
   readonly afterProgram?: (execution: Execution) => void;
   /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
-  readonly onTrial?: (executor: ExecutorName) => void;
+  readonly onTrial?: (executor: Executor['name']) => void;
   /** Called when a session opens in which only built-in scripts run (`runsBuiltIn`). */
   readonly onRestriction?: (restriction: SkillError) => void;
   /** Called for an optional folder that programs do not see. */
@@ -126,8 +124,8 @@ export interface ExecutionDefaults {
 
 /** Runs the programs of one session: executor, workspace and artifacts. */
 export interface Execution {
-  readonly executor: ExecutorName;
-  readonly isolation: Isolation;
+  readonly executor: Executor['name'];
+  readonly isolation: RunResult['isolation'];
   /** Set where only scripts of built-in skills run: why nothing else does. */
   readonly restriction: SkillError | undefined;
   /** Hosts that programs may reach, subject to rules. */
@@ -302,7 +300,7 @@ async function learnSecrets(
   );
 }
 
-const ISOLATIONS: Readonly<Record<ExecutorName, Isolation>> = {
+const ISOLATIONS: Readonly<Record<Executor['name'], RunResult['isolation']>> = {
   bubblewrap: 'bubblewrap',
   namespaces: 'namespaces',
   container: 'container',
@@ -312,7 +310,7 @@ const ISOLATIONS: Readonly<Record<ExecutorName, Isolation>> = {
 };
 
 async function run(
-  action: RunScript | RunCommand,
+  action: OfType<Action, 'run_script'> | OfType<Action, 'run_command'>,
   skill: SkillEntry | undefined,
   parts: ExecutionParts,
   call: ExecutionCall,

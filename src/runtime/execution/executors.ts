@@ -6,7 +6,6 @@ import {
   NOBODY,
   type Config,
   type Executor,
-  type ExecutorName,
   type Identity,
   type ProgramSpec,
   type SkillError,
@@ -48,7 +47,7 @@ const NOT_KNOWN = { isKnown: false };
 export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
   const bridge = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom'], isInImage = false): Promise<Bridge> =>
     openBridge({ hosts, proxyFrom, isInImage, folder: bridgeFolder, ...sandboxUser() });
-  const candidates: readonly (readonly [ExecutorName, ExecutorCandidate['make'], unknown])[] = [
+  const candidates: readonly (readonly [Executor['name'], ExecutorCandidate['make'], unknown])[] = [
     ['bubblewrap', ({ isKnown } = NOT_KNOWN) => bubblewrapExecutor({ isKnown, bridge }), bubblewrapFingerprint()],
     ['namespaces', ({ isKnown } = NOT_KNOWN) => namespacesExecutor({ isKnown, bridge }), namespacesFingerprint()],
     ['macos', () => macosExecutor(), ''],
@@ -74,7 +73,7 @@ export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSet
 }
 
 /** Executors of another operating system are not offered. */
-function isOnThisSystem(name: ExecutorName): boolean {
+function isOnThisSystem(name: Executor['name']): boolean {
   if (name === 'macos') return process.platform === 'darwin';
   return process.platform === 'linux' || (name !== 'namespaces' && name !== 'landlock');
 }
@@ -99,7 +98,7 @@ interface FindOptions extends Pick<ChooseOptions, 'allowWeaker' | 'runsBuiltIn'>
 
 /** Returns the given executor, the one with that name, or the first that isolates. */
 export async function findExecutor(
-  wanted: 'auto' | ExecutorName | Executor,
+  wanted: 'auto' | Executor['name'] | Executor,
   settings: ExecutorSettings,
   { cacheDir, ...choice }: FindOptions,
 ): Promise<FoundExecutor> {
@@ -136,9 +135,9 @@ interface ExaminedRuntime {
 /** The executor that a session would use; undefined if programs cannot run here. */
 export async function usableExecutor(
   { config, executionPlaces }: ExaminedRuntime,
-  wanted: 'auto' | ExecutorName,
+  wanted: 'auto' | Executor['name'],
   onTrial?: OnTrial,
-): Promise<ExecutorName | undefined> {
+): Promise<Executor['name'] | undefined> {
   const { base, engine, cacheDir } = executionPlaces;
   const settings = { bridgeFolder: base, container: { ...containerSettings(engine), ...containerConfig(config) } };
   try {

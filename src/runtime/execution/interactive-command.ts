@@ -4,25 +4,26 @@ import {
   actionFailed,
   failure,
   isSkillError,
-  limitReport,
-  makeRunResult,
-  type KillCommand,
   type Observation,
-  type PollCommand,
   type RunResult,
   type Seen,
   type SkillEntry,
-  type StartCommand,
-  type WriteInput,
+  type Action,
+  type OfType,
 } from '#core';
 import { openInteractions, type InteractionView, type ViewOptions } from '#sandbox';
-import { partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
+import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
+import { makeRunResult } from './run-result.ts';
 import { withRedaction } from './redacted.ts';
 import { collectFor } from './collect-for.ts';
 import { prepareProgram } from './run-program.ts';
 import type { PreparedProgram } from './prepared-program.ts';
 
-type InteractiveAction = StartCommand | WriteInput | PollCommand | KillCommand;
+type InteractiveAction =
+  | OfType<Action, 'start_command'>
+  | OfType<Action, 'write_input'>
+  | OfType<Action, 'poll_command'>
+  | OfType<Action, 'kill_command'>;
 
 /** Commands that keep running while the model does other things. */
 export interface InteractiveCommands {

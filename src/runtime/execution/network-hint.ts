@@ -1,4 +1,4 @@
-import { quoted, type AttachedWorkspace, type OutputSink, type ProgramSpec, type RefusedConnection } from '#core';
+import { quoted, type AttachedWorkspace, type OutputSink, type ProgramSpec, type ProgramEnd } from '#core';
 
 /** What programs print when they have no network; the first group, if any, is the host. */
 const NO_NETWORK = new RegExp(
@@ -33,7 +33,7 @@ export interface NetworkHint {
   /** Call when the program has ended. */
   stop(): void;
   /** The hosts that the program missed, if a flag can allow them: those it complained about, else those in its code. */
-  refused(): readonly RefusedConnection[];
+  refused(): readonly NonNullable<ProgramEnd['refused']>[number][];
 }
 
 export interface NetworkHintOptions {

@@ -1,24 +1,28 @@
-import type { ArtifactStore, CheckedMount, InputSources, Inspect, Workspace } from '#sandbox';
-import type { Redactor } from '#journal';
 import {
   failure,
   isSkillError,
   type ActionOfKind,
-  type AskedBy,
   type Executor,
   type ActionProblem,
-  type OnSpan,
-  type RunCommand,
   type RunLimits,
-  type RunScript,
   type SkillEntry,
   type SkillError,
-  type StartCommand,
+  type Action,
+  type OfType,
+  type AttachedWorkspace,
+  type Observation,
+  type RunEvent,
 } from '#core';
+import type { ArtifactStore, CheckedMount, InputSources, Inspect, Workspace } from '#sandbox';
+import type { Redactor } from '#journal';
+import type { OnSpan } from './span.ts';
 import type { PreparedPackages } from '../packages/layer-mounts.ts';
 
 /** The actions that start a program. */
-export type ProgramAction = RunScript | RunCommand | StartCommand;
+export type ProgramAction =
+  | OfType<Action, 'run_script'>
+  | OfType<Action, 'run_command'>
+  | OfType<Action, 'start_command'>;
 
 /** The actions that run a program or interact with a running one. */
 export type ExecutionAction = ActionOfKind<'program'>;
@@ -65,7 +69,7 @@ export interface ExecutionParts {
 export interface ExecutionCall {
   readonly signal?: AbortSignal | undefined;
   /** A model is told how to ask for packages itself (default: a person). */
-  readonly askedBy?: AskedBy | undefined;
+  readonly askedBy?: OfType<RunEvent, 'action'>['askedBy'] | undefined;
   /** Tree digest that was approved or recorded; nothing else may run. */
   readonly digest?: string | undefined;
   /** Host files that the policy allows for this action, besides `ExecutionOptions.hostInputs`. */
@@ -112,4 +116,19 @@ export function executionFailure(error: unknown): ActionProblem {
   if (error.code === 'input/invalid') return failure(error.code, error.message, { hint: error.hint });
   const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
   return failure(code, error.message, { hint: error.hint });
+}
+
+/** What held each limit of a program; `none` where nothing did. */
+export function limitReport(
+  limits: RunLimits,
+  { limits: enforced, temporaryBytes }: AttachedWorkspace['capabilities'],
+): NonNullable<OfType<Observation, 'program-ran'>['limits']> {
+  const entries = Object.entries(limits).map(([name, limit]) => {
+    const enforcedBy = Object.entries(enforced).find(([key]) => key === name)?.[1] ?? 'none';
+    return [name, { limit, enforcedBy }] as const;
+  });
+  return {
+    ...Object.fromEntries(entries),
+    ...(temporaryBytes === undefined ? {} : { temporaryBytes: { limit: temporaryBytes, enforcedBy: 'tmpfs' } }),
+  };
 }

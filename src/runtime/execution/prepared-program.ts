@@ -1,6 +1,7 @@
-import type { OutputRequest, PackageLayer, ProgramSpec, StagedInput } from '#core';
+import type { PackageLayer, ProgramSpec, RunResult } from '#core';
 import type { Redactor } from '#journal';
 import type { PrivateArea, RunFolder, Workspace, WritableSkill } from '#sandbox';
+import type { OutputRequest } from './run-result.ts';
 
 /** A program that is ready to run. */
 export interface PreparedProgram {
@@ -11,7 +12,7 @@ export interface PreparedProgram {
   readonly startedAt: number;
   readonly spec: ProgramSpec;
   readonly outputs: OutputRequest;
-  readonly stagedInputs: readonly StagedInput[];
+  readonly stagedInputs: readonly RunResult['staged_inputs'][number][];
   readonly layers: readonly PackageLayer[];
   readonly warnings: readonly string[];
   /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */

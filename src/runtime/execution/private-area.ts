@@ -1,8 +1,10 @@
 import path from 'node:path';
 
-import { failure, quoted, type ActionProblem, type InputRequest, type Isolation } from '#core';
+import { failure, quoted, type ActionProblem, type Action, type OfType, type RunResult } from '#core';
 import { isDirectory } from '#platform';
 import { openPrivateArea, otherAuthors, type PrivateArea, type RunFolder, type Workspace } from '#sandbox';
+
+type InputRequest = NonNullable<OfType<Action, 'run_script'>['inputs']>[number];
 
 export type AreaForSecrets =
   | { readonly type: 'shared'; readonly warnings: readonly string[] }
@@ -10,7 +12,7 @@ export type AreaForSecrets =
   | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 /** Only these can mount one folder over another. */
-const COVERING: ReadonlySet<Isolation> = new Set(['bubblewrap', 'namespaces', 'container']);
+const COVERING: ReadonlySet<RunResult['isolation']> = new Set(['bubblewrap', 'namespaces', 'container']);
 const BRING = 'bring a file with inputs from workspace://work/... or workspace://out/...';
 
 /** The folders of a program that gets secrets: its own as soon as another skill has run a program in the workspace. */

@@ -1,5 +1,5 @@
 import type { Redactor } from '#journal';
-import { cleanText, type AttachedWorkspace, type OutputSink, type ProgramEnd, type RunStreams } from '#core';
+import { cleanText, type AttachedWorkspace, type OutputSink, type ProgramEnd } from '#core';
 
 /** Redacts program output before it is stored or shown. */
 export function withRedaction(attached: AttachedWorkspace, redactor: Redactor | undefined): AttachedWorkspace {
@@ -36,9 +36,9 @@ export function withRedaction(attached: AttachedWorkspace, redactor: Redactor | 
 }
 
 function redactedStreams(
-  streams: RunStreams,
+  streams: Parameters<AttachedWorkspace['run']>[1],
   redactor: Redactor,
-): { readonly redacted: RunStreams; readonly flush: (end: ProgramEnd) => void } {
+): { readonly redacted: Parameters<AttachedWorkspace['run']>[1]; readonly flush: (end: ProgramEnd) => void } {
   const stdout = redactedSink(streams.stdout, redactor);
   const stderr = redactedSink(streams.stderr, redactor);
   return {

@@ -5,35 +5,26 @@ import {
   DEFAULT_LIMITS,
   failure,
   isFailedEnd,
-  makeRunResult,
   detectMediaType,
   quoted,
-  readOutputRequest,
-  spanned,
   toRelativePath,
   type Collected,
   type ActionProblem,
-  type InputRequest,
   type OutputSink,
   type ProgramEnd,
   type RunLimits,
   type RunResult,
-  type ShownStream,
   type SkillEntry,
-  type StagedInput,
   type StagedSkill,
+  type Action,
+  type OfType,
 } from '#core';
-import { missingFolder, workingDirectory } from './working-directory.ts';
-import {
-  inConfined,
-  isInside,
-  nextChangeTime,
-  openCapture,
-  programEnvironment,
-  type Capture,
-  type Captured,
-} from '#platform';
+import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
 import { shellCommand, stageInputs, statCommand, verifiedCommand } from '#sandbox';
+import { openCapture, type Capture, type Captured } from './output-capture.ts';
+import { makeRunResult, readOutputRequest, type ShownStream } from './run-result.ts';
+import { spanned } from './span.ts';
+import { missingFolder, workingDirectory } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
@@ -379,7 +370,11 @@ export function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, ou
   });
 }
 
-function stagedInput(root: string, from: InputRequest['from'], to: string): StagedInput {
+function stagedInput(
+  root: string,
+  from: NonNullable<OfType<Action, 'run_script'>['inputs']>[number]['from'],
+  to: string,
+): RunResult['staged_inputs'][number] {
   const { mediaType } = detectMediaType(to, new Uint8Array());
   return { name: to, original_name: from, mime_type: mediaType, size_bytes: sizeOf(root, to) };
 }

@@ -6,8 +6,9 @@ import {
   scriptPath,
   toRelativePath,
   type ActionProblem,
-  type RunScript,
   type StagedSkill,
+  type Action,
+  type OfType,
 } from '#core';
 import { scriptCommand } from '#sandbox';
 import { inConfined, type ConfinedDirectory } from '#platform';
@@ -22,7 +23,11 @@ const CODE_BYTES = 256 * 1024;
 const MAX_SCRIPT_BYTES = 8 * 1024 * 1024;
 
 /** Builds the command line of a script. The script is read from the staged copy that will run. */
-export function commandOfScript(action: RunScript, { name, snapshot }: StagedSkill, root: string): ScriptWords {
+export function commandOfScript(
+  action: OfType<Action, 'run_script'>,
+  { name, snapshot }: StagedSkill,
+  root: string,
+): ScriptWords {
   // An absolute path inside the workspace means the same file.
   const home = `${root}/skills/${name}/`;
   const asked = action.script.startsWith(home) ? action.script.slice(home.length) : action.script;
@@ -45,12 +50,12 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
   return inConfined(snapshot, read, () => unknownScript(action, []));
 }
 
-function listScripts(directory: ConfinedDirectory, { anywhere }: RunScript): readonly string[] {
+function listScripts(directory: ConfinedDirectory, { anywhere }: OfType<Action, 'run_script'>): readonly string[] {
   const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
   return files.map(({ path }) => path).filter((path) => anywhere === true || isBelowScripts(path));
 }
 
-function unknownScript(action: RunScript, scripts: readonly string[]): ScriptWords {
+function unknownScript(action: OfType<Action, 'run_script'>, scripts: readonly string[]): ScriptWords {
   const { script } = action;
   const near = nearest(scriptPath(action), scripts, 5);
   return {

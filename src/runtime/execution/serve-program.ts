@@ -1,11 +1,11 @@
 import path from 'node:path';
 
-import { SkillError, type Isolation } from '#core';
+import { SkillError, type RunResult } from '#core';
 import { servePort, servingCommand, type RunFolder, type ServedPort, type Workspace } from '#sandbox';
 import type { ExecutionParts } from './parts.ts';
 
 /** Programs of these have a network of their own; without isolation a port is that of this machine already. */
-const OWN_NETWORK: ReadonlySet<Isolation> = new Set(['bubblewrap', 'namespaces', 'container']);
+const OWN_NETWORK: ReadonlySet<RunResult['isolation']> = new Set(['bubblewrap', 'namespaces', 'container']);
 
 /** Short, because the path of a socket is limited. */
 const SOCKET = 'serve.sock';

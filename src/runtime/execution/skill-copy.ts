@@ -1,4 +1,4 @@
-import type { Isolation, StagedSkill } from '#core';
+import type { StagedSkill, RunResult } from '#core';
 import { mayWriteFiles, writableSkill, type Workspace, type WritableSkill } from '#sandbox';
 
 interface SkillCopyRequest {
@@ -10,7 +10,7 @@ interface SkillCopyRequest {
 }
 
 /** Only these can mount one folder over another. */
-const COVERING: ReadonlySet<Isolation> = new Set(['bubblewrap', 'namespaces', 'container']);
+const COVERING: ReadonlySet<RunResult['isolation']> = new Set(['bubblewrap', 'namespaces', 'container']);
 
 /** Where skills are mounted read-only, a program that may write files gets a copy of its skill. Elsewhere skills are copies already. */
 export async function skillCopyFor(request: SkillCopyRequest): Promise<WritableSkill | undefined> {

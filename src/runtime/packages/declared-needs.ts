@@ -2,7 +2,6 @@ import {
   ECOSYSTEMS,
   scriptPath,
   toRelativePath,
-  type Ecosystem,
   type RequestedPackage,
   type SkillEntry,
   type StagedSkill,
@@ -10,6 +9,8 @@ import {
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { declaredPackages, findMissing, importedModules, type Inspect } from '#sandbox';
 import type { ProgramAction } from '../execution/parts.ts';
+
+type Ecosystem = RequestedPackage['ecosystem'];
 
 export interface DeclaringParts {
   readonly programFolders: readonly string[];

@@ -1,20 +1,21 @@
 import {
   actionFailed,
   failure,
-  toSkillIdentity,
   isPackage,
   packageArgument,
   readPackage,
   type Decision,
   type ActionProblem,
-  type InstallPackages,
   type Observation,
   type RequestedPackage,
   type SkillEntry,
+  type Action,
+  type OfType,
 } from '#core';
 import type { StoredLayer } from '#sandbox';
-import type { ActionContext } from '../action-context.ts';
 import { isPossible } from '#policy';
+import { toSkillIdentity } from '../skill-identity.ts';
+import type { ActionContext } from '../action-context.ts';
 import { askApproval } from '../ask-approval.ts';
 import { decideAction } from '../decide-action.ts';
 import type { Execution } from '../execution/execution.ts';
@@ -22,6 +23,8 @@ import { executionFailure, type ProgramAction } from '../execution/parts.ts';
 import type { PreparedPackages } from './layer-mounts.ts';
 import { skillDigest } from '../skill-digest.ts';
 import type { PackageNeeds } from './declared-needs.ts';
+
+type InstallPackages = OfType<Action, 'install_packages'>;
 
 /** A layer for a program. */
 interface Installed {

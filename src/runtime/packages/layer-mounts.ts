@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Executor, ExecutorName, HostMount } from '#core';
+import type { Executor, HostMount } from '#core';
 import { NODE_TARGET, PYTHON_TARGET, type StoredLayer, type Venv } from '#sandbox';
 
 /** What a program gets: layers to mount, and warnings about packages that it runs without. */
@@ -14,7 +14,7 @@ export interface PreparedPackages {
 }
 
 /** Executors without isolation or without a way to build layers. Declared packages are checked there and never installed. */
-const WITHOUT_LAYERS: ReadonlySet<ExecutorName> = new Set<ExecutorName>(['local', 'macos']);
+const WITHOUT_LAYERS: ReadonlySet<Executor['name']> = new Set<Executor['name']>(['local', 'macos']);
 
 export function mountsLayers({ name }: Pick<Executor, 'name'>): boolean {
   return !WITHOUT_LAYERS.has(name);

@@ -11,15 +11,14 @@ import {
   quoted,
   readPackage,
   stableJson,
-  type ApprovedSkill,
-  type AskedBy,
-  type Ecosystem,
   type Executor,
   type ActionProblem,
-  type PackageSource,
   type RequestedPackage,
   type SkillEntry,
   type SkillError,
+  type ApprovalRequest,
+  type RunEvent,
+  type OfType,
 } from '#core';
 import { PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
 import {
@@ -42,6 +41,8 @@ import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } fr
 import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from '../execution/parts.ts';
+
+type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
@@ -73,7 +74,7 @@ export interface SkillNeeds {
 /** A layer, or packages that can become one. */
 export interface FoundPackages {
   readonly status: 'cached' | 'resolved';
-  readonly ecosystem: Ecosystem;
+  readonly ecosystem: RequestedPackage['ecosystem'];
   readonly packages: StoredLayer['packages'];
   readonly lockDigest: string;
   readonly index: string;
@@ -88,9 +89,13 @@ export interface Packages {
   /** Whether the executor can mount packages. */
   readonly isAvailable: boolean;
   /** What a program needs, including what it or an earlier program of the skill asked for. */
-  needsOf(action: ProgramAction, skill: SkillEntry | undefined, askedBy: AskedBy): Promise<readonly PackageNeeds[]>;
+  needsOf(
+    action: ProgramAction,
+    skill: SkillEntry | undefined,
+    askedBy: OfType<RunEvent, 'action'>['askedBy'],
+  ): Promise<readonly PackageNeeds[]>;
   /** Later programs of the skill get the packages that this one asked for. */
-  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: AskedBy): void;
+  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: OfType<RunEvent, 'action'>['askedBy']): void;
   /** Answers of this session: exactly these packages for exactly this skill. */
   readonly approved: ApprovedPackages;
   /** The checked environment of `--venv`. */
@@ -224,11 +229,14 @@ function byName(packages: readonly RequestedPackage[]): readonly RequestedPackag
   return packages.filter((one, place) => packages.findIndex((other) => key(other) === key(one)) === place);
 }
 
-function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readonly RequestedPackage[] {
+function requestedBy(
+  { packages = [] }: ProgramAction,
+  askedBy: OfType<RunEvent, 'action'>['askedBy'],
+): readonly RequestedPackage[] {
   return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
 }
 
-function requested(text: string, source: PackageSource, neededBy: string): RequestedPackage {
+function requested(text: string, source: RequestedPackage['source'], neededBy: string): RequestedPackage {
   const read = readPackage(text);
   if (isPackage(read)) return { ...read, source, neededBy };
   throw invalid(`${neededBy}: ${read.problem}`, 'name a package of the index, such as pypdf or npm:docx@9');

@@ -1,13 +1,5 @@
-import type {
-  Action,
-  AskedBy,
-  Decision,
-  JournalLine,
-  Observation,
-  RunApproval,
-  SessionSettings,
-  UsedSkill,
-} from '#core';
+import type { Action, Decision, JournalLine, Observation, RunInfo, SessionState } from '#core';
+import type { AskedBy } from '../action-context.ts';
 
 /** Everything that was recorded about one action. */
 export interface RecordedCall {
@@ -17,7 +9,7 @@ export interface RecordedCall {
   readonly askedBy: AskedBy;
   readonly decision?: Decision;
   /** By the id of the request. */
-  readonly answers: ReadonlyMap<string, RunApproval['answer']>;
+  readonly answers: ReadonlyMap<string, RunInfo['approvals'][number]['answer']>;
   /** Absent if the record ends earlier. */
   readonly observation?: Observation;
 }
@@ -31,9 +23,9 @@ export interface RecordedRun {
   /** In the order in which they started. */
   readonly steps: readonly (RecordedCall | RecordedMoment)[];
   /** Taken from the events, because `run.json` of a killed run is incomplete. */
-  readonly skills: readonly UsedSkill[];
+  readonly skills: readonly RunInfo['skills'][number][];
   /** Absent if the record ends before the session started. */
-  readonly settings: SessionSettings | undefined;
+  readonly settings: SessionState['settings'] | undefined;
   /** Paths of files that came with the request. */
   readonly files: readonly string[];
 }
@@ -41,8 +33,8 @@ export interface RecordedRun {
 export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
   const steps: (RecordedCall | RecordedMoment)[] = [];
   const places = new Map<number, number>();
-  const skills = new Map<string, UsedSkill>();
-  let settings: SessionSettings | undefined;
+  const skills = new Map<string, RunInfo['skills'][number]>();
+  let settings: SessionState['settings'] | undefined;
   let files: readonly string[] = [];
   for (const { event } of lines) {
     if (event.type === 'run-start') files = event.agent?.files ?? [];

@@ -1,17 +1,18 @@
-import { shownBy, stableJson, type Effect, type Observation, type RunResult } from '#core';
+import { stableJson, type Observation, type RunResult, type Decision } from '#core';
 import { sha256 } from '#platform';
+import { shownBy } from '../shown-content.ts';
 
 /** The reproducible part of an outcome: no times and no machine paths. */
 export interface Outline {
   /** Absent if nothing was decided. */
-  readonly effect?: Effect;
+  readonly effect?: Decision['effect'];
   /** Type of the observation, with the code of a failure. Absent if there was none. */
   readonly came?: string;
   /** Digests and counts of the shown content, by name. */
   readonly shown: Readonly<Record<string, string>>;
 }
 
-export function toOutline(effect: Effect | undefined, observation: Observation | undefined): Outline {
+export function toOutline(effect: Decision['effect'] | undefined, observation: Observation | undefined): Outline {
   return {
     effect,
     came: observation === undefined ? undefined : toResultLabel(observation),

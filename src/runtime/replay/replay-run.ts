@@ -1,14 +1,6 @@
 import { openFileArtifacts } from '#sandbox';
 import { readRun, recordProblem, verifyRun } from '#journal';
-import {
-  isSkillError,
-  quoted,
-  type Action,
-  type Approve,
-  type Decision,
-  type Observation,
-  type UsedSkill,
-} from '#core';
+import { isSkillError, quoted, type Action, type Approve, type Decision, type Observation, type RunInfo } from '#core';
 import { resolveSkill } from '#skills';
 import { openTreeDigests } from '#platform';
 import type { ExecutionOptions } from '../execution/execution.ts';
@@ -134,7 +126,7 @@ function asForeign(recorded: RecordedRun): RecordedRun {
 
 /** Reports skills of a record that are missing or changed. */
 export async function skillProblems(
-  skills: readonly UsedSkill[],
+  skills: readonly RunInfo['skills'][number][],
   { index }: Runtime,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { parseJson, quoted, type ActionProblem, type LockedPackage, type PackageSpec } from '#core';
+import { parseJson, quoted, type ActionProblem, type PackageSpec, type PackageLayer } from '#core';
 import { inConfined } from '#platform';
 import {
   connectionFailure,
@@ -112,11 +112,11 @@ function lockIn(folder: string): string | undefined {
 }
 
 /** The packages of a lock file, or why it is refused: a package from elsewhere has no hash that the registry vouches for. */
-function lockedPackages(text: string, registry: string): readonly LockedPackage[] | string {
+function lockedPackages(text: string, registry: string): readonly PackageLayer['packages'][number][] | string {
   const lock = parseJson(text);
   const packages = typeof lock === 'object' && lock !== null && 'packages' in lock ? lock.packages : undefined;
   if (typeof packages !== 'object' || packages === null) return 'package-lock.json lists no packages';
-  const found: LockedPackage[] = [];
+  const found: PackageLayer['packages'][number][] = [];
   for (const [place, value] of Object.entries(packages) as [string, unknown][]) {
     if (place === '') continue;
     const entry = typeof value === 'object' && value !== null ? value : {};

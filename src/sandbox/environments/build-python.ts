@@ -5,8 +5,8 @@
 import { closeSync } from 'node:fs';
 import path from 'node:path';
 
-import { normalName, parseJson, quoted, type ActionProblem, type HostMount, type LockedPackage } from '#core';
-import { hashOpened, SMALL_FILE, TreeRefused, walkOpened } from '#platform';
+import { normalName, parseJson, quoted, type ActionProblem, type HostMount, type PackageLayer } from '#core';
+import { hashOpened, SMALL_FILE, findTreeRefusal, walkOpened } from '#platform';
 import {
   MOVE_SCRIPTS,
   connectionFailure,
@@ -182,8 +182,8 @@ function grants(index: string, extra: readonly string[], files: string | undefin
 const WHEEL = /^([A-Za-z0-9_.]+)-([\w.!+]+)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl$/;
 
 /** The names, versions and hashes of downloaded wheels, or why they cannot be read. */
-function wheelsIn(folder: string): readonly LockedPackage[] | string {
-  const found: LockedPackage[] = [];
+function wheelsIn(folder: string): readonly PackageLayer['packages'][number][] | string {
+  const found: PackageLayer['packages'][number][] = [];
   const buffer = Buffer.allocUnsafe(SMALL_FILE);
   const limits = { maxEntries: 10_000, maxBytes: 64 * 1024 ** 3, maxDepth: 1 };
   try {
@@ -201,8 +201,9 @@ function wheelsIn(folder: string): readonly LockedPackage[] | string {
       }
     }
   } catch (error) {
-    if (error instanceof TreeRefused) return error.message;
-    throw error;
+    const refusal = findTreeRefusal(error);
+    if (refusal === undefined) throw error;
+    return refusal.message;
   }
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 /** Runs package managers in a sandbox of their own: no files of the user, and network only to the configured index. */
 import path from 'node:path';
 
-import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RefusedConnection, type RunLimits } from '#core';
+import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RunLimits, type ProgramEnd } from '#core';
 import { programEnvironment, textSink } from '#platform';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -21,7 +21,7 @@ export interface BuildOutcome {
   readonly stderr: string;
   /** How the program ended, for messages. */
   readonly end: string;
-  readonly refused: readonly RefusedConnection[];
+  readonly refused: readonly NonNullable<ProgramEnd['refused']>[number][];
 }
 
 export interface BuildSandbox {

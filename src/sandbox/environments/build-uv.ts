@@ -11,8 +11,8 @@ import {
   quoted,
   type ActionProblem,
   type HostMount,
-  type LockedPackage,
   type PackageSpec,
+  type PackageLayer,
 } from '#core';
 import { PROGRAM_FOLDERS, sha256, tryRealPath } from '#platform';
 import { findProgram } from '../programs/machine-programs.ts';
@@ -154,7 +154,7 @@ cat > "$lock" && python3 -I -m venv --without-pip --system-site-packages "$targe
 "$@" --python "$target/bin/python3" -r "$lock" && ${MOVE_SCRIPTS}`;
 
 interface UvLock {
-  readonly packages: readonly LockedPackage[];
+  readonly packages: readonly PackageLayer['packages'][number][];
   /** The lock in the format of requirements files. */
   readonly text: string;
 }
@@ -165,7 +165,7 @@ function lockedPackages(text: string): UvLock | string {
     .replaceAll(/\\\n\s*/g, ' ')
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.startsWith('#'));
-  const packages: LockedPackage[] = [];
+  const packages: PackageLayer['packages'][number][] = [];
   for (const line of lines) {
     const [, name, version] = /^([A-Za-z0-9][\w.-]*)==([\w.!+-]+)(?:\s|$)/.exec(line) ?? [];
     const hashes = [...line.matchAll(/--hash=(sha256:[0-9a-f]{64})(?=\s|$)/g)].map(([, hash = '']) => hash).toSorted();

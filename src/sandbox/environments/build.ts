@@ -2,10 +2,10 @@ import {
   failure,
   shownText,
   stableJson,
-  type Ecosystem,
   type ActionProblem,
-  type LockedPackage,
   type PackageSpec,
+  type RequestedPackage,
+  type PackageLayer,
 } from '#core';
 import { sha256 } from '#platform';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
@@ -25,8 +25,8 @@ export interface BuildRequest {
 /** Packages with exact versions and hashes, ready to be installed without asking the index for versions again. */
 export interface ResolvedPackages {
   readonly type: 'resolved';
-  readonly ecosystem: Ecosystem;
-  readonly packages: readonly LockedPackage[];
+  readonly ecosystem: RequestedPackage['ecosystem'];
+  readonly packages: readonly PackageLayer['packages'][number][];
   readonly lockDigest: string;
   /** Where they come from, without credentials. */
   readonly index: string;
@@ -49,7 +49,10 @@ for entry in os.scandir(target):
 ' "$target" "$final"
 `;
 
-export function digestLock(ecosystem: Ecosystem, packages: readonly LockedPackage[]): string {
+export function digestLock(
+  ecosystem: RequestedPackage['ecosystem'],
+  packages: readonly PackageLayer['packages'][number][],
+): string {
   return `sha256:${sha256(stableJson({ ecosystem, packages }))}`;
 }
 

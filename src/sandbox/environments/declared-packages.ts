@@ -4,9 +4,6 @@ import {
   parseJson,
   readNodePackage,
   readPythonPackage,
-  type Ecosystem,
-  type PackageProblem,
-  type PackageSource,
   type PackageSpec,
   type RequestedPackage,
 } from '#core';
@@ -25,7 +22,7 @@ const NOTHING: DeclaredPackages = { packages: [], problems: [] };
 /** The packages of one ecosystem: those of the script itself, or else those of the first file of the skill that declares any. */
 export function declaredPackages(
   directory: ConfinedDirectory,
-  ecosystem: Ecosystem,
+  ecosystem: RequestedPackage['ecosystem'],
   script: string | undefined,
 ): DeclaredPackages {
   const read = (file: string): string | undefined => readSkillText(directory, file);
@@ -47,8 +44,8 @@ function first(files: readonly string[], read: (file: string) => DeclaredPackage
 }
 
 function collected(
-  reads: readonly (PackageSpec | PackageProblem)[],
-  source: PackageSource,
+  reads: readonly (PackageSpec | { readonly problem: string })[],
+  source: RequestedPackage['source'],
   neededBy: string,
 ): DeclaredPackages {
   const packages = reads.filter(isPackage).map((spec) => ({ ...spec, source, neededBy }));

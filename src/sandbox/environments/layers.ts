@@ -17,7 +17,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-import { parseJson, SkillError, type Ecosystem, type Identity, type LockedPackage, type PackageLayer } from '#core';
+import { parseJson, SkillError, type Identity, type PackageLayer, type RequestedPackage } from '#core';
 import {
   acquireLock,
   fingerprintTree,
@@ -31,8 +31,8 @@ import {
   readTreeDigest,
   removeTree,
   thisProcess,
-  TreeRefused,
-  type WalkOptions,
+  findTreeRefusal,
+  type walkOpened,
 } from '#platform';
 
 /** A layer on disk. */
@@ -54,9 +54,9 @@ export interface StoredLayer extends PackageLayer {
 
 /** What a build reports about the tree that it filled. */
 export interface BuiltTree {
-  readonly ecosystem: Ecosystem;
+  readonly ecosystem: RequestedPackage['ecosystem'];
   readonly lockDigest: string;
-  readonly packages: readonly LockedPackage[];
+  readonly packages: readonly PackageLayer['packages'][number][];
   readonly requested: readonly string[];
   readonly skills: readonly string[];
   readonly index: string;
@@ -222,7 +222,7 @@ async function buildOne(
 }
 
 /** The links of a virtual environment to its interpreter, which lead out of the tree. */
-const WALK: WalkOptions = {
+const WALK: NonNullable<Parameters<typeof walkOpened>[1]> = {
   limits: LIMITS,
   skip: (file) => /^(?:bin\/python[\d.]*|lib64)$/.test(file),
 };
@@ -257,7 +257,7 @@ async function isIntact({ tree, files, fingerprint, layerDigest }: StoredLayer):
   try {
     if (fingerprintLayer(tree, files) === fingerprint) return true;
   } catch (error) {
-    if (!(error instanceof TreeRefused)) throw error;
+    if (findTreeRefusal(error) === undefined) throw error;
     return false;
   }
   const read = await readTreeDigest(tree, WALK);

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-import type { EndReason, ProgramEnd } from '#core';
+import type { ProgramEnd } from '#core';
 
 /** Signals that end programs. Engines and bubblewrap report them the way shells do: exit code 128 plus the signal number. */
 const FATAL_SIGNALS: ReadonlyMap<number, string> = new Map(
@@ -14,7 +14,7 @@ const FATAL_SIGNALS: ReadonlyMap<number, string> = new Map(
     .map((name) => [constants.signals[name], name]),
 );
 
-const REASONS: Readonly<Partial<Record<string, EndReason>>> = {
+const REASONS: Readonly<Partial<Record<string, ProgramEnd['reason']>>> = {
   SIGSYS: 'denied',
   SIGXFSZ: 'disk',
   SIGXCPU: 'timeout',

@@ -1,4 +1,4 @@
-import { NOBODY, type Capabilities, type Executor, type Identity, type RunLimits } from '#core';
+import { NOBODY, type Executor, type Identity, type RunLimits, type AttachedWorkspace } from '#core';
 import { isPresent, tryRead } from '#platform';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
@@ -29,7 +29,7 @@ export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executo
   });
 }
 
-function detectCapabilities(): Capabilities {
+function detectCapabilities(): AttachedWorkspace['capabilities'] {
   const hasProcesses = process.platform === 'linux' && isPresent('/proc/self/status');
   return {
     isolation: 'none',

@@ -6,32 +6,26 @@ import {
   quoted,
   SkillError,
   type AttachedWorkspace,
-  type Capabilities,
-  type EndReason,
   type Executor,
-  type ExecutorName,
   type Identity,
-  type LimitName,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
   type RunLimits,
   type RunningProgram,
-  type RunStreams,
   type WorkspacePlace,
 } from '#core';
 import {
   isDirectory,
   isInside,
-  measureMemory,
   OutputPipes,
   ProcessTable,
   startChild,
   supervise,
   tryRealPath,
   type Child,
-  type Inherited,
 } from '#platform';
+import { measureMemory } from './process-memory.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
@@ -39,9 +33,11 @@ import { PIPES_FOLDER, writableFolders } from '../workspace/layout.ts';
 import { openSockets } from './socket-memory.ts';
 import { setupFailed } from './linux/unavailable.ts';
 
+type Capabilities = AttachedWorkspace['capabilities'];
+
 /** How programs are started and what that can enforce. */
 export interface ProgramStarter {
-  readonly name: ExecutorName;
+  readonly name: Executor['name'];
   /** User of the programs, where it is not the current user. */
   readonly identity: Identity | undefined;
   /** Checked for each workspace: programs may be installed meanwhile, and checking is cheap. */
@@ -60,7 +56,7 @@ export interface StartedSpec extends ProgramSpec {
 export interface StartCommand {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly inherited?: readonly Inherited[];
+  readonly inherited?: readonly NonNullable<Parameters<typeof startChild>[0]['inherited']>[number][];
   /** The command writes READY to stderr once the program is confined. If it ends before, the program was not started. */
   readonly announces?: boolean;
 }
@@ -149,7 +145,7 @@ function attach(
     );
     const ended = starting.then(async (child) => {
       members.now = () => listPids(child, processes);
-      const poll = (isLast: boolean): EndReason | undefined => {
+      const poll = (isLast: boolean): ProgramEnd['reason'] | undefined => {
         if (isLast) return disk.isExceeded(isLast) ? 'disk' : undefined;
         // A launcher that announces itself stays beside the program.
         const allowed = limits.processes + (announces ? 1 : 0);
@@ -221,11 +217,11 @@ function cappedOutput(streams: StartStreams, { outputBytes }: RunLimits): StartS
   return { ...streams, stdout: cap(streams.stdout), stderr: cap(streams.stderr) };
 }
 
-interface StartStreams extends RunStreams {
+type StartStreams = Parameters<AttachedWorkspace['run']>[1] & {
   readonly terminal?: boolean;
   /** The whole input of a program that is not interactive. */
   readonly stdin?: Uint8Array;
-}
+};
 
 interface StartedProgram {
   readonly child: Child;
@@ -259,7 +255,7 @@ function detached(folder: string): SkillError {
   });
 }
 
-const ALL_LIMITS: Readonly<Record<LimitName, string>> = {
+const ALL_LIMITS: Readonly<Record<keyof RunLimits, string>> = {
   wallMs: 'time',
   memoryBytes: 'memory',
   processes: 'processes',
@@ -285,7 +281,7 @@ function exceededLimit(
   child: Child,
   { processes, memoryBytes }: RunLimits,
   table: ProcessTable,
-): EndReason | undefined {
+): ProgramEnd['reason'] | undefined {
   const pids = listPids(child, table);
   if (pids.length > processes) return 'processes';
   const own = measureMemory(pids, memoryBytes);

@@ -2,21 +2,12 @@
 import { closeSync, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
+import { failure, FAILURES, nearest, quoted, toRelativePath, type ActionProblem, type RelativePath } from '#core';
 import {
-  failure,
-  FAILURES,
-  nearest,
-  quoted,
-  toRelativePath,
-  type ActionProblem,
-  type FailureCode,
-  type RelativePath,
-} from '#core';
-import {
+  OPEN_FLAGS,
   ConfinedDirectory,
   descriptorPath,
   DirectoryHandle,
-  FOREIGN_FILE,
   HAS_DESCRIPTOR_PATHS,
   inConfined,
   isInside,
@@ -43,7 +34,7 @@ export class InputRefused extends Error {
 
 export function refuseInput(
   from: string,
-  code: FailureCode,
+  code: ActionProblem['code'],
   message: string,
   more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
 ): InputRefused {
@@ -143,7 +134,7 @@ function nearSiblings(file: string): readonly string[] {
 function openReal(from: string, real: string): OpenedSource {
   let descriptor: number;
   try {
-    descriptor = openSync(real, FOREIGN_FILE);
+    descriptor = openSync(real, OPEN_FLAGS.foreignFile);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw refuseInput(from, 'file/unreadable', `${quoted(from)} cannot be read (${error.code})`);
@@ -173,7 +164,7 @@ export function parsePath(from: string, text: string): RelativePath {
   });
 }
 
-const PATH_HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
+const PATH_HINTS: Partial<Readonly<Record<ActionProblem['code'], string>>> = {
   'path/absolute': 'use a path relative to the workspace or the skill',
   'path/parent': 'remove .. from the path',
   'path/empty': 'add the path of a file or folder',

@@ -9,10 +9,11 @@ import {
   isSkillError,
   nearest,
   quoted,
-  type FailureCode,
   type Identity,
-  type InputRequest,
   type RelativePath,
+  type ActionProblem,
+  type Action,
+  type OfType,
 } from '#core';
 import {
   copyTree,
@@ -21,7 +22,7 @@ import {
   readPieces,
   realPath,
   removeTree,
-  TreeRefused,
+  findTreeRefusal,
   writeAll,
   type TreeProblem,
 } from '#platform';
@@ -40,6 +41,8 @@ import {
 import { ioFailed, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+
+type InputRequest = NonNullable<OfType<Action, 'run_script'>['inputs']>[number];
 
 export interface InputSources {
   /** Loads an artifact (default: its latest version). Throws `artifact/unknown`. Absent where there is no artifact store. */
@@ -277,14 +280,14 @@ function copyFile(staging: Staging, from: string, { opened: { descriptor, stats 
     finish(output, { isExecutable: isProgram(stats), owner: staging.workspace.identity });
     futimesSync(output, stats.atimeMs / 1000, stats.mtimeMs / 1000);
   } catch (error) {
-    if (error instanceof TreeRefused) throw refuseInput(from, 'file/changed', error.message);
-    throw error;
+    const refusal = findTreeRefusal(error);
+    throw refusal === undefined ? error : refuseInput(from, 'file/changed', refusal.message);
   } finally {
     closeSync(output);
   }
 }
 
-const TREE_CODES: Readonly<Record<TreeProblem, FailureCode>> = {
+const TREE_CODES: Readonly<Record<TreeProblem, ActionProblem['code']>> = {
   gone: 'file/missing',
   changed: 'file/changed',
   unreadable: 'file/unreadable',

@@ -1,5 +1,5 @@
 import { timerMs } from '#platform';
-import type { EndReason, OutputSink, ProgramEnd, RunningProgram } from '#core';
+import type { OutputSink, ProgramEnd, RunningProgram } from '#core';
 import { LineBuffer } from './line-buffer.ts';
 import { PROMPT_LINES, expectedInput, type ExpectedInput } from './prompt.ts';
 import { terminalText } from './terminal-text.ts';
@@ -56,7 +56,7 @@ export class Interaction {
   #lastActive = performance.now();
   #program: RunningProgram | undefined;
   #timers: readonly NodeJS.Timeout[] = [];
-  #stopReason: EndReason | undefined;
+  #stopReason: ProgramEnd['reason'] | undefined;
   #end: ProgramEnd | undefined;
   #failure: { readonly error: unknown } | undefined;
 
@@ -128,7 +128,7 @@ export class Interaction {
     this.#program?.closeInput();
   }
 
-  stop(reason: EndReason): void {
+  stop(reason: ProgramEnd['reason']): void {
     if (this.isOver) return;
     this.#stopReason ??= reason;
     this.#program?.kill();
@@ -217,6 +217,6 @@ export class Interaction {
 }
 
 /** Replaces the executor's reason by ours, because we ended the program. */
-function stopped({ signal, durationMs, warnings }: ProgramEnd, reason: EndReason | undefined): ProgramEnd {
+function stopped({ signal, durationMs, warnings }: ProgramEnd, reason: ProgramEnd['reason'] | undefined): ProgramEnd {
   return { reason: reason ?? 'cancelled', signal, durationMs, warnings };
 }

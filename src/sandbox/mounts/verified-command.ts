@@ -1,4 +1,4 @@
-import { shellWord, type ExecutorName } from '#core';
+import { shellWord, type Executor } from '#core';
 
 /** A folder and the inode that was checked. */
 export interface VerifiedFolder {
@@ -25,7 +25,7 @@ export function verifiedCommand(
 }
 
 /** Prints the inode of a folder where the program runs. */
-export function statCommand(executor: ExecutorName): string {
+export function statCommand(executor: Executor['name']): string {
   const isMac = executor === 'macos' || (executor === 'local' && process.platform === 'darwin');
   return isMac ? 'stat -f %d:%i' : 'stat -c %d:%i';
 }

@@ -4,16 +4,18 @@ import path from 'node:path';
 
 import {
   isHostPattern,
-  isLoopback,
   readHostPattern,
+  readAddress,
   type HostPattern,
   type Identity,
   type ProgramSpec,
-  type RefusedConnection,
+  type ProgramEnd,
 } from '#core';
+import { builtFile, openAllowProxy, type NetworkDecision, type networkGate } from '#platform';
 import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
-import { builtFile, openAllowProxy, type NetworkDecision, type ProxyLimits, type ResolveHost } from '#platform';
+
+type RefusedConnection = NonNullable<ProgramEnd['refused']>[number];
 
 export interface BridgeOptions {
   /** Granted host patterns; see core/network/host-pattern.ts. */
@@ -22,10 +24,10 @@ export interface BridgeOptions {
   readonly folder: string;
   /** User of the program, where it is not the current user. */
   readonly identity?: Identity;
-  readonly resolve?: ResolveHost;
+  readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   readonly proxyFrom?: ProgramSpec['proxyFrom'] | undefined;
   readonly signal?: AbortSignal;
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<NonNullable<Parameters<typeof openAllowProxy>[0]['limits']>>;
   readonly onDecision?: (decision: NetworkDecision) => void;
   /** Path of the socket inside the sandbox. */
   readonly socketInside?: string;
@@ -179,4 +181,9 @@ export function proxyEnvironment(port: number, isDirect = true): Readonly<Record
  */
 function quietNode(): Readonly<Record<string, string>> {
   return process.version.startsWith('v22.') ? { NODE_NO_WARNINGS: '1' } : {};
+}
+
+/** Whether a grant names the loopback interface itself. */
+export function isLoopback({ host, kind }: Pick<HostPattern, 'host' | 'kind'>): boolean {
+  return kind === 'address' ? readAddress(host)?.kind === 'loopback' : kind === 'name' && host === 'localhost';
 }

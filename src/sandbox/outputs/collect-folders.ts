@@ -5,8 +5,8 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
-import type { SkipReason } from '#core';
-import { DirectoryHandle, FOREIGN_FILE, isSystemError, quietly, tryStat, type Confinement } from '#platform';
+import type { Collected } from '#core';
+import { OPEN_FLAGS, DirectoryHandle, isSystemError, quietly, tryStat, type tryOpenDirectory } from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -16,7 +16,7 @@ export type EnteredFolder =
 /** The caller closes the descriptor. `bytes` is the size of the entry itself. */
 export type OpenedOutput =
   | { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats }
-  | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
+  | { readonly type: 'skipped'; readonly reason: Collected['skipped'][number]['reason']; readonly bytes: number }
   | { readonly type: 'gone' };
 
 const SET_IDS = 0o6000;
@@ -26,7 +26,7 @@ export class WorkspaceFolders {
   readonly #held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
 
   /** Throws the system error where the workspace cannot be opened. */
-  constructor(root: string, confinement?: Confinement) {
+  constructor(root: string, confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>) {
     const options = { followLink: true, confinement };
     this.#held.push({ name: '', folder: DirectoryHandle.open(root, options) });
   }
@@ -68,7 +68,7 @@ export class WorkspaceFolders {
       if (hint === undefined) return { type: 'gone' };
       const problem = findSkipReason(hint);
       if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
-      const descriptor = openSync(place, FOREIGN_FILE);
+      const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
       const opened = checkOpened(descriptor);
       if (opened.type !== 'open' || (entered.folder.isInPlace() && isSame(opened.stats, place, entered.folder)))
         return opened;
@@ -125,7 +125,7 @@ function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean 
   return named?.dev === opened.dev && named.ino === opened.ino;
 }
 
-function findSkipReason(stats: Stats): SkipReason | undefined {
+function findSkipReason(stats: Stats): Collected['skipped'][number]['reason'] | undefined {
   if (stats.isSymbolicLink()) return 'link';
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { fstatSync, readSync, type Stats } from 'node:fs';
 
-import { isSkillError, detectMediaType, startOfText, type SavedOutput } from '#core';
+import { isSkillError, detectMediaType, startOfText, type Collected } from '#core';
 import { isSystemError, sha256, wholeCharacters } from '#platform';
 
 export interface OutputToSave {
@@ -12,7 +12,7 @@ export interface OutputToSave {
   readonly chunks: Iterable<Uint8Array>;
 }
 
-export type SaveOutput = (output: OutputToSave) => Promise<SavedOutput>;
+export type SaveOutput = (output: OutputToSave) => Promise<Collected['saved'][number]>;
 
 interface FileToRead {
   readonly name: string;
@@ -32,7 +32,7 @@ export type OutputReading =
       readonly text: ((characters: number) => string) | undefined;
       readonly isHeadWhole: boolean;
       readonly digest: string | undefined;
-      readonly saved: SavedOutput | undefined;
+      readonly saved: Collected['saved'][number] | undefined;
       /** Why the store rejected the file. */
       readonly problem: string | undefined;
     }
@@ -103,7 +103,7 @@ function* readChunks(
 async function keep(
   save: SaveOutput | undefined,
   output: OutputToSave,
-): Promise<{ readonly saved: SavedOutput | undefined; readonly problem: string | undefined }> {
+): Promise<{ readonly saved: Collected['saved'][number] | undefined; readonly problem: string | undefined }> {
   if (save === undefined) return { saved: undefined, problem: undefined };
   try {
     return { saved: await save(output), problem: undefined };

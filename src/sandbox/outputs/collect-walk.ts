@@ -6,9 +6,11 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText, printable, toRelativePath, type Glob, type SkipReason } from '#core';
+import { compareText, printable, toRelativePath, type Collected, type compileGlob } from '#core';
 import { isSystemError, type DirectoryHandle } from '#platform';
 import type { WorkspaceFolders } from './collect-folders.ts';
+
+type Glob = ReturnType<typeof compileGlob>;
 
 export interface WalkLimits {
   /** Maximum number of names that are remembered, for files and for irregular entries. */
@@ -25,7 +27,10 @@ export interface WalkLimits {
 export interface IrregularEntry {
   /** Safe to print. It is the real path unless `reason` is `name`. */
   readonly name: string;
-  readonly reason: Extract<SkipReason, 'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'>;
+  readonly reason: Extract<
+    Collected['skipped'][number]['reason'],
+    'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'
+  >;
 }
 
 export interface WalkResult {

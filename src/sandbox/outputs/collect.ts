@@ -9,21 +9,23 @@ import {
   compareText,
   compileGlob,
   DEFAULT_OUTPUT_LIMITS,
-  isPrimaryCandidate,
   NOT_COLLECTED,
   printable,
   SkillError,
   SKIP_REASONS,
   type Collected,
-  type OutputFile,
-  type SavedOutput,
-  type SkippedOutput,
-  type SkipReason,
+  type RunResult,
 } from '#core';
-import { isSystemError, type Confinement } from '#platform';
+import { isSystemError, type tryOpenDirectory } from '#platform';
 import { WorkspaceFolders, linkReason } from './collect-folders.ts';
 import { OutputReader, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkResult } from './collect-walk.ts';
+
+type OutputFile = RunResult['output_files'][number];
+
+const PRIMARY_BYTES = 32 * 1024;
+
+type SkipReason = Collected['skipped'][number]['reason'];
 
 export interface CollectSpec {
   /** Relative to the workspace; see `normaliseGlob`. */
@@ -52,7 +54,7 @@ export interface CollectOptions {
   /** Stores a file as an artifact. It gets all bytes, or an error before the end if the file changes meanwhile. */
   readonly save?: SaveOutput;
   readonly signal?: AbortSignal;
-  readonly confinement?: Confinement;
+  readonly confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>;
 }
 
 const MAX_INLINE_TOTAL = 4 * 1024 * 1024;
@@ -100,7 +102,10 @@ export async function collectOutputs(
   }
 }
 
-function openWorkspace(root: string, confinement: Confinement | undefined): WorkspaceFolders {
+function openWorkspace(
+  root: string,
+  confinement: NonNullable<Parameters<typeof tryOpenDirectory>[1]> | undefined,
+): WorkspaceFolders {
   try {
     return new WorkspaceFolders(root, confinement);
   } catch (error) {
@@ -123,8 +128,8 @@ class Collection {
   readonly #reader: OutputReader;
   readonly #maxFileBytes: number;
   readonly #files: OutputFile[] = [];
-  readonly #saved: SavedOutput[] = [];
-  readonly #skipped: SkippedOutput[] = [];
+  readonly #saved: Collected['saved'][number][] = [];
+  readonly #skipped: Collected['skipped'][number][] = [];
   readonly #warnings: string[] = [];
   #primary: OutputFile | undefined;
   #bytesLeft: number;
@@ -298,11 +303,16 @@ export const MEANINGS: Readonly<Record<SkipReason, string>> = {
 const SHOWN_NAMES = 3;
 
 /** One line per reason with the first names. */
-function describeSkipped(skipped: readonly SkippedOutput[]): readonly string[] {
+function describeSkipped(skipped: readonly Collected['skipped'][number][]): readonly string[] {
   return SKIP_REASONS.flatMap((reason) => {
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];
     const more = names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : '';
     return [`${NOT_COLLECTED}${MEANINGS[reason]}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
   });
+}
+
+/** Whether a file is short enough to be shown as the answer of a run. */
+export function isPrimaryCandidate({ size_bytes: size }: Pick<OutputFile, 'size_bytes'>): boolean {
+  return size > 0 && size <= PRIMARY_BYTES;
 }

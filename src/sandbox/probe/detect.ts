@@ -1,27 +1,17 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import {
-  readField,
-  hasShape,
-  isSkillError,
-  parseJson,
-  quoted,
-  shape,
-  SkillError,
-  type Executor,
-  type ExecutorName,
-} from '#core';
+import { readField, hasShape, isSkillError, parseJson, quoted, shape, SkillError, type Executor } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
 import { landlockGaps } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
 
-export type OnTrial = (name: ExecutorName) => void;
+export type OnTrial = (name: Executor['name']) => void;
 
 /** An executor that can be chosen. */
 export interface ExecutorCandidate {
-  readonly name: ExecutorName;
+  readonly name: Executor['name'];
   /** `isKnown`: a cached probe has shown that it isolates in its current state. */
   readonly make: (known?: { readonly isKnown: boolean }) => Executor;
   /** Changes with everything that may affect isolation: version, settings, profile. */
@@ -53,7 +43,7 @@ export interface ChosenExecutor {
 
 /** The probe report of one executor, or the reasons why it has no report. */
 export interface ExecutorExamination {
-  readonly name: ExecutorName;
+  readonly name: Executor['name'];
   readonly report?: ProbeReport;
   readonly reasons: readonly string[];
   readonly install: string;
@@ -68,7 +58,10 @@ const TMPDIR_HINT = 'set TMPDIR to a writable folder with free space';
  * Returns the named executor, or with `auto` the first that a probe shows to isolate. Throws `executor/unavailable` if no executor qualifies;
  * never falls back to a weaker one, except for built-in scripts.
  */
-export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {
+export async function chooseExecutor(
+  choice: 'auto' | Executor['name'],
+  options: ChooseOptions,
+): Promise<ChosenExecutor> {
   const wanted = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
   if (choice !== 'auto' && wanted.length === 0) throw unsupported(choice);
   const others: ExecutorExamination[] = [];
@@ -122,7 +115,7 @@ function weakerOnly(others: readonly ExecutorExamination[]): SkillError<'executo
 }
 
 /** For an executor of another operating system, which cannot be installed. */
-function unsupported(executor: ExecutorName): SkillError<'executor/unavailable'> {
+function unsupported(executor: Executor['name']): SkillError<'executor/unavailable'> {
   const message = `the executor ${executor} is not available on this system`;
   const hint = 'choose auto, which takes the first executor that isolates';
   return new SkillError({
@@ -168,7 +161,7 @@ function probeFailed(code: string): string {
   return `the probe cannot create temporary files in ${quoted(os.tmpdir())}: ${code}`;
 }
 
-function examined(name: ExecutorName, report: ProbeReport): ExecutorExamination {
+function examined(name: Executor['name'], report: ProbeReport): ExecutorExamination {
   const open = report.results.filter(({ verdict }) => verdict === 'open').map((result) => result.name);
   const unknown = report.results.filter(({ verdict }) => verdict === 'unknown').map((result) => result.name);
   const reasons = report.isIsolating

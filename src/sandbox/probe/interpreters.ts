@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, type AttachedWorkspace, type ExecutorName } from '#core';
+import { DEFAULT_LIMITS, type AttachedWorkspace, type Executor } from '#core';
 import { interpreterFolders, NO_OUTPUT, PROGRAM_FOLDERS, textSink } from '#platform';
 
 /** An interpreter as scripts find it. */
@@ -21,7 +21,7 @@ done`;
 /** The interpreters that scripts see in a workspace, by the same search path that they have. */
 export async function interpretersIn(
   workspace: AttachedWorkspace,
-  executor: ExecutorName,
+  executor: Executor['name'],
 ): Promise<readonly Interpreter[]> {
   const stdout = textSink();
   await workspace.run(

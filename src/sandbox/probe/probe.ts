@@ -6,13 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_LIMITS,
   type AttachedWorkspace,
-  type Capabilities,
-  type EndReason,
   type Executor,
-  type ExecutorName,
-  type Isolation,
   type ProgramEnd,
   type RunLimits,
+  type RunResult,
 } from '#core';
 import { isPresent, NO_OUTPUT, tryRead } from '#platform';
 import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
@@ -30,12 +27,12 @@ export interface AttemptResult {
 
 /** What an executor actually blocks on this machine, observed from outside the sandbox. */
 export interface ProbeReport {
-  readonly executor: ExecutorName;
-  readonly isolation: Isolation;
+  readonly executor: Executor['name'];
+  readonly isolation: RunResult['isolation'];
   readonly results: readonly AttemptResult[];
   /** No attempt succeeded, and all essential ones were made. */
   readonly isIsolating: boolean;
-  readonly capabilities: Capabilities;
+  readonly capabilities: AttachedWorkspace['capabilities'];
   /** What scripts find; only where it was asked for. */
   readonly interpreters?: readonly Interpreter[];
 }
@@ -58,7 +55,7 @@ export interface ProbeOptions {
 }
 
 /** An attempt that was ended for one of these reasons was made, even if it could not write its mark. */
-const LIMIT_REASONS: ReadonlySet<EndReason> = new Set(['memory', 'processes', 'disk']);
+const LIMIT_REASONS: ReadonlySet<ProgramEnd['reason']> = new Set(['memory', 'processes', 'disk']);
 
 /**
  * Run one by one, after all others ran concurrently: one kills the decoy process that others read, and some executors apply their

@@ -6,14 +6,13 @@ import {
   digestName,
   isSystemError,
   namesIn,
-  OWNER_FILE,
   ownerOfName,
   ownerState,
-  readFolderOwner,
   removeTree,
   thisProcess,
   type LockOwner,
 } from '#platform';
+import { OWNER_FILE, readFolderOwner } from './folder-owner.ts';
 import { isOurs, makeTemporary, type Base } from './layout.ts';
 import { readMetadata } from './metadata.ts';
 

@@ -15,8 +15,8 @@ import {
   removeTree,
   twiceIfChanged,
   withoutUnusable,
-  type TreeDigests,
   type TreeRefusal,
+  type openTreeDigests,
 } from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary, type Base } from './layout.ts';
 
@@ -56,7 +56,7 @@ export function checkSkillName(name: string, dir: string): void {
   });
 }
 
-export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
+export function openSnapshots(base: Base, digests: ReturnType<typeof openTreeDigests>): Snapshots {
   const underWay = new Map<string, PendingSnapshot>();
   return {
     async find(name, digest) {
@@ -96,7 +96,7 @@ export function withSignal<T extends object>(
 
 interface Store {
   readonly base: Base;
-  readonly digests: TreeDigests;
+  readonly digests: ReturnType<typeof openTreeDigests>;
   readonly signal: AbortSignal | undefined;
 }
 

@@ -11,11 +11,12 @@ import {
   type AttachedWorkspace,
   type Executor,
   type Identity,
-  type Isolation,
   type StagedSkill,
   type WorkspacePlace,
+  type RunResult,
 } from '#core';
-import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime, writeFolderOwner } from '#platform';
+import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
+import { writeFolderOwner } from './folder-owner.ts';
 import {
   invalid,
   ioFailed,
@@ -96,7 +97,7 @@ const SWEEP_MS = 2_000;
 const DETACH_MS = 30_000;
 const MAX_RUNS = 100_000;
 /** Kinds of isolation under which programs see the files of the host at their own paths. */
-const COPYING: ReadonlySet<Isolation> = new Set(['none', 'seatbelt', 'landlock']);
+const COPYING: ReadonlySet<RunResult['isolation']> = new Set(['none', 'seatbelt', 'landlock']);
 
 export function openWorkspaces({ base: folder, now = Date.now, keptForMs = WEEK_MS }: WorkspacesOptions): Workspaces {
   const base = openBase(folder);

@@ -1,20 +1,11 @@
-import {
-  CATALOG_LAYOUTS,
-  cleanText,
-  compareText,
-  isForModel,
-  sliceStart,
-  tokenWeight,
-  type CatalogFormat,
-  type Visibility,
-} from '#core';
+import { CATALOG_LAYOUTS, cleanText, compareText, isForModel, sliceStart, tokenWeight, type SkillEntry } from '#core';
 
 /** The data of a skill that the catalog uses. */
 export interface CatalogItem {
   readonly name: string;
   readonly description: string;
   readonly source: string;
-  readonly state: Visibility;
+  readonly state: SkillEntry['state'];
   /** Skills with higher priority keep their description longer. */
   readonly priority: number;
 }
@@ -22,7 +13,7 @@ export interface CatalogItem {
 export interface CatalogOptions {
   /** Maximum number of estimated tokens of the whole text. */
   readonly budget: number;
-  readonly format: CatalogFormat;
+  readonly format: keyof typeof CATALOG_LAYOUTS;
   /** The name of the tool that finds skills which are not shown; absent without such a tool. */
   readonly searchTool: string | undefined;
 }
@@ -57,7 +48,7 @@ const LENGTHS = [
   SHORTEST_DESCRIPTION,
 ] as const;
 
-const ALWAYS_WHOLE: ReadonlySet<Visibility> = new Set(['pinned', 'required']);
+const ALWAYS_WHOLE: ReadonlySet<SkillEntry['state']> = new Set(['pinned', 'required']);
 
 /**
  * Plans level 1 under a token budget, in four steps: complete descriptions; all descriptions cut to one length; the least important
@@ -84,10 +75,10 @@ class CatalogLine {
   readonly source: string;
   readonly priority: number;
   readonly #description: string;
-  readonly #state: Visibility;
-  readonly #format: CatalogFormat;
+  readonly #state: SkillEntry['state'];
+  readonly #format: keyof typeof CATALOG_LAYOUTS;
 
-  constructor(item: CatalogItem, format: CatalogFormat) {
+  constructor(item: CatalogItem, format: keyof typeof CATALOG_LAYOUTS) {
     this.name = item.name;
     this.source = item.source;
     this.priority = item.priority;

@@ -6,11 +6,9 @@ import {
   isLongerThan,
   isTooLong,
   isValidName,
-  makeHead,
   quoted,
   readName,
   toSlug,
-  type Edit,
   type SkillHead,
 } from '#core';
 import { readControls, wrongType, type StatedFields } from './controls.ts';
@@ -25,7 +23,7 @@ import {
 } from './fields.ts';
 import { readMetadata } from './metadata.ts';
 import { isUnsafeKey, locateInValue, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
-import { addDiagnostic, readScalarText, type Report } from './report.ts';
+import { addDiagnostic, readScalarText, type Report, type Edit } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
@@ -59,7 +57,7 @@ export function assembleHead(input: AssembleInput): SkillHead | undefined {
   const namespace = written?.type === 'scalar' ? splitNamespace(written.value, name)?.namespace : undefined;
   // Has no prototype, like every `meta`.
   const whole = namespace === undefined ? meta : Object.assign(Object.create(null), { namespace }, meta);
-  return makeHead({ name, description, license, compatibility, controls, meta: whole });
+  return { name, description, license, compatibility, controls, meta: whole };
 }
 
 /** Adds restrictions found inside a value that must not be a map, or in a `metadata` that is not one: their meaning is unknown. */

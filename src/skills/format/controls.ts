@@ -2,15 +2,7 @@
  * Reads the fields that control what a skill may do. Restricting fields fail closed: a value that is present but not understood gets
  * the strictest meaning, and the stricter of two values applies.
  */
-import {
-  hasSeparatingComma,
-  isToolPattern,
-  narrowTools,
-  quoted,
-  splitToolList,
-  withoutTools,
-  type SkillControls,
-} from '#core';
+import { isToolPattern, quoted, type SkillHead } from '#core';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
 import { addDiagnostic, readScalarText, type Report } from './report.ts';
@@ -21,7 +13,7 @@ import { quoteYaml, replacing, writeYaml } from './write.ts';
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
 
 /** The controls of a skill without any control field. */
-const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
+const OPEN: SkillHead['controls'] = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
 const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'allowed-tools',
   'disallowed-tools',
@@ -38,7 +30,7 @@ export function readControls(
   report: Report,
   stated: StatedFields,
   unreadable: ReadonlySet<RestrictingField>,
-): SkillControls {
+): SkillHead['controls'] {
   if (unreadable.size === 0 && !hasControls(stated)) return OPEN;
 
   const { allowedTools, disallowedTools } = readTools(report, stated, unreadable);
@@ -73,7 +65,7 @@ export function readControls(
   return controls;
 }
 
-type Draft = { -readonly [Field in keyof SkillControls]: SkillControls[Field] };
+type Draft = { -readonly [Field in keyof SkillHead['controls']]: SkillHead['controls'][Field] };
 
 function hasControls(stated: StatedFields): boolean {
   for (const field of stated.keys()) if (CONTROL_FIELDS.has(field)) return true;
@@ -269,7 +261,7 @@ const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
   ['off', false],
 ]);
 
-function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['runMode'] | undefined {
+function readRunMode(report: Report, { key, value }: MapEntry): SkillHead['controls']['runMode'] | undefined {
   if (value === undefined) return undefined;
   const word = value.type === 'scalar' ? readScalarText(report, value) : '';
   if (word === 'inline' || word === 'subagent') return word;
@@ -278,7 +270,7 @@ function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['r
 }
 
 /** Claude Code's `context: fork` means a subagent; other values have no meaning here. */
-function readContext(report: Report, { value }: MapEntry): SkillControls['runMode'] | undefined {
+function readContext(report: Report, { value }: MapEntry): SkillHead['controls']['runMode'] | undefined {
   return value?.type === 'scalar' && readScalarText(report, value) === 'fork' ? 'subagent' : undefined;
 }
 
@@ -310,4 +302,61 @@ function kindName(node: YamlNode): string {
 function findOffset(report: Report, node: ScalarNode, entry: string): number {
   const found = report.text.indexOf(entry, node.start);
   return found === -1 || found >= node.end ? node.start : found;
+}
+
+/** Splits at commas and white space outside of parentheses. */
+export function splitToolList(text: string): readonly string[] {
+  const entries: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let index = 0; index <= text.length; index += 1) {
+    const character = index === text.length ? ' ' : text.charAt(index);
+    if (character === '(') depth += 1;
+    else if (character === ')' && depth > 0) depth -= 1;
+    const separates = index === text.length || (depth === 0 && (character === ',' || isSpace(character)));
+    if (!separates) continue;
+    if (index > from) entries.push(text.slice(from, index));
+    from = index + 1;
+  }
+  return entries;
+}
+
+/** Whether commas separate entries; the specification requires spaces. */
+export function hasSeparatingComma(text: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x28) depth += 1;
+    else if (code === 0x29 && depth > 0) depth -= 1;
+    else if (code === 0x2c && depth === 0) return true;
+  }
+  return false;
+}
+
+/** Intersects two lists by text: an entry is kept if the other list contains it or its whole tool. */
+export function narrowTools(a: readonly string[], b: readonly string[]): readonly string[] {
+  const kept = a.filter((entry) => covers(b, entry));
+  for (const entry of b) if (covers(a, entry) && !kept.includes(entry)) kept.push(entry);
+  return kept;
+}
+
+/**
+ * Removes entries whose whole tool is forbidden. `Bash` stays although `Bash(rm:*)` is forbidden, so each use must be checked against both
+ * lists.
+ */
+export function withoutTools(allowed: readonly string[], forbidden: readonly string[]): readonly string[] {
+  return forbidden.length === 0 ? allowed : allowed.filter((entry) => !covers(forbidden, entry));
+}
+
+function covers(list: readonly string[], entry: string): boolean {
+  return list.includes(entry) || list.includes(readToolName(entry)) || list.includes('*');
+}
+
+function readToolName(entry: string): string {
+  const open = entry.indexOf('(');
+  return open === -1 ? entry : entry.slice(0, open);
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\n' || character === '\t' || character === '\r';
 }

@@ -1,8 +1,8 @@
 /** Repairs the value of one broken piece, reports what was wrong, and adds an edit if it is certain. */
-import { quoted, type DiagnosticCode, type Edit } from '#core';
+import { quoted, type Diagnostic } from '#core';
 import type { ScalarNode } from './node.ts';
 import type { Piece } from './pieces.ts';
-import { addDiagnostic, type Report } from './report.ts';
+import { addDiagnostic, type Report, type Edit } from './report.ts';
 import { foldYaml, quoteYaml } from './write.ts';
 
 interface RawValue {
@@ -13,7 +13,7 @@ interface RawValue {
 }
 
 interface RepairedValue {
-  readonly code: DiagnosticCode;
+  readonly code: Diagnostic['code'];
   readonly at: number;
   readonly message: string;
   readonly value: string;

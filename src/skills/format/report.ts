@@ -1,14 +1,8 @@
 /** Collects the diagnostics of one file. Lines and columns are computed only for diagnostics. */
-import {
-  cleanText,
-  compareDiagnostics,
-  DIAGNOSTIC_RULES,
-  type Diagnostic,
-  type DiagnosticCode,
-  type Edit,
-  type Mode,
-} from '#core';
+import { cleanText, compareDiagnostics, DIAGNOSTIC_RULES, type Diagnostic, type Mode } from '#core';
 import type { ScalarNode } from './node.ts';
+
+export type Edit = NonNullable<Diagnostic['edit']>;
 
 export interface Report {
   readonly path: string;
@@ -21,7 +15,7 @@ export interface Report {
 }
 
 export interface Problem {
-  readonly code: DiagnosticCode;
+  readonly code: Diagnostic['code'];
   /** Offset of the offending character or value. */
   readonly at: number;
   readonly message: string;

@@ -5,15 +5,14 @@ import {
   countCharacters,
   hiddenCharacters,
   isLongerThan,
-  lengthWithoutTrailingSpace,
   nextHidden,
   offsetOfLine,
   type Diagnostic,
   type SkillHead,
 } from '#core';
+import { lengthWithoutTrailingSpace, type HeadOptions, type HeadSource } from './source.ts';
 import { findFences } from './fences.ts';
 import { sortedDiagnostics, findPosition, addDiagnostic, type Report } from './report.ts';
-import type { HeadOptions, HeadSource } from './source.ts';
 import { readHead } from './read-head.ts';
 
 export interface SkillMd {

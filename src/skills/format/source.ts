@@ -24,3 +24,9 @@ export interface HeadOptions {
   /** Exclude skills with `<` or `>` anywhere in the frontmatter. */
   readonly blockAngleBrackets?: boolean;
 }
+
+export function lengthWithoutTrailingSpace(text: string): number {
+  let length = text.length;
+  while (length > 0 && text.charCodeAt(length - 1) <= 0x20) length -= 1;
+  return length;
+}

@@ -1,5 +1,6 @@
 /** Writes values as YAML, for the edits of diagnostics. */
-import type { Edit } from '#core';
+
+import type { Edit } from './report.ts';
 import { isPlainStart } from './scalars.ts';
 
 const UNSAFE_INSIDE = /: |:$| #|[\0-\x1f\x7f-\x9f]|^\s|\s$/;

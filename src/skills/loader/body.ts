@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-import { fileProblemText, toRelativePath, type FailureCode } from '#core';
-import { inConfined, type ConfinedDirectory, type ConfinedFile, type TextRead } from '#platform';
+import { fileProblemText, toRelativePath, type ActionProblem } from '#core';
+import { inConfined, type ConfinedDirectory, type ConfinedFile, type readTextFile } from '#platform';
 
 /** A model could not read a larger SKILL.md. */
 const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;
@@ -15,8 +15,8 @@ export function readSkillBytes(directory: ConfinedDirectory, fileName: string): 
 
 /** `code` says what kind of failure it was, where the file itself is what cannot be read. */
 export type SkillFile =
-  | Exclude<TextRead, { readonly type: 'failed' }>
-  | { readonly type: 'failed'; readonly reason: string; readonly code?: FailureCode };
+  | Exclude<ReturnType<typeof readTextFile>, { readonly type: 'failed' }>
+  | { readonly type: 'failed'; readonly reason: string; readonly code?: ActionProblem['code'] };
 
 /** Reads a whole SKILL.md: only for a selected skill or the deep search index. Links to targets outside the skill are rejected. */
 export function readSkillFile(dir: string, fileName: string): SkillFile {

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { diagnose, printable, type Diagnostic, type Finding, type Mode, type SkillHead } from '#core';
+import { diagnose, printable, type Diagnostic, type Mode, type SkillHead } from '#core';
 import { localLinks, parseSkillMd } from '../format/skill-md.ts';
 import { namesIn, readTextFile, withForwardSlashes } from '#platform';
 import { readSkillFile, type SkillFile } from './body.ts';
@@ -80,7 +80,10 @@ function withoutEdit({ code, severity, path: file, line, column, message, hint }
 }
 
 /** Uses the same diagnostic codes as a scan. */
-function unread(file: string, read: Exclude<SkillFile, { readonly type: 'read' }>): Omit<Finding, 'path'> {
+function unread(
+  file: string,
+  read: Exclude<SkillFile, { readonly type: 'read' }>,
+): Omit<Parameters<typeof diagnose>[0], 'path'> {
   if (read.type === 'absent')
     return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true
       ? { code: 'file/broken-link', message: 'the file is a link to a missing target' }

@@ -1,8 +1,8 @@
-import { kindOfFile, toRelativePath, type FailureCode, type ListedFile } from '#core';
+import { kindOfFile, toRelativePath, type Observation, type OfType, type ActionProblem } from '#core';
 import { inConfined, type ConfinedDirectory, type ConfinedListing } from '#platform';
 
 export interface SkillFiles {
-  readonly files: readonly ListedFile[];
+  readonly files: readonly OfType<Observation, 'skill-loaded'>['files'][number][];
   /** Files that cannot be read, and why: links that lead outside or nowhere, missing permissions. */
   readonly unusable: readonly UnusableFile[];
   /** The list is incomplete: too many files, too deep, or with names that are not valid paths. */
@@ -36,7 +36,7 @@ export function listSkillEntries(directory: string): ConfinedListing {
  */
 export function listFiles(directory: ConfinedDirectory): SkillFiles {
   const { files, isCut } = directory.list(LIMITS);
-  const listed: ListedFile[] = [];
+  const listed: OfType<Observation, 'skill-loaded'>['files'][number][] = [];
   const unusable: UnusableFile[] = [];
   for (const { path, bytes, type, isExecutable, isPublic } of files) {
     if (type === 'other') continue;
@@ -56,7 +56,7 @@ function whyUnusable(directory: ConfinedDirectory, file: string): string | undef
   return UNUSABLE[found.code] ?? 'it cannot be read';
 }
 
-const UNUSABLE: Partial<Readonly<Record<FailureCode, string>>> = {
+const UNUSABLE: Partial<Readonly<Record<ActionProblem['code'], string>>> = {
   'path/link-outside': 'it is a link that leads outside the skill',
   'file/missing': 'it is a link to a file that does not exist',
 };

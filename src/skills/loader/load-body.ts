@@ -4,14 +4,15 @@ import {
   countCharacters,
   failure,
   isLongerThan,
-  lengthWithoutTrailingSpace,
   offsetOfLine,
   quoted,
   startOfText,
-  type LoadReport,
+  type Observation,
+  type OfType,
 } from '#core';
-import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
 import { sha256, shownText, type ConfinedDirectory } from '#platform';
+import { lengthWithoutTrailingSpace } from '../format/source.ts';
+import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
 import { readSkillBytes } from './body.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
 
@@ -43,7 +44,7 @@ export interface LoadedBody {
   readonly type: 'loaded';
   /** Sanitized for a model. */
   readonly text: string;
-  readonly report: LoadReport;
+  readonly report: OfType<Observation, 'skill-loaded'>['report'];
   /** The frontmatter has changed since it was indexed. */
   readonly headChanged: boolean;
   readonly notes: readonly string[];

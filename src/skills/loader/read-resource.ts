@@ -13,15 +13,17 @@ import {
   quoted,
   startOfText,
   toRelativePath,
-  type LineRange,
-  type LoadReport,
   type RelativePath,
-  type ResourceRead,
+  type Observation,
+  type OfType,
+  type Action,
 } from '#core';
 import { findSection, listHeadings } from './markdown-sections.ts';
 import { sha256, shownText, type ConfinedDirectory } from '#platform';
 import { listFiles } from './files.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
+
+type LineRange = NonNullable<OfType<Action, 'read_file'>['lines']>;
 
 /** The default length of one answer. */
 const MAX_RESOURCE_CHARACTERS = 12_000;
@@ -39,7 +41,7 @@ export interface ReadResourceOptions {
   readonly maxCharacters?: number | undefined;
 }
 
-export interface ReadFile extends Omit<ResourceRead, 'type' | 'action' | 'skill'> {
+export interface ReadFile extends Omit<OfType<Observation, 'resource-read'>, 'type' | 'action' | 'skill'> {
   readonly type: 'read';
 }
 
@@ -84,7 +86,7 @@ function describe(
 ): ReadFile | Failed {
   const { mediaType, isBinary } = detectMediaType(path, bytes);
   // No spread, which takes longer than hashing a small file.
-  const reportOf = (characters: number): LoadReport => ({
+  const reportOf = (characters: number): OfType<Observation, 'skill-loaded'>['report'] => ({
     path,
     digest: `sha256:${sha256(bytes)}`,
     bytes: bytes.length,
@@ -115,7 +117,7 @@ function describe(
   };
 }
 
-function binaryFile(mediaType: string, report: LoadReport): ReadFile {
+function binaryFile(mediaType: string, report: OfType<Observation, 'skill-loaded'>['report']): ReadFile {
   const notes = [`a binary file (${mediaType}, ${String(report.bytes)} bytes): its content is not shown`];
   return {
     type: 'read',

@@ -1,4 +1,4 @@
-import { failure, fileProblemText, quoted, type ActionProblem, type FileProblem } from '#core';
+import { failure, fileProblemText, quoted, type ActionProblem } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
 
 /** The skill to read: its folder, and its name for messages. */
@@ -31,7 +31,7 @@ export function inSkill<Result>(
 export function fileFailure(
   { name }: SkillLocation,
   file: string,
-  problem: FileProblem,
+  problem: Parameters<typeof fileProblemText>[0],
   nearest: readonly string[] = [],
 ): Failed {
   const message = `${quoted(file, 200)} of the skill ${quoted(name)} ${fileProblemText(problem)}`;

@@ -7,8 +7,9 @@ import {
   type SkillHead,
   type SkillRoot,
 } from '#core';
+import { realPath } from '#platform';
 import type { ExplainedDirectory, LeftOutSkill, RootReport, SkillCandidate } from './index-skills.ts';
-import { directoryStatus, realPath } from '#platform';
+import { directoryStatus } from './list-directory.ts';
 import type { LocatedRecord } from './known-skills.ts';
 import type { ScanResult, ScannedSkill } from './scan-result.ts';
 

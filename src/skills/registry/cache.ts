@@ -1,6 +1,7 @@
-import { makeHead, parseJson, type Diagnostic, type Mode, type ShadowedSkill, type SkillEntry } from '#core';
-import { checksum, readPrivateFile } from '#platform';
-import { sortSkills, type ScanReport, type SkillIndex } from './index-skills.ts';
+import { parseJson, type Diagnostic, type Mode, type SkillHead, type SkillEntry } from '#core';
+import { readPrivateFile } from '#platform';
+import { checksum } from './text-hash.ts';
+import { sortSkills, type ShadowedSkill, type ScanReport, type SkillIndex } from './index-skills.ts';
 import type { KnownFile, KnownSkills } from './known-skills.ts';
 
 /**
@@ -177,7 +178,7 @@ function openKnownSkills(
       return {
         ...file,
         digest: entry?.digest ?? '',
-        head: entry === undefined ? undefined : makeHead({ license: undefined, compatibility: undefined, ...entry }),
+        head: entry === undefined ? undefined : pickHead(entry),
         diagnostics: diagnosticsByPath().get(`${dir}/${file.file}`) ?? [],
       };
     },
@@ -201,4 +202,8 @@ export function lazily<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
+}
+
+function pickHead({ name, description, license, compatibility, controls, meta }: SkillHead): SkillHead {
+  return { name, description, license, compatibility, controls, meta };
 }

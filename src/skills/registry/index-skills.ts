@@ -1,17 +1,26 @@
-import type { TextHash } from '#platform';
 import {
   compareDiagnostics,
   compareText,
   serverOfSource,
   type Diagnostic,
-  type DiagnosticCode,
-  type ShadowedSkill,
-  type ShadowReason,
   type SkillEntry,
   type SkillHead,
   type SkillRoot,
-  type Visibility,
 } from '#core';
+import type { TextHash } from './text-hash.ts';
+
+/** A skill that is hidden by another one with the same name; still addressable as `source/name` or `group/name`. */
+export interface ShadowedSkill {
+  readonly name: string;
+  readonly source: string;
+  readonly version?: string;
+  readonly dir: string;
+  /** Folder of the skill that won. */
+  readonly by: string;
+  readonly reason: ShadowReason;
+}
+
+export type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory';
 
 /** A valid skill, before it is known whether another skill with the same name shadows it. */
 export interface SkillCandidate {
@@ -44,7 +53,7 @@ export interface RootReport {
 /** A skill folder that is excluded from the index, with the reason. */
 export interface LeftOutSkill {
   readonly path: string;
-  readonly code: DiagnosticCode;
+  readonly code: Diagnostic['code'];
   readonly message: string;
 }
 
@@ -105,7 +114,7 @@ export interface IndexInput {
   readonly candidates: readonly SkillCandidate[];
   readonly diagnostics: readonly Diagnostic[];
   readonly facts: ScanFacts;
-  readonly visibility?: Readonly<Record<string, Visibility>>;
+  readonly visibility?: Readonly<Record<string, SkillEntry['state']>>;
   readonly explain?: readonly ExplainedDirectory[];
   /** A new SHA-256 hash. */
   readonly hash: TextHash;
@@ -279,7 +288,7 @@ function shadowReason(candidate: SkillCandidate, winner: Keyed, rank: number): S
 /** The entry of a candidate with its configured state. */
 export function toEntry(
   { head, root, group, dir, file, digest }: Omit<SkillCandidate, 'name'>,
-  state: Visibility,
+  state: SkillEntry['state'],
 ): SkillEntry {
   const { name, license, compatibility, controls, meta } = head;
   const { source } = root;
@@ -298,7 +307,7 @@ export function toEntry(
 type Draft = { -readonly [Field in keyof SkillEntry]: SkillEntry[Field] };
 
 /** A skill with `disable-model-invocation` is manual, unless the configuration requires or disables it. */
-function resolveVisibility({ head }: SkillCandidate, configured: Visibility): Visibility {
+function resolveVisibility({ head }: SkillCandidate, configured: SkillEntry['state']): SkillEntry['state'] {
   if (!head.controls.disableModelInvocation || configured === 'required' || configured === 'disabled')
     return configured;
   return 'manual';
@@ -309,17 +318,17 @@ function hashedLine({ place, candidate: { name, file, digest } }: Keyed, { state
 }
 
 interface VisibilityRules {
-  find(candidate: SkillCandidate): Visibility;
+  find(candidate: SkillCandidate): SkillEntry['state'];
   unused(): readonly string[];
 }
 
 /** Precedence: exact keys over globs, `source/name` over `name`, longer globs over shorter ones. */
-function visibilityRules(visibility: Readonly<Record<string, Visibility>>): VisibilityRules {
+function visibilityRules(visibility: Readonly<Record<string, SkillEntry['state']>>): VisibilityRules {
   const keys = Object.keys(visibility);
   if (keys.length === 0) return { find: () => 'auto', unused: () => [] };
   const used = new Set<string>();
-  const exact = new Map<string, readonly [key: string, state: Visibility]>();
-  const globs: (readonly [key: string, parts: readonly string[], state: Visibility])[] = [];
+  const exact = new Map<string, readonly [key: string, state: SkillEntry['state']]>();
+  const globs: (readonly [key: string, parts: readonly string[], state: SkillEntry['state']])[] = [];
   for (const [key, state] of Object.entries(visibility)) {
     if (key.includes('*')) globs.push([key, nameKey(key).split(/\*+/), state]);
     else exact.set(nameKey(key), [key, state]);

@@ -1,5 +1,7 @@
 import type { Diagnostic, SkillHead } from '#core';
-import type { FileStamp } from '#platform';
+import type { statFile } from '#platform';
+
+type FileStamp = NonNullable<ReturnType<typeof statFile>>;
 
 /** A SKILL.md that an earlier scan read: enough to decide without opening it whether it changed. */
 export interface KnownFile extends FileStamp {

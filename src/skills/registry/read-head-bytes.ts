@@ -1,17 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 
-import type { DiagnosticCode } from '#core';
+import type { Diagnostic } from '#core';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
-import { FOREIGN_FILE, isInside, isSystemError, openSha256, realPath, tryRealPath, type FileStamp } from '#platform';
+import { OPEN_FLAGS, isInside, isSystemError, openSha256, realPath, tryRealPath, type statFile } from '#platform';
+
+type FileStamp = NonNullable<ReturnType<typeof statFile>>;
 
 /** The decoded frontmatter of one file, or the reason why it could not be read. */
 export type HeadFile =
   | { readonly type: 'absent' }
   /** The file could not be opened or is not a regular file. It may be fixed without a change of its stamp. */
-  | { readonly type: 'failed'; readonly code: DiagnosticCode; readonly message: string }
+  | { readonly type: 'failed'; readonly code: Diagnostic['code']; readonly message: string }
   /** The file was read, but its frontmatter is too large. */
-  | { readonly type: 'unusable'; readonly code: DiagnosticCode; readonly message: string; readonly stamp: FileStamp }
+  | {
+      readonly type: 'unusable';
+      readonly code: Diagnostic['code'];
+      readonly message: string;
+      readonly stamp: FileStamp;
+    }
   | DecodedHead;
 
 interface DecodedHead {
@@ -48,7 +55,7 @@ export class HeadReader {
   read(file: string, directory: string): HeadFile {
     try {
       if (IS_WINDOWS && lstatSync(file).isSymbolicLink()) return this.#readLink(file, directory);
-      return this.#readOpened(openSync(file, FOREIGN_FILE));
+      return this.#readOpened(openSync(file, OPEN_FLAGS.foreignFile));
     } catch (error) {
       if (!isSystemError(error)) throw error;
       if (error.code === 'ELOOP' || error.code === 'EMLINK') return this.#readLink(file, directory);
@@ -64,7 +71,7 @@ export class HeadReader {
       return { type: 'failed', code: 'file/link-escapes', message: 'the file is a link to a target outside its skill' };
     }
     try {
-      const reading = this.#readOpened(openSync(target, FOREIGN_FILE));
+      const reading = this.#readOpened(openSync(target, OPEN_FLAGS.foreignFile));
       // Another process may have changed the link in the meantime.
       if (tryRealPath(file) === target) return reading;
       return failure('ENOENT');

@@ -1,10 +1,9 @@
 import type { SkillIndex } from './index-skills.ts';
-import { checksum } from '#platform';
+import { checksum } from './text-hash.ts';
 import { openState, scanOnce } from './scan-once.ts';
 import type { ScanSettings } from './scan-settings.ts';
 import { watchRegistry, type RegistryChange, type WatchOptions } from './watch.ts';
 
-export type { ScanProgress } from './scan-settings.ts';
 export type { RegistryChange, WatchOptions } from './watch.ts';
 
 /** Scan options; only `roots` is required. */

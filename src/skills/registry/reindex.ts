@@ -1,4 +1,5 @@
-import { monotonicMs, openTextHash } from '#platform';
+import { monotonicMs } from '#platform';
+import { openTextHash } from './text-hash.ts';
 import { assemble, toLocated } from './assemble.ts';
 import { lazily, type MeasuredFacts, type ReusableIndex } from './cache.ts';
 import { indexSkills, type CacheReport, type SkillIndex } from './index-skills.ts';

@@ -1,6 +1,7 @@
 import path from 'node:path';
 
-import { checksum, isSystemError, makeFolders, removeStaleTemporaries, writeFileAtomically } from '#platform';
+import { isSystemError, makeFolders, removeStaleTemporaries, writeFileAtomically } from '#platform';
+import { checksum } from './text-hash.ts';
 import {
   CACHE_FORMAT,
   type CacheHeader,

@@ -1,4 +1,4 @@
-import type { Mode, SkillRoot, Visibility } from '#core';
+import type { Mode, SkillRoot, SkillEntry } from '#core';
 import type { ReusableIndex } from './cache.ts';
 import type { CacheReport, SkillIndex } from './index-skills.ts';
 import type { KnownSkills } from './known-skills.ts';
@@ -13,7 +13,7 @@ export interface ScanSettings {
   /** The cache file (default: no cache). `cacheFileName` returns a suitable name. */
   readonly cacheFile?: string;
   /** Keys: a name, `source/name`, or either with `*`; an exact key takes precedence over a glob. */
-  readonly visibility?: Readonly<Record<string, Visibility>>;
+  readonly visibility?: Readonly<Record<string, SkillEntry['state']>>;
   /** How many levels of folders below a root are searched (default: 16). */
   readonly maxDepth?: number;
   /** How many folders without a SKILL.md are searched per root (default: 20,000). */

@@ -1,18 +1,10 @@
 import { existsSync } from 'node:fs';
 
-import { compareText, diagnose, hasOnlyCopies, isNeverSearched, type DiagnosticCode, type SkillRoot } from '#core';
+import { compareText, diagnose, hasOnlyCopies, isNeverSearched, type SkillRoot, type Diagnostic } from '#core';
+import { isInside, monotonicMs, realPath, withForwardSlashes } from '#platform';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
-import {
-  allNames,
-  directoryStatus,
-  findFilesNamed,
-  isInside,
-  listDirectory,
-  monotonicMs,
-  realPath,
-  withForwardSlashes,
-  type DirectoryIdentity,
-} from '#platform';
+import { allNames, directoryStatus, listDirectory, type DirectoryIdentity } from './list-directory.ts';
+import { findFilesNamed } from './find-files.ts';
 import type { KnownFile } from './known-skills.ts';
 import { FolderReader } from './skill-folder.ts';
 import type { ScanOptions, ScanResult, UnchangedSkills } from './scan-result.ts';
@@ -353,11 +345,11 @@ export class Scan {
     if (report !== undefined) this.result.roots[at] = { ...report, status: 'unreadable' };
   }
 
-  #fail(path: string, code: DiagnosticCode, message: string): void {
+  #fail(path: string, code: Diagnostic['code'], message: string): void {
     this.result.failed.push({ path, code, message });
   }
 
-  #report(code: DiagnosticCode, path: string, message: string): void {
+  #report(code: Diagnostic['code'], path: string, message: string): void {
     this.result.diagnostics.push(diagnose({ code, path, message }, this.#options.mode));
   }
 

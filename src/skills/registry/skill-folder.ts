@@ -1,6 +1,7 @@
 import { diagnose, type Diagnostic, type Mode } from '#core';
+import { isSettled, statFile } from '#platform';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
-import { isSettled, findSpelling, statFile, type FileStamp } from '#platform';
+import { findSpelling } from './list-directory.ts';
 import { HeadReader } from './read-head-bytes.ts';
 import { isUnchanged, type HeadRecord, type KnownFile } from './known-skills.ts';
 import type { PendingHead, ScanResult, ScannedSkill, UnchangedSkills } from './scan-result.ts';
@@ -130,7 +131,11 @@ function complete(skill: ScannedSkill, { head, diagnostics }: HeadReading | Head
   skill.diagnostics = diagnostics;
 }
 
-function toScanned({ place, name, dir, isRoot }: Folder, file: string, stamp: FileStamp): ScannedSkill {
+function toScanned(
+  { place, name, dir, isRoot }: Folder,
+  file: string,
+  stamp: NonNullable<ReturnType<typeof statFile>>,
+): ScannedSkill {
   const { root, parent, group, linked } = place;
   const { size, mtimeMs, ctimeMs, ino, dev } = stamp;
   return {

@@ -1,6 +1,6 @@
-import type { SkillIndex } from './index-skills.ts';
 import type { SkillEntry } from '#core';
-import { watchDirectory, type DirectoryWatch } from '#platform';
+import type { SkillIndex } from './index-skills.ts';
+import { watchDirectory, type DirectoryWatch } from './watch-directory.ts';
 
 /** A change of the index. Entries are those of `index.all`, identified by source and folder. */
 export interface RegistryChange {

@@ -1,9 +1,9 @@
-import type { LimitName } from '#core';
+import type { RunLimits } from '#core';
 import type { Fixture } from './fixture.ts';
 
 /** Capabilities and programs that a case requires. */
 export interface Needs {
-  readonly limits?: readonly LimitName[];
+  readonly limits?: readonly (keyof RunLimits)[];
   readonly interaction?: boolean;
   readonly terminal?: boolean;
   /** Programs that must be installed inside the sandbox. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { digestOfEntries, readTreeDigest, type DigestEntry } from '#platform';
+import { digestOfEntries, readTreeDigest } from '#platform';
 import { collectOutputs, stageInputs } from '#sandbox';
 import type { Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
@@ -21,7 +21,7 @@ async function digestInside(fixture: Fixture): Promise<string> {
   const { stdout } = await fixture.mustSucceed(LIST_TREE);
   const [folders = '', programs = '', files = '', links = ''] = stdout.toString('utf8').split('---\n');
   const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
-  const hashed = (text: string, kind: 'program' | 'file'): readonly DigestEntry[] =>
+  const hashed = (text: string, kind: 'program' | 'file'): readonly Parameters<typeof digestOfEntries>[0][number][] =>
     lines(text).map((line) => ({ kind, path: line.slice(66), content: Buffer.from(line.slice(0, 64), 'hex') }));
   return digestOfEntries([
     ...lines(folders).map((name) => ({ kind: 'folder', path: name, content: new Uint8Array() }) as const),

@@ -1,5 +1,5 @@
 /** Valid, broken and hostile model answers, one function per kind, as tool calls or as JSON actions depending on the request. */
-import type { ModelTool, SeededRandom } from '#core';
+import type { ModelTool, openRandom } from '#core';
 import { ESCAPES, UNKNOWN_SKILLS, validValue, withTexts, withWrongType, withoutOne } from './fuzz-values.ts';
 
 export interface FuzzDraft {
@@ -11,7 +11,7 @@ export interface FuzzDraft {
 }
 
 export interface FuzzSituation {
-  readonly random: SeededRandom;
+  readonly random: ReturnType<typeof openRandom>;
   readonly tools: readonly ModelTool[];
   /** True: native tool calls. False: actions as JSON text. */
   readonly isNative: boolean;

@@ -1,5 +1,7 @@
 /** Generates values that a schema accepts, and values that it must reject. */
-import { isObject, type JsonSchema, type SeededRandom } from '#core';
+import { isObject, type JsonSchema, type openRandom } from '#core';
+
+type SeededRandom = ReturnType<typeof openRandom>;
 
 type Input = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** A model that answers with seeded valid, broken and hostile answers, for testing code that must handle all of them. */
-import { openRandom, partSeed, SkillError, type Model, type ModelAnswer, type ModelTool } from '#core';
-import { FUZZ_KINDS, draftAnswer, type FuzzDraft, type FuzzKind } from './fuzz-answers.ts';
+import { openRandom, SkillError, type Model, type ModelAnswer, type ModelTool } from '#core';
 import { splitIntoDeltas, offeredTools } from '#model';
+import { FUZZ_KINDS, draftAnswer, type FuzzDraft, type FuzzKind } from './fuzz-answers.ts';
 
 export interface FuzzOptions {
   /** Tools to call (default: those of the request). */
@@ -65,4 +65,9 @@ function modelFailure(seed: number, isRetryable: boolean): SkillError<'model/fai
     hint: isRetryable ? 'retry the call' : 'end the run',
     data: { model: `fuzz/${String(seed)}`, status: isRetryable ? 503 : 400, isRetryable },
   });
+}
+
+/** Derives a seed for one part. */
+export function partSeed(seed: number, part: number): number {
+  return (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(part + 1, 0xc2b2ae35)) >>> 0;
 }

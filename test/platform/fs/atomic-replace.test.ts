@@ -11,12 +11,8 @@ import {
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import {
-  removeStaleTemporaries,
-  writeFileAtomically,
-  writeFilesAtomically,
-  writeNewFile,
-} from '../../../src/platform/fs/atomic-replace.ts';
+import { removeStaleTemporaries, writeFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
+import { writeFilesAtomically, writeNewFile } from '../../../src/journal/write-files.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 test('a file is replaced whole, private, and without leftovers', () => {

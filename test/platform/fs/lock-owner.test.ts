@@ -3,15 +3,8 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import {
-  OWNER_FILE,
-  ownerName,
-  ownerOfName,
-  ownerState,
-  readFolderOwner,
-  thisProcess,
-  writeFolderOwner,
-} from '../../../src/platform/fs/lock-owner.ts';
+import { OWNER_FILE, readFolderOwner, writeFolderOwner } from '../../../src/sandbox/workspace/folder-owner.ts';
+import { ownerName, ownerOfName, ownerState, thisProcess } from '../../../src/platform/fs/lock-owner.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 

@@ -17,7 +17,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { openTreeDigests, readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { fingerprintTree } from '../../../src/platform/fs/tree-stat.ts';
-import { TREE_LIMITS, TreeRefused, type WalkOptions } from '../../../src/platform/fs/tree-walk.ts';
+import { TREE_LIMITS, findTreeRefusal, type WalkOptions } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch, settle } from '../../skills/registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
 import { needs } from '../../needs.ts';
@@ -26,7 +26,8 @@ function outcome(root: string, options: WalkOptions = {}): string {
   try {
     return fingerprintTree(root, options);
   } catch (error) {
-    if (error instanceof TreeRefused) return `${error.refusal.problem} ${error.refusal.path}`;
+    const refusal = findTreeRefusal(error);
+    if (refusal !== undefined) return `${refusal.problem} ${refusal.path}`;
     throw error;
   }
 }

@@ -4,7 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { readHost } from '../../../src/core/network/host-pattern.ts';
 import { proxiedFetch } from '../../../src/model/proxied-fetch.ts';
-import { isRefused, networkGate, readGrant } from '../../../src/platform/net/network-gate.ts';
+import { isProblem } from '../../../src/core/problem.ts';
+import { networkGate, readGrant } from '../../../src/platform/net/network-gate.ts';
 import { proxyFor } from '../../../src/platform/net/user-proxy.ts';
 
 const HOST = 'models.example';
@@ -59,7 +60,7 @@ describe('the proxy of the environment', () => {
     });
     const reach = async (name: string): Promise<string> => {
       const reached = await gate.reach({ host: { name, isAddress: false }, port: 443 }, AbortSignal.timeout(20_000));
-      if (isRefused(reached)) return reached.refusal;
+      if (isProblem(reached)) return reached.refusal;
       reached.destroy();
       return 'reached';
     };

@@ -14,7 +14,8 @@ import { describe, expect, test } from 'vitest';
 
 import { openBase } from '../../../src/sandbox/workspace/layout.ts';
 import { removeLeftovers } from '../../../src/sandbox/workspace/leftovers.ts';
-import { ownerName, thisProcess, writeFolderOwner, type LockOwner } from '../../../src/platform/fs/lock-owner.ts';
+import { ownerName, thisProcess, type LockOwner } from '../../../src/platform/fs/lock-owner.ts';
+import { writeFolderOwner } from '../../../src/sandbox/workspace/folder-owner.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../skills/registry/support.ts';
 

@@ -150,7 +150,7 @@ O4.21 AuditTrail: actions and observations as records
 O4.40 each action is recorded for evaluation and replay
 # test/agent/state.system.test.ts: is made from the record alone, and goes through the phases in order
 O4.26 the plan is created with the first decision
-# test/core/plan.test.ts: is patched: steps are changed, added, removed and put in order, the rest stays
+# test/agent/plan.test.ts: is patched: steps are changed, added, removed and put in order, the rest stays
 O4.31 steps can be added, removed and reordered
 O4.33 assumptions can be changed
 # test/policy/policy.test.ts: a list cannot widen what the configuration allows, as restriction or as grant

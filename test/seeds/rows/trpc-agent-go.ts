@@ -16,7 +16,7 @@ export const ROWS = seedRows(
     seed: 'test/seeds/trpc.system.test.ts',
     tools: 'test/tools/trpc.test.ts',
     inputs: 'test/sandbox/inputs/inputs.system.test.ts',
-    outputs: 'test/core/outputs.test.ts',
+    outputs: 'test/runtime/execution/run-result.test.ts',
     collect: 'test/sandbox/outputs/collect.test.ts',
     runs: 'test/runtime/execution.system.test.ts',
     session: 'test/runtime/session.test.ts',

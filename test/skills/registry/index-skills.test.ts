@@ -7,7 +7,7 @@ import {
   type SkillCandidate,
   type SkillIndex,
 } from '../../../src/skills/registry/index-skills.ts';
-import { openTextHash } from '../../../src/platform/hash.ts';
+import { openTextHash } from '../../../src/skills/registry/text-hash.ts';
 import { nearestNames, resolveSkill } from '../../../src/skills/registry/resolve-skill.ts';
 import { VISIBILITIES, type SkillRoot, type Visibility } from '../../../src/core/skill.ts';
 import { verifies } from '../../conformance/verifies.ts';

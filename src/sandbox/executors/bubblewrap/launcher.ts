@@ -1,4 +1,4 @@
-import { isPresent, keepBytes, type Inherited, type KeptBytes } from '#platform';
+import { isPresent, keepBytes, type startChild } from '#platform';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
@@ -7,6 +7,8 @@ import { encodePlan } from '../namespaces/plan.ts';
 import { encodeArguments, sandboxArguments } from './arguments.ts';
 import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
 import { INSTALL_BUBBLEWRAP, checkInstalled, findBubblewrap } from './support.ts';
+
+type Inherited = NonNullable<Parameters<typeof startChild>[0]['inherited']>[number];
 
 /** bubblewrap reads its arguments from this descriptor. */
 const ARGUMENTS_DESCRIPTOR = 3;
@@ -35,8 +37,8 @@ export function bubblewrapLauncher(given: string | undefined, hasPerl = isPresen
 
 export function openBubblewrap(command: string, filter: Uint8Array, hasPerl: boolean): OpenLauncher {
   // Files that are the same for every program of a workspace are written once and opened anew for each program.
-  const kept = new Map<string, KeptBytes>();
-  let keptFilter: KeptBytes | undefined;
+  const kept = new Map<string, ReturnType<typeof keepBytes>>();
+  let keptFilter: ReturnType<typeof keepBytes> | undefined;
   const keep = (content: string): Inherited => {
     const found = kept.get(content) ?? keepBytes(new TextEncoder().encode(content));
     kept.set(content, found);

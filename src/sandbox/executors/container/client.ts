@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 
 import { parseJson, printable, SkillError } from '#core';
-import { HttpSocket, type HttpAnswer, type HttpCall, type HttpEndpoint, type HttpFailure } from '#platform';
+import { HttpSocket, type HttpAnswer, type HttpCall, type HttpEndpoint, type HttpFailure } from './http-socket.ts';
 import { endpointText } from './endpoint.ts';
 import { field, textField } from './json-answer.ts';
 

@@ -1,5 +1,5 @@
 import { SkillError } from '#core';
-import type { HttpEndpoint } from '#platform';
+import type { HttpEndpoint } from './http-socket.ts';
 
 const DEFAULT_SOCKET = '/var/run/docker.sock';
 const DEFAULT_PORT = 2375;

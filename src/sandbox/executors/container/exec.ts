@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
-import { printable, quoted, SkillError, type Identity, type RunStreams } from '#core';
+import { printable, quoted, SkillError, type Identity, type AttachedWorkspace } from '#core';
 import { GRACE_MS, withinTime, type Child, type ChildExit } from '#platform';
 import { engineFailure, type EngineClient } from './client.ts';
 import { takeExecOutput, type ExecOutput } from './exec-output.ts';
@@ -36,7 +36,7 @@ const ENGINE_ENV = ['PATH', 'HOSTNAME', 'TERM', 'HOME', 'container'] as const;
 export async function startExec(
   client: EngineClient,
   container: WarmContainer,
-  { program, streams }: { readonly program: ExecProgram; readonly streams: RunStreams },
+  { program, streams }: { readonly program: ExecProgram; readonly streams: Parameters<AttachedWorkspace['run']>[1] },
 ): Promise<Child> {
   const { hasTerminal, hasInput, argv } = program;
   const { signal } = streams;

@@ -9,7 +9,6 @@ import {
   NOBODY,
   parseJson,
   type AttachedWorkspace,
-  type Capabilities,
   type Executor,
   type Identity,
   type WorkspacePlace,
@@ -155,7 +154,10 @@ function programUser({ identity }: Attachment, isShared: boolean): Identity {
   return { uid, gid: gid === 0 ? identity.gid : gid };
 }
 
-function listCapabilities({ engine: { facts }, options }: Attachment, isShared: boolean): Capabilities {
+function listCapabilities(
+  { engine: { facts }, options }: Attachment,
+  isShared: boolean,
+): AttachedWorkspace['capabilities'] {
   const used = options.runtime ?? facts.defaultRuntime;
   return {
     isolation: 'container',

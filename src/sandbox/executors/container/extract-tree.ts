@@ -16,7 +16,7 @@ import {
 import path from 'node:path';
 
 import type { Identity, RunLimits } from '#core';
-import { isWithoutHardLinks, NEW_FILE } from '#platform';
+import { OPEN_FLAGS, isWithoutHardLinks } from '#platform';
 import { BrokenTar, type TarEntry } from './tar.ts';
 
 /** The tar holds more bytes or entries than the limits allow. */
@@ -127,7 +127,7 @@ async function writeFile(
   body: TarEntry['body'],
   { mode, owner }: { readonly mode: number; readonly owner: Identity | undefined },
 ): Promise<void> {
-  const descriptor = openSync(file, NEW_FILE, 0o600);
+  const descriptor = openSync(file, OPEN_FLAGS.newFile, 0o600);
   try {
     for await (const chunk of body) for (let at = 0; at < chunk.length;) at += writeSync(descriptor, chunk, at);
     if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid);

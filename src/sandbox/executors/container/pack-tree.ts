@@ -3,7 +3,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readSync, readdirSync, readl
 import path from 'node:path';
 
 import type { Identity } from '#core';
-import { FOREIGN_FILE } from '#platform';
+import { OPEN_FLAGS } from '#platform';
 import type { PackedEntry } from './tar.ts';
 
 /** Reads folders in which no program writes meanwhile: a configured root file system, a snapshot, a workspace between two programs. */
@@ -65,7 +65,7 @@ export function packLink(name: string, target: string, owner: Identity): PackedE
 }
 
 function* packFile(file: string, header: PackedEntry['header']): Generator<PackedEntry, void> {
-  const descriptor = openSync(file, FOREIGN_FILE);
+  const descriptor = openSync(file, OPEN_FLAGS.foreignFile);
   try {
     const { size } = fstatSync(descriptor);
     yield { header: { ...header, size }, body: () => readContent(descriptor, size) };

@@ -1,16 +1,15 @@
 import {
   isSkillError,
-  type EndReason,
   type HostMount,
   type Identity,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
   type RunningProgram,
-  type RunStreams,
   type WorkspacePlace,
+  type AttachedWorkspace,
 } from '#core';
-import { supervise, type Child, type Supervision } from '#platform';
+import { supervise, type Child } from '#platform';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -25,6 +24,8 @@ import { INSIDE, containerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { WorkspaceCopy } from './workspace-copy.ts';
 import { countedFolders, writableFolders } from '../../workspace/layout.ts';
+
+type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
 export interface ProgramsOptions {
   readonly client: EngineClient;
@@ -171,7 +172,7 @@ export class ContainerPrograms {
   #pollOf(
     { container: { counters, hostPid }, before, child }: Pick<StartedProgram, 'container' | 'before' | 'child'>,
     spec: ProgramSpec,
-  ): Pick<Supervision, 'poll' | 'pauseMs'> {
+  ): Pick<Parameters<typeof supervise>[1], 'poll' | 'pauseMs'> {
     const { place, isShared } = this.#options;
     const { limits } = spec;
     const disk = isShared
@@ -181,19 +182,19 @@ export class ContainerPrograms {
           processes: () => counters?.pids() ?? [],
         })
       : undefined;
-    const counted = (): EndReason | undefined => {
+    const counted = (): ProgramEnd['reason'] | undefined => {
       if (counters === undefined) return undefined;
       if (counters.memoryKills() > before.kills) return 'memory';
       if (counters.refusedProcesses() > before.refused) return 'processes';
       return isScratchFull(hostPid, limits.files) ? 'disk' : undefined;
     };
-    let atExit: EndReason | undefined;
+    let atExit: ProgramEnd['reason'] | undefined;
     const read = (): void => {
       atExit = counted();
     };
     // The counters go with the container, which is removed where the program left processes behind.
     child.exited?.then(read, read);
-    const poll = (isLast: boolean): EndReason | undefined =>
+    const poll = (isLast: boolean): ProgramEnd['reason'] | undefined =>
       atExit ?? counted() ?? (disk?.isExceeded(isLast) === true ? 'disk' : undefined);
     return disk === undefined ? { poll } : { poll, pauseMs: () => disk.pauseMs() };
   }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import type { EndReason, Identity, RunLimits, WorkspacePlace } from '#core';
+import type { Identity, RunLimits, WorkspacePlace, ProgramEnd } from '#core';
 import { removeTree, temporaryName } from '#platform';
 import { SKILL_LINKS, isRoot } from '../../workspace/layout.ts';
 import { engineFailure, type EngineClient } from './client.ts';
@@ -39,7 +39,7 @@ export class WorkspaceCopy {
   }
 
   /** Replaces each writable folder by what the program left. Returns `disk`, and replaces nothing, where that exceeds the limits. */
-  async download(limits: RunLimits): Promise<EndReason | undefined> {
+  async download(limits: RunLimits): Promise<ProgramEnd['reason'] | undefined> {
     const { container, folders } = this.#options;
     const source = await container.openVolume();
     const budget = treeBudget(limits);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { NOBODY, type Capabilities, type Executor, type Identity, type WorkspacePlace } from '#core';
+import { NOBODY, type Executor, type Identity, type WorkspacePlace, type AttachedWorkspace } from '#core';
 import { isPresent, RUN_MARK } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -161,7 +161,7 @@ function planSteps({ argv, env, limits, folder }: StartedSpec): readonly PlanSte
   ];
 }
 
-const CAPABILITIES: Capabilities = {
+const CAPABILITIES: AttachedWorkspace['capabilities'] = {
   isolation: 'landlock',
   limits: {
     wallMs: 'runtime',

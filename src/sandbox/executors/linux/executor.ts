@@ -8,13 +8,11 @@ import {
   NOBODY,
   shellWord,
   type AttachedWorkspace,
-  type Capabilities,
   type Executor,
   type Identity,
   type ProgramEnd,
   type ProgramSpec,
   type RunningProgram,
-  type RunStreams,
   type WorkspacePlace,
 } from '#core';
 import { isPresent, NO_OUTPUT, OutputPipes } from '#platform';
@@ -31,6 +29,8 @@ import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
 import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
+
+type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
 /** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
 export type NetworkBridge = Omit<Bridge, 'transferred' | 'refused'> & Partial<Pick<Bridge, 'refused'>>;
@@ -189,7 +189,10 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   };
 }
 
-function listCapabilities({ groups, launcher }: Machine, options: LinuxSandboxOptions): Capabilities {
+function listCapabilities(
+  { groups, launcher }: Machine,
+  options: LinuxSandboxOptions,
+): AttachedWorkspace['capabilities'] {
   const { temporary, sharedMemory } = memoryFileSystems(options);
   return {
     isolation: launcher.isolation,

@@ -1,11 +1,11 @@
-import type { ExecutorName, Identity, Isolation } from '#core';
-import type { Inherited } from '#platform';
+import type { Identity, Executor, RunResult } from '#core';
+import type { startChild } from '#platform';
 import type { SandboxEntry } from './profile.ts';
 
 /** A tool that starts a program in new namespaces of every kind, without capabilities and with a seccomp filter. */
 export interface Launcher {
-  readonly name: ExecutorName;
-  readonly isolation: Isolation;
+  readonly name: Executor['name'];
+  readonly isolation: RunResult['isolation'];
   /** Fixes a machine on which the launcher does not work. */
   readonly install: string;
   /** Throws `executor/unavailable` where the tool is missing or too old. `isKnown`: a probe has shown that it works. */
@@ -44,5 +44,7 @@ export interface ProcessLimits {
 export interface LaunchCommand {
   readonly argv: readonly string[];
   /** Files for descriptors 3, 4, ...; `entry` is the file by which the launcher enters its control group. */
-  readonly inherited: (entry: string | undefined) => readonly Inherited[];
+  readonly inherited: (
+    entry: string | undefined,
+  ) => readonly NonNullable<Parameters<typeof startChild>[0]['inherited']>[number][];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { isSystemError, namesIn, readProcess, readProcesses, readProcFile, type ProcessRow } from '#platform';
+import { isSystemError, namesIn, readProcess, readProcesses, readProcFile } from '#platform';
 
 /** How long the kernel may take to end the last processes of a namespace. */
 const GONE_MS = 10_000;
@@ -10,7 +10,7 @@ const GONE_MS = 10_000;
  * every other process inside, whatever sessions, groups and parents they chose.
  */
 export interface SandboxProcesses {
-  readonly first: ProcessRow;
+  readonly first: ReturnType<typeof readProcesses>[number];
   /** The process that becomes the program; every other process of the run descends from it. */
   readonly gate: number;
 }
@@ -35,7 +35,7 @@ function listChildren(pid: number, threads = namesIn(`/proc/${String(pid)}/task`
     .map((row) => row.pid);
 }
 
-function isAlive({ pid, started }: ProcessRow): boolean {
+function isAlive({ pid, started }: ReturnType<typeof readProcesses>[number]): boolean {
   const now = readProcess(pid);
   return now !== undefined && now.started === started && !now.isZombie;
 }

@@ -1,16 +1,8 @@
 import { statfsSync } from 'node:fs';
 
-import type { EndReason, ExecutorName, Identity, ProgramEnd, RunLimits, RunningProgram, RunStreams } from '#core';
-import {
-  isSystemError,
-  measureMemory,
-  readProcess,
-  startChild,
-  supervise,
-  type Child,
-  type OutputPipes,
-  type Supervision,
-} from '#platform';
+import type { Identity, ProgramEnd, RunLimits, RunningProgram, Executor, AttachedWorkspace } from '#core';
+import { isSystemError, readProcess, startChild, supervise, type Child, type OutputPipes } from '#platform';
+import { measureMemory } from '../process-memory.ts';
 import { makeRunGroup, type ControlGroupFolder, type RunGroup } from '../cgroup.ts';
 import { makeScope, type SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
@@ -23,7 +15,7 @@ import { setupFailed } from './unavailable.ts';
 
 /** The command line of a launcher with everything around it. */
 export interface SandboxCommand extends LaunchCommand {
-  readonly executor: ExecutorName;
+  readonly executor: Executor['name'];
   readonly identity: Identity | undefined;
   readonly limits: RunLimits;
   readonly groups: ControlGroupFolder | SystemdScopes | undefined;
@@ -50,7 +42,10 @@ interface Sandbox {
 }
 
 /** Starts the command. Input written before the gate has opened is held back until then. */
-export async function startSandboxed(command: SandboxCommand, streams: RunStreams): Promise<RunningProgram> {
+export async function startSandboxed(
+  command: SandboxCommand,
+  streams: Parameters<AttachedWorkspace['run']>[1],
+): Promise<RunningProgram> {
   const { executor } = command;
   const started = performance.now();
   const group = command.groups === undefined ? undefined : newGroup(command.groups, command);
@@ -110,7 +105,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
 async function startOuter(
   { argv, inherited, executor, identity, limits, pipes }: SandboxCommand,
   group: RunGroup | undefined,
-  streams: RunStreams,
+  streams: Parameters<AttachedWorkspace['run']>[1],
 ): Promise<Child> {
   return await startChild(
     {
@@ -141,7 +136,7 @@ function newGroup(place: ControlGroupFolder | SystemdScopes, { executor, limits 
   }
 }
 
-async function addTo(group: RunGroup | undefined, pid: number, executor: ExecutorName): Promise<void> {
+async function addTo(group: RunGroup | undefined, pid: number, executor: Executor['name']): Promise<void> {
   try {
     await group?.add(pid);
   } catch (error) {
@@ -203,12 +198,12 @@ function heldInput(child: Child, { stdin, isInteractive }: SandboxCommand): Held
 }
 
 /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
-function buildPoll(sandbox: Sandbox): Required<Pick<Supervision, 'poll' | 'pauseMs'>> {
+function buildPoll(sandbox: Sandbox): Required<Pick<Parameters<typeof supervise>[1], 'poll' | 'pauseMs'>> {
   const { command, group } = sandbox;
   const { limits } = command;
   const inside = (): readonly number[] => (sandbox.processes === undefined ? [] : processesInside(sandbox.processes));
   const disk = diskWatch({ folders: command.folders, limits, processes: inside });
-  const poll = (isLast: boolean): EndReason | undefined => {
+  const poll = (isLast: boolean): ProgramEnd['reason'] | undefined => {
     if (group !== undefined) {
       if (group.memoryKills(isLast) > 0) return 'memory';
       if ((group.refusedProcesses() ?? 0) > 0) return 'processes';

@@ -1,10 +1,10 @@
-import { SkillError, type ExecutorName } from '#core';
+import { SkillError, type Executor } from '#core';
 import { tryRead } from '#platform';
 
 /** Why a sandbox cannot be built on this machine. */
 
 export function unavailable(
-  executor: ExecutorName,
+  executor: Executor['name'],
   reasons: readonly string[],
   install: string,
 ): SkillError<'executor/unavailable'> {
@@ -16,7 +16,7 @@ export function unavailable(
   });
 }
 
-export function setupFailed(executor: ExecutorName, cause: string): SkillError<'executor/failed'> {
+export function setupFailed(executor: Executor['name'], cause: string): SkillError<'executor/failed'> {
   return new SkillError({
     code: 'executor/failed',
     message: `the sandbox could not be set up: ${cause}`,

@@ -1,13 +1,6 @@
 import path from 'node:path';
 
-import {
-  SkillError,
-  type AttachedWorkspace,
-  type Executor,
-  type ProgramEnd,
-  type ProgramSpec,
-  type RunStreams,
-} from '#core';
+import { SkillError, type AttachedWorkspace, type Executor, type ProgramEnd, type ProgramSpec } from '#core';
 import { isPresent, realPath, runChild } from '#platform';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
@@ -82,7 +75,11 @@ interface Sandbox {
   readonly stopping: AbortSignal;
 }
 
-async function run({ root, profile, stopping }: Sandbox, spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
+async function run(
+  { root, profile, stopping }: Sandbox,
+  spec: ProgramSpec,
+  streams: Parameters<AttachedWorkspace['run']>[1],
+): Promise<ProgramEnd> {
   const denied = spec.network.length > 0 ? networkDenied(spec) : movedMountsDenied(spec);
   if (denied !== undefined) return denied;
   const signal = streams.signal === undefined ? stopping : AbortSignal.any([streams.signal, stopping]);

@@ -1,4 +1,4 @@
-import { isPresent, keepBytes, type KeptBytes } from '#platform';
+import { isPresent, keepBytes } from '#platform';
 import type { LaunchRequest, Launcher } from '../linux/launcher.ts';
 import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
@@ -24,7 +24,7 @@ export function namespacesLauncher(): Launcher {
       if (!isPresent(PERL)) throw unavailable('namespaces', [`${PERL} is not installed`], INSTALL_PERL);
     },
     open: (filter) => {
-      let kept: KeptBytes | undefined;
+      let kept: ReturnType<typeof keepBytes> | undefined;
       return {
         launch: (request) => {
           const { inherited } = (kept ??= keepBytes(filter));

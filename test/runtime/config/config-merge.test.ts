@@ -2,13 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { checkConfig } from '../../../src/core/config/config-check.ts';
-import { OVERRIDE_RULES, narrow, userOnlyPaths } from '../../../src/core/config/project-override-rules.ts';
-import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from '../../../src/core/config/config-merge.ts';
-import { SETTINGS, builtInValue, valueAt } from '../../../src/core/config/config-settings.ts';
+import { OVERRIDE_RULES, narrow, userOnlyPaths } from '../../../src/runtime/config/project-override-rules.ts';
+import {
+  explainLayers,
+  mergeLayers,
+  widerSettings,
+  builtInValue,
+  type ConfigLayer,
+} from '../../../src/runtime/config/config-merge.ts';
+import { SETTINGS, valueAt } from '../../../src/core/config/config-settings.ts';
 import type { Config } from '../../../src/core/config/config.ts';
 import { findGrant, isHostPattern, readHost, readHostPattern } from '../../../src/core/network/host-pattern.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { anyConfig } from './config-arbitrary.ts';
+import { anyConfig } from '../../core/config/config-arbitrary.ts';
 
 const user = (config: Config): ConfigLayer => ({ layer: 'user', where: '/home/config.json', config });
 const project = (config: Config): ConfigLayer => ({ layer: 'project', where: '/project/config.json', config });

@@ -1,4 +1,4 @@
-import { readProcFile } from './proc.ts';
+import { readProcFile } from '#platform';
 
 /**
  * The memory of these processes together, in bytes. Pages shared since a fork are counted for each process first; only if that sum

@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import {
-  isFailedEnd,
-  makeRunResult,
-  readOutputRequest,
-  type Collected,
-  type OutputParameters,
-  type OutputRequest,
-} from '../../src/core/outputs.ts';
-import { verifies } from '../conformance/verifies.ts';
+import { isFailedEnd, type Collected, type OutputParameters } from '../../../src/core/outputs.ts';
+import { makeRunResult, readOutputRequest, type OutputRequest } from '../../../src/runtime/execution/run-result.ts';
+import { verifies } from '../../conformance/verifies.ts';
 
 function requestOf(parameters: OutputParameters): OutputRequest {
   const reading = readOutputRequest(parameters);

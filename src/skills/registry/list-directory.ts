@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 
 import { compareText } from '#core';
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '#platform';
 
 /** The names in one directory by kind, in the order of the file system. */
 export type Listing =

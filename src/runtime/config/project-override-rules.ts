@@ -1,9 +1,14 @@
-import { FORMAT_MODES, PROJECT_ACCESSES, RUN_SYNCS, type Config } from './config.ts';
-import { SETTINGS, valueAt } from './config-settings.ts';
-import { isHostPattern, readHostPattern, type HostPattern } from '../network/host-pattern.ts';
-import { isObject } from '../json/json-schema.ts';
-import { ALLOWED_TOOLS_USES, SANDBOXED_USES } from './policy-config.ts';
-import { EFFECTS } from '../access.ts';
+import {
+  PROJECT_ACCESSES,
+  SETTINGS,
+  valueAt,
+  isHostPattern,
+  readHostPattern,
+  isObject,
+  EFFECTS,
+  type Config,
+  type HostPattern,
+} from '#core';
 
 /**
  * What a project file may do to a setting. The file comes with the project and may be untrusted, so it may tighten safety settings and
@@ -44,7 +49,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'scan.max_depth': 'replaces',
   'scan.max_directories': 'replaces',
   'scan.nested_in_skills': 'replaces',
-  'format.mode': { strictest: FORMAT_MODES },
+  'format.mode': { strictest: ['strict', 'lenient'] },
   'catalog.budget_tokens': 'replaces',
   'catalog.format': 'replaces',
   'session.lifetime': 'replaces',
@@ -92,15 +97,15 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'policy.ask': 'apart',
   'policy.deny': 'apart',
   'policy.include': 'apart',
-  'policy.allowed_tools': { strictest: ALLOWED_TOOLS_USES },
-  'policy.sandboxed': { strictest: SANDBOXED_USES },
+  'policy.allowed_tools': { strictest: ['restrict', 'grant', 'both', 'ignore'] },
+  'policy.sandboxed': { strictest: ['ask', 'allow'] },
   'trust.bind': 'never',
   secrets: 'never',
   // A server is a program that is started, or an address that gets what the model writes.
   mcp_servers: 'never',
   'runs.enabled': 'on',
   'runs.directory': 'replaces',
-  'runs.sync': { strictest: RUN_SYNCS },
+  'runs.sync': { strictest: ['each', 'none'] },
   'telemetry.endpoint': 'never',
   'telemetry.headers': 'never',
 };

@@ -1,16 +1,10 @@
 /** Reads the argument names and the argument hint of a skill. */
-import {
-  findFences,
-  findTooDeep,
-  MAX_LIBRARY_TEXT,
-  readPlain,
-  splitPieces,
-  type MapEntry,
-  type MapNode,
-  type ScalarNode,
-  type YamlNode,
-} from '#skills';
 import { cleanText } from '#core';
+import { findFences } from './fences.ts';
+import { findTooDeep, MAX_LIBRARY_TEXT } from './guard.ts';
+import { readPlain } from './plain.ts';
+import { splitPieces } from './pieces.ts';
+import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
 
 export interface ArgumentFields {
   readonly names: readonly string[];
@@ -40,7 +34,7 @@ async function readFields(text: string, start: number, end: number): Promise<Map
   const plain = readPlain(text, start, end);
   if (plain !== undefined) return plain;
   if (end - start <= MAX_LIBRARY_TEXT && findTooDeep(text, start, end) === undefined) {
-    const { readYaml } = await import('#skills/yaml');
+    const { readYaml } = await import('./yaml.ts');
     const reading = readYaml(text, start, end);
     if (reading.type === 'map') return reading.map;
   }

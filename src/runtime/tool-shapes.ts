@@ -1,5 +1,5 @@
 import { invalidInput, quoted } from '#core';
-import type { SkillTool } from './tools.ts';
+import type { SkillTool } from '#tools';
 
 /**
  * The tools in the shapes of other libraries, without importing those. Lists and schemas are fresh mutable copies, because the types

@@ -5,10 +5,10 @@ import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 
 import { native } from '../../src/tools/native.ts';
-import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../../src/tools/shapes.ts';
+import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../../src/runtime/tool-shapes.ts';
 import { trpc } from '../../src/tools/trpc.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { fake } from './fake-runtime.ts';
+import { fake } from '../tools/fake-runtime.ts';
 
 const listDocs = fake(trpc).tools.filter(({ name }) => name === 'skill_list_docs');
 const parameters = {

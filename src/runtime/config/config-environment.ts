@@ -1,9 +1,6 @@
-import { checkConfig, problemText } from './config-check.ts';
-import type { ConfigLayer } from './config-merge.ts';
-import { SETTINGS, valueOfText, withValue, type Setting } from './config-settings.ts';
+import { checkConfig, problemText, SETTINGS, valueOfText, withValue, nearest, printable } from '#core';
+import type { ConfigLayer, Setting } from './config-merge.ts';
 import { SETTING_PREFIX, settingNames } from './environment-names.ts';
-import { nearest } from '../nearest.ts';
-import { printable } from '../text/text.ts';
 
 /** `SKILLWRIGHT_CATALOG_BUDGET_TOKENS` for `catalog.budget_tokens`. */
 export function toVariableName({ path }: Setting): string {

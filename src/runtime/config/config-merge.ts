@@ -1,34 +1,17 @@
-import type { Config } from './config.ts';
+import { SETTINGS, isMap, valueAt, withValue, isObject, type Config, type LoadedConfig } from '#core';
 import { findOverrideRule, narrow } from './project-override-rules.ts';
-import { SETTINGS, builtInValue, isMap, valueAt, withValue, type Setting } from './config-settings.ts';
-import { isObject } from '../json/json-schema.ts';
 
-/** Later layers override earlier ones. The project file may override only as `project-override-rules.ts` allows. */
-export const CONFIG_LAYERS = ['built-in', 'user', 'project', 'environment', 'option'] as const;
-export type ConfigLayerName = (typeof CONFIG_LAYERS)[number];
+export type Setting = (typeof SETTINGS)[number];
+
+export type ExplainedValue = Awaited<ReturnType<LoadedConfig['explain']>>[number];
+export type LayerValue = Awaited<ReturnType<LoadedConfig['explain']>>[number]['also'][number];
 
 /** One source of settings: a file, or a single environment variable. */
 export interface ConfigLayer {
-  readonly layer: Exclude<ConfigLayerName, 'built-in'>;
+  readonly layer: Exclude<LayerValue['layer'], 'built-in'>;
   /** The file, the variable or the option. */
   readonly where: string;
   readonly config: Config;
-}
-
-export interface LayerValue {
-  readonly layer: ConfigLayerName;
-  /** Empty for built-in values. */
-  readonly where: string;
-  readonly value: unknown;
-}
-
-/** A value in effect, its source, and the values it overrides. */
-export interface ExplainedValue extends LayerValue {
-  /** For example `catalog.budget_tokens` or `skill_visibility.pdf`. */
-  readonly key: string;
-  /** Other layers whose entries are merged into the value. */
-  readonly also: readonly LayerValue[];
-  readonly overridden: readonly LayerValue[];
 }
 
 /** Merges all layers without built-in defaults. The project's policy rules and defaults are left out; see `LoadedConfig.policies`. */
@@ -136,4 +119,9 @@ function applyLayerValue(
     also: isJoined ? [before, ...below.also] : [],
     overridden: isJoined ? below.overridden : [before, ...below.overridden],
   };
+}
+
+/** The default of a setting. */
+export function builtInValue({ schema }: Setting): unknown {
+  return 'default' in schema ? schema.default : undefined;
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readEnvironment, toVariableName } from '../../../src/core/config/config-environment.ts';
-import { mergeLayers } from '../../../src/core/config/config-merge.ts';
+import { readEnvironment, toVariableName } from '../../../src/runtime/config/config-environment.ts';
+import { mergeLayers } from '../../../src/runtime/config/config-merge.ts';
 import { readOptions } from '../../../src/cli/config-options.ts';
 import { SETTINGS, isMap, valueAt } from '../../../src/core/config/config-settings.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { anyConfig } from './config-arbitrary.ts';
+import { anyConfig } from '../../core/config/config-arbitrary.ts';
 
 describe('variables', () => {
   test('no two settings share a name', () => {

@@ -1,6 +1,6 @@
 import { statSync, watch } from 'node:fs';
 
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '#platform';
 
 export interface DirectoryWatch {
   /** False if another directory has the name now: the system watches the old one, wherever it went. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 
-import { argumentNames, readArgumentFields } from '../../src/runtime/argument-fields.ts';
+import { argumentNames, readArgumentFields } from '../../../src/skills/format/argument-fields.ts';
 
 describe('the names of arguments', () => {
   const skill = (fields: string): string => `---\nname: a\ndescription: b\n${fields}\n---\n\n$issue\n`;

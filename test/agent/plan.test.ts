@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import {
-  PLAN_LIMITS,
-  STEP_STATES,
-  applyPlanUpdate,
-  planText,
-  startPlan,
-  type Plan,
-  type PlanUpdate,
-} from '../../src/core/plan.ts';
+import { PLAN_LIMITS, applyPlanUpdate, planText, startPlan } from '../../src/agent/plan.ts';
+import { STEP_STATES, type Plan, type PlanUpdate } from '../../src/core/plan.ts';
 import { hiddenCharacters } from '../../src/core/text/text.ts';
 import { runs } from '../property-runs.ts';
 

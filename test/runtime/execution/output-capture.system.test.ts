@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { isSkillError } from '../../../src/core/errors.ts';
-import { openCapture } from '../../../src/platform/process/output-capture.ts';
+import { openCapture } from '../../../src/runtime/execution/output-capture.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { built, scratch } from '../../skills/registry/support.ts';
 import { runs } from '../../property-runs.ts';

@@ -1,0 +1,146 @@
+/** The start of what a program prints, and the rest in a file. */
+
+import { openSync, fchmodSync, closeSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+
+import { cleanText, SkillError, quoted, type OutputSink } from '#core';
+import { OPEN_FLAGS, writeAll, wholeCharacters, isContinuation, isSystemError } from '#platform';
+export interface CaptureLimits {
+  /** Bytes of the text for a model: half from the start, half from the end (default: 16 KiB). */
+  readonly inlineBytes?: number;
+  /** Bytes captured in total. */
+  readonly maxBytes: number;
+}
+
+/** One captured stream of a finished program. */
+export interface Captured {
+  /** Safe for a model: no control characters, whole characters, and a marker line where the middle is left out. */
+  readonly text: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** `text` is incomplete. */
+  readonly truncated: boolean;
+  /** SHA-256 of the file, in hex. */
+  readonly digest: string;
+  readonly file: string;
+}
+
+/** Captures a stream of any length in constant memory. */
+export interface Capture extends OutputSink {
+  /** Closes the file. May be called again and returns the same result. */
+  finish(): Captured;
+}
+
+const INLINE_BYTES = 16 * 1024;
+
+interface Ends {
+  add(chunk: Uint8Array): void;
+  head(): Uint8Array;
+  tail(): Uint8Array;
+  /** Head and tail, if they are all of the output. */
+  whole(): Uint8Array;
+}
+
+/** Captures into a new file. Throws `io/failed` if the file cannot be created or, from `write`, if the disk is full. */
+export function openCapture(file: string, { inlineBytes = INLINE_BYTES, maxBytes }: CaptureLimits): Capture {
+  const descriptor = refusing(file, () =>
+    // Fails if the program created a file or a link there first.
+    openSync(file, OPEN_FLAGS.newFile, 0o644),
+  );
+  // Later programs of the workspace may run as another user and read it; its folder keeps everybody else out.
+  refusing(file, () => {
+    fchmodSync(descriptor, 0o644);
+  });
+  const hash = createHash('sha256');
+  const half = Math.ceil(inlineBytes / 2);
+  const ends = keepEnds(half);
+  let bytes = 0;
+  let isCut = false;
+  let captured: Captured | undefined;
+  return {
+    write: (chunk) => {
+      if (captured !== undefined || isCut) return false;
+      const taken = chunk.length > maxBytes - bytes ? chunk.subarray(0, maxBytes - bytes) : chunk;
+      isCut = taken.length < chunk.length;
+      refusing(file, () => {
+        writeAll(descriptor, taken);
+      });
+      hash.update(taken);
+      ends.add(taken);
+      bytes += taken.length;
+      return !isCut;
+    },
+    finish: () => {
+      if (captured !== undefined) return captured;
+      closeSync(descriptor);
+      const isWhole = bytes <= half * 2;
+      const text = isWhole ? visible(ends.whole()) : shortened(ends.head(), ends.tail(), bytes);
+      captured = { text, bytes, truncated: !isWhole || isCut, digest: hash.digest('hex'), file };
+      return captured;
+    },
+  };
+}
+
+function shortened(head: Uint8Array, tail: Uint8Array, bytes: number): string {
+  const start = head.subarray(0, wholeCharacters(head));
+  const end = tail.subarray(firstCharacter(tail));
+  const left = bytes - start.length - end.length;
+  return `${visible(start)}\n[... ${String(left)} bytes left out ...]\n${visible(end)}`;
+}
+
+function visible(bytes: Uint8Array): string {
+  return cleanText(new TextDecoder('utf-8').decode(bytes));
+}
+
+/** The start of the first whole character. */
+function firstCharacter(bytes: Uint8Array): number {
+  let at = 0;
+  while (at < 3 && isContinuation(bytes[at] ?? 0)) at += 1;
+  return at;
+}
+
+/** Keeps the first and the last `half` bytes of a stream. */
+function keepEnds(half: number): Ends {
+  const head = Buffer.alloc(half);
+  // Twice as long as needed: bytes are moved once per `half`, not once per chunk.
+  const tail = Buffer.alloc(half * 2);
+  let headLength = 0;
+  let tailLength = 0;
+  const last = (): Uint8Array => tail.subarray(Math.max(0, tailLength - half), tailLength);
+  return {
+    add: (chunk) => {
+      const first = chunk.subarray(0, half - headLength);
+      head.set(first, headLength);
+      headLength += first.length;
+      const rest = chunk.subarray(Math.max(first.length, chunk.length - half));
+      if (tailLength + rest.length > tail.length) {
+        const kept = last();
+        tail.copyWithin(0, tailLength - kept.length, tailLength);
+        tailLength = kept.length;
+      }
+      tail.set(rest, tailLength);
+      tailLength += rest.length;
+    },
+    head: () => head.subarray(0, headLength),
+    tail: last,
+    whole: () => Buffer.concat([head.subarray(0, headLength), last()]),
+  };
+}
+
+function refusing<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new SkillError({
+      code: 'io/failed',
+      message: `cannot write output to ${quoted(file, 200)}: ${error.code}`,
+      hint:
+        error.code === 'ENOSPC' || error.code === 'EDQUOT'
+          ? 'free disk space'
+          : 'check the permissions of the run folder',
+      data: { path: file, cause: error.code },
+      cause: error,
+    });
+  }
+}
