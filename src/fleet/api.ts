@@ -80,7 +80,10 @@ export const ScheduleList = z.object({ schedules: z.array(Schedule) });
 export const NewSchedule = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
   cron: z.string().max(100).describe('five fields, as in crontab'),
-  request: z.string().max(100_000).refine((value) => /\S/.test(value), 'the request is empty'),
+  request: z
+    .string()
+    .max(100_000)
+    .refine((value) => /\S/.test(value), 'the request is empty'),
 });
 
 export const AuditList = z.object({
