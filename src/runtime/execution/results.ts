@@ -1,5 +1,6 @@
 /** The files that the programs of a session leave for a person: everything in `out/`, and what is new or changed beside the inputs. */
 import {
+  listParentFolders,
   compareText,
   compileGlob,
   countText,
@@ -135,9 +136,9 @@ async function listOut(
 function freeNames(names: readonly string[], changed: readonly string[]): ReadonlyMap<string, string> {
   const targets = new Map(names.map((name) => [name, name.slice(OUT_FOLDER.length)]));
   const files = new Set(targets.values());
-  const folders = new Set([...files].flatMap(parentFolders));
+  const folders = new Set([...files].flatMap(listParentFolders));
   const isFree = (name: string): boolean =>
-    !files.has(name) && !folders.has(name) && parentFolders(name).every((folder) => !files.has(folder));
+    !files.has(name) && !folders.has(name) && listParentFolders(name).every((folder) => !files.has(folder));
   for (const name of changed) {
     const short = name.slice(WORK_FOLDER.length);
     let target = [short, name].find(isFree);
@@ -148,12 +149,6 @@ function freeNames(names: readonly string[], changed: readonly string[]): Readon
     targets.set(name, target);
   }
   return targets;
-}
-
-/** `a` and `a/b` of `a/b/c`. */
-function parentFolders(name: string): readonly string[] {
-  const parts = name.split('/').slice(0, -1);
-  return parts.map((_, place) => parts.slice(0, place + 1).join('/'));
 }
 
 function readResult(directory: ConfinedDirectory, name: string, short: string): ResultFile | LeftOutFile {
