@@ -1,5 +1,3 @@
-import type { Problem } from './problem.ts';
-
 /** Error codes with the data each one carries. */
 export interface SkillErrorData {
   'skill/unknown': { readonly name: string; readonly nearest: readonly string[] };
@@ -38,27 +36,23 @@ interface SkillErrorOptions<C extends SkillErrorCode> {
   readonly hint: string;
   readonly data: SkillErrorData[C];
   readonly cause?: unknown;
-  readonly raised?: Problem;
 }
 
 const MARK = Symbol.for('skillwright.error');
 
-/** The only class that is thrown on purpose. `code` determines the type of `data`; `hint` says what to do. */
+/** The error that callers of the library get. `code` determines the type of `data`; `hint` says what to do. */
 export class SkillError<C extends SkillErrorCode = SkillErrorCode> extends Error {
   override readonly name = 'SkillError';
   readonly code: C;
   readonly hint: string;
   readonly data: SkillErrorData[C];
   readonly [MARK] = true;
-  /** Set by `raise`, for `orProblem`. */
-  readonly raised?: Problem;
 
-  constructor({ code, message, hint, data, cause, raised }: SkillErrorOptions<C>) {
+  constructor({ code, message, hint, data, cause }: SkillErrorOptions<C>) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint;
     this.data = data;
-    if (raised !== undefined) this.raised = raised;
   }
 }
 
@@ -74,25 +68,4 @@ export function invalidInput(
   hint = `pass ${expected}`,
 ): SkillError<'input/invalid'> {
   return new SkillError({ code: 'input/invalid', message, hint, data: { expected } });
-}
-
-/** Leaves nested calls with a problem. The function that started the work turns it into a value with `orProblem`. */
-export function raise(problem: Problem): never {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its code is one of those that `orProblem` names, and nobody else sees it.
-  throw new SkillError({ ...(problem as Problem<'input/invalid'>), data: { expected: '' }, raised: problem });
-}
-
-/** Runs `act` and returns the problem that it raises, if `isMine` says so. Rethrows everything else. */
-export function orProblem<T, P extends Problem>(act: () => T, isMine: (problem: Problem) => problem is P): T | P {
-  try {
-    return act();
-  } catch (error) {
-    return toProblem(error, isMine);
-  }
-}
-
-/** The problem that a caught error carries. Rethrows every other error. */
-export function toProblem<P extends Problem>(error: unknown, isMine: (problem: Problem) => problem is P): P {
-  if (isSkillError(error) && error.raised !== undefined && isMine(error.raised)) return error.raised;
-  throw error;
 }

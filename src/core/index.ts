@@ -123,7 +123,7 @@ export {
   type Mode,
 } from './diagnostic.ts';
 export { docsPage } from './docs-page.ts';
-export { SkillError, invalidInput, isSkillError, orProblem, raise, toProblem, type SkillErrorCode } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, type SkillErrorCode } from './errors.ts';
 export { isProblem, type Problem } from './problem.ts';
 export { TEXT_LEVELS, eventText, type CallSoFar, type TextLevel, type TextLine } from './event-text.ts';
 export {

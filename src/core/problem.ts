@@ -1,7 +1,4 @@
-/**
- * The value of everything that can be expected to fail. A function returns its result or a problem, and its caller asks `isProblem`. What must
- * leave several calls at once is thrown as a `SkillError` by `raise` and becomes a value again in `orProblem`.
- */
+/** The value of everything that can be expected to fail. A function returns its result or a problem, and its caller asks `isProblem`. */
 export interface Problem<Code extends string = string> {
   /** The same in every release. */
   readonly code: Code;
