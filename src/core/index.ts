@@ -16,6 +16,7 @@ export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHea
 export { MAX_NAME, isTooLong, isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
+  listParentFolders,
   parentFolder,
   isBelowScripts,
   isOfferedPath,

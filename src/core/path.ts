@@ -85,6 +85,12 @@ export function parentFolder(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
+/** All ancestor folders except the top: `a/b/c` gives `a` and `a/b`. */
+export function listParentFolders(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
+}
+
 /**
  * Equal for names that are the same file on some system, which may ignore case, composition, width, invisible characters, and trailing dots
  * and spaces. Converts to upper case first, so that `ß` equals `SS`.

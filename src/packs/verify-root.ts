@@ -1,8 +1,7 @@
 /** Compares installed skills with their lock and reports every changed, missing and added file. Writes nothing. */
 import path from 'node:path';
 
-import { listParentFolders } from './parent-folders.ts';
-import { compareText, quoted, type Surroundings } from '#core';
+import { listParentFolders, compareText, quoted, type Surroundings } from '#core';
 import { findAgentBase } from './agents/agent-view.ts';
 import { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
 import type { Drift, LockedFile, LockedSkill } from './lock/lock.ts';

@@ -64,7 +64,7 @@ describe('a copy for an agent', () => {
     expect(readFileSync(at(`${LINK}/mine.md`), 'utf8')).toBe('mine');
   });
 
-  test('of somebody else with the same files is not replaced', async () => {
+  test('of another program with the same files is not replaced', async () => {
     const { done, at, run } = world();
     await done('install', './source', 'beta', '--yes');
     writeFiles(at(LINK), { 'SKILL.md': skillText('beta', 'Writes letters.') });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { FAILURES, type FailureCode } from '../../src/core/failure-codes.ts';
-import { parentFolder, isOfferedPath, toRelativePath, kindOfFile } from '../../src/core/path.ts';
-import { listParentFolders } from '../../src/packs/parent-folders.ts';
+import { listParentFolders, parentFolder, isOfferedPath, toRelativePath, kindOfFile } from '../../src/core/path.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const REFUSED: readonly (readonly [text: string, code: FailureCode])[] = [

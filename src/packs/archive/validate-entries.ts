@@ -1,5 +1,4 @@
-import { problemError, type ArchiveLimits } from '#core';
-import { listParentFolders } from '../parent-folders.ts';
+import { listParentFolders, problemError, type ArchiveLimits } from '#core';
 import { leftOutLine, findOmission, type LeftOut } from '../sources/left-out.ts';
 import { findSkillFolders, insideSkill, findSkillFolder } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';

@@ -2,9 +2,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, quoted } from '#core';
+import { listParentFolders, compareText, quoted } from '#core';
 import { isPresent } from '#platform';
-import { listParentFolders } from '../parent-folders.ts';
 import { findDrift, hasDrift } from '../lock/lock-file.ts';
 import type { Drift } from '../lock/lock.ts';
 import { isRefusal, packRefusal, readRefusal, type PackRefusal } from '../problems.ts';

@@ -2,6 +2,7 @@
  * `manifest.json` of a pack lists every file of every skill with its SHA-256. Parsing validates untrusted text; formatting is canonical.
  */
 import {
+  listParentFolders,
   ARCHIVE_LIMITS,
   collisionKey,
   compareText,
@@ -11,7 +12,6 @@ import {
   quoted,
   type SkillError,
 } from '#core';
-import { listParentFolders } from '../parent-folders.ts';
 import { findOmission } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';

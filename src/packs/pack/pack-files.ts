@@ -1,5 +1,14 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
-import { ignoredBy, parentFolder, parseIgnore, printable, problemError, quoted, type ArchiveLimits } from '#core';
+import {
+  listParentFolders,
+  ignoredBy,
+  parentFolder,
+  parseIgnore,
+  printable,
+  problemError,
+  quoted,
+  type ArchiveLimits,
+} from '#core';
 import {
   digestOfEntries,
   hashOpened,
@@ -11,7 +20,6 @@ import {
   withEntryNow,
   type TreeEntry,
 } from '#platform';
-import { listParentFolders } from '../parent-folders.ts';
 import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
 import { whyLeftOut } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';

@@ -1,6 +1,5 @@
 /** Finds the skill folders in a list of paths. */
-import { ARCHIVE_LIMITS, quoted } from '#core';
-import { listParentFolders } from '../parent-folders.ts';
+import { listParentFolders, ARCHIVE_LIMITS, quoted } from '#core';
 import { whyNotSearched, type LeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { parentFolder, problemError, quoted, type SkillError } from '#core';
+import { listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
 import {
   hashOpened,
   isProgram,
@@ -25,7 +25,6 @@ import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
 import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
-import { listParentFolders } from '../parent-folders.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;

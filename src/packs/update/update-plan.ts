@@ -2,8 +2,7 @@
  * Plans an update per file from three digests: the base (the lock), the local file and the incoming file. A file that was changed, added
  * or deleted locally is a local edit. Only `force` loses local edits, and it lists them.
  */
-import { collisionKey, compareText, quoted } from '#core';
-import { listParentFolders } from '../parent-folders.ts';
+import { listParentFolders, collisionKey, compareText, quoted } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 

@@ -1,5 +1,6 @@
 /** The files that the programs of a session leave for a person: everything in `out/`, and what is new or changed beside the inputs. */
 import {
+  listParentFolders,
   compareText,
   compileGlob,
   countText,
@@ -10,6 +11,7 @@ import {
   type RelativePath,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
+import { isNeverWritten } from '#policy';
 import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
 import type { Session } from '../session.ts';
 
@@ -134,9 +136,9 @@ async function listOut(
 function freeNames(names: readonly string[], changed: readonly string[]): ReadonlyMap<string, string> {
   const targets = new Map(names.map((name) => [name, name.slice(OUT_FOLDER.length)]));
   const files = new Set(targets.values());
-  const folders = new Set([...files].flatMap(parentFolders));
+  const folders = new Set([...files].flatMap(listParentFolders));
   const isFree = (name: string): boolean =>
-    !files.has(name) && !folders.has(name) && parentFolders(name).every((folder) => !files.has(folder));
+    !files.has(name) && !folders.has(name) && listParentFolders(name).every((folder) => !files.has(folder));
   for (const name of changed) {
     const short = name.slice(WORK_FOLDER.length);
     let target = [short, name].find(isFree);
@@ -149,17 +151,12 @@ function freeNames(names: readonly string[], changed: readonly string[]): Readon
   return targets;
 }
 
-/** `a` and `a/b` of `a/b/c`. */
-function parentFolders(name: string): readonly string[] {
-  const parts = name.split('/').slice(0, -1);
-  return parts.map((_, place) => parts.slice(0, place + 1).join('/'));
-}
-
 function readResult(directory: ConfinedDirectory, name: string, short: string): ResultFile | LeftOutFile {
   const missed = (reason: string): LeftOutFile => ({ name, reason, isMissed: true });
   const from = toRelativePath(name);
   const target = toRelativePath(short);
   if (from.type === 'refused' || target.type === 'refused') return missed(MEANINGS.name);
+  if (isNeverWritten(target.path)) return missed('other tools run what is at this path');
   const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
   if (file.type === 'failed') return missed(leftOutReason(file));
   return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };

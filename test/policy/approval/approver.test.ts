@@ -201,7 +201,7 @@ describe('a callback', () => {
     expect(() => openApprovals({ home: undefined, deadlineMs })).toThrow(`deadlineMs is ${String(deadlineMs)}`);
   });
 
-  test('cannot wait for a time that is none', () => {
+  test('refuses a time to wait that is not a number of milliseconds', () => {
     for (const waitMs of [-1, NaN])
       expect(() => openApprovals({ home: undefined, pending: { folder: 'x', waitMs } })).toThrow('pending.waitMs');
   });

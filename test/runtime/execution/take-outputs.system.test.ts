@@ -109,7 +109,6 @@ describe('the outputs of a program', () => {
   verifies('POL-12', 'nothing is written into .git, the configuration or a skill, not even with a yes', async () => {
     for (const [name, folder, reason] of [
       ['hooks/post-commit', 'project/.git', 'other tools run what is there'],
-      ['.agent/config.json', 'project', 'other tools run what is there'],
       ['pdf/SKILL.md', 'skills', 'it is in the skill folder'],
       ['x', 'skills/new', 'it is in the skill folder'],
       ['x', 'linked', 'it is in the skill folder'],
@@ -119,6 +118,15 @@ describe('the outputs of a program', () => {
       await expect(take(folder, { approve: yes })).rejects.toThrow(reason);
       expect([readdirSync(project), readdirSync(skills)]).toEqual([[], []]);
     }
+  });
+
+  verifies('POL-12', 'a file that is never written anywhere is left out, and the others are copied', async () => {
+    const { project, session, take } = await left({ '.agent/config.json': '{}', 'a.txt': 'a' });
+    expect((await readResults(session)).leftOut).toEqual([
+      { name: 'out/.agent/config.json', reason: 'other tools run what is at this path', isMissed: true },
+    ]);
+    await take('project', { approve: yes });
+    expect(readdirSync(project)).toEqual(['a.txt']);
   });
 
   verifies('POL-12', 'a link in the target folder is not followed, and nothing else is written either', async () => {
