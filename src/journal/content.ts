@@ -6,8 +6,8 @@ import path from 'node:path';
 
 import { SkillError, toRelativePath } from '#core';
 import { sha256, writeFileAtomically, type ConfinedDirectory } from '#platform';
-import type { ContentKind, ContentReference } from './content-reference.ts';
-import { IncompleteWrite } from './append-file.ts';
+import type { ContentKind, ContentReference } from './references.ts';
+import { IncompleteWrite } from './record-storage.ts';
 
 const QUIET = { throwIfNoEntry: false } as const;
 /** The largest file that is read. */

@@ -2,7 +2,7 @@
  * The public names of journal.
  */
 
-export type { ChainKeys } from './chain-head.ts';
+export type { ChainKeys } from './chain-lines.ts';
 export { contentPath, readContent } from './content.ts';
 export { eventIndex } from './event-index.ts';
 export { serverSentEvents } from './export/server-sent-events.ts';
@@ -18,8 +18,8 @@ export type { Telemetry } from './export/telemetry.ts';
 export { followRun, infoFromEvents, readRun, type Content, type ReadRun } from './journal-reader.ts';
 export { createRun, type RunRecord, type RunRecordOptions } from './journal-writer.ts';
 export { pruneRuns } from './prune.ts';
-export type { NamedText, RecordStorage } from './record-place.ts';
-export { redactionProblem } from './redact/redact-problem.ts';
+export type { NamedText, RecordStorage } from './record-storage.ts';
+export { redactionProblem } from './redact/redact-variants.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redact/redact.ts';
 export { claimRun, resumeClaims, type ResumeClaim } from './resume-claims.ts';
 export {
@@ -39,7 +39,7 @@ export {
   type RunReading,
 } from './run-folder.ts';
 export { infoText } from './run-info.ts';
-export { projectOfRun } from './run-project.ts';
+export { projectOfRun } from './run-units.ts';
 export { findRun } from './run-units.ts';
 export { toTraceId } from './trace-id.ts';
 export { findLostLines, recordProblem, verifyChain, verifyChainOf, type ChainVerification } from './verify-chain.ts';

@@ -4,10 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 
 import { readField, isSkillError, quoted, SkillError, type JournalLine, type RunInfo } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
-import type { ContentReference } from './content-reference.ts';
+import { isWholeEvent, restoredValue, startText, type ContentReference } from './references.ts';
 import { contentText } from './content.ts';
 import { LineReader, endsTorn, openJournal, parseLine, type StoredLine } from './journal-lines.ts';
-import { isWholeEvent, restoredValue, startText } from './references.ts';
 import { readRunAt, readRunInfo, runLife } from './run-folder.ts';
 import { toRunInfo, summarize, type RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';

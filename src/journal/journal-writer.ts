@@ -13,15 +13,19 @@ import {
   type RunInfo,
 } from '#core';
 import { OPEN_FLAGS, openSha256, thisProcess, type LockOwner } from '#platform';
-import type { ContentKind, ContentReference } from './content-reference.ts';
-import { FIRST_HASH, linkLine } from './chain.ts';
+import { openStore, storedJson, type ContentKind, type ContentReference, type Keep } from './references.ts';
+import { FIRST_HASH, linkLine } from './journal-lines.ts';
 import { contentPath } from './content.ts';
-import { flushDue, type DueFlush } from './due-flush.ts';
-import { openFolderPlace, type NamedText, type RecordStorage } from './record-place.ts';
-import { asRead, openTimeText, ownFields } from './recorded-event.ts';
-import { ended, isWriteError, recordFailed } from './record-failure.ts';
+import { flushDue, asRead, openTimeText, ownFields, type DueFlush } from './recorded-event.ts';
+import {
+  openFolderPlace,
+  ended,
+  isWriteError,
+  recordFailed,
+  type NamedText,
+  type RecordStorage,
+} from './record-storage.ts';
 import type { Redactor } from './redact/redact.ts';
-import { openStore, storedJson, type Keep } from './references.ts';
 import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-folder.ts';
 import { finalText, toRunInfo, infoText, stateText, summarize, withSeal, type RunSummary } from './run-info.ts';
 import { sealRun } from './seal.ts';

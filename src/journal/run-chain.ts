@@ -9,26 +9,22 @@ import path from 'node:path';
 
 import { visibleJson } from '#core';
 import { OPEN_FLAGS, withFileLockSync, type LockOwner } from '#platform';
-import { IncompleteWrite } from './append-file.ts';
-import { FIRST_HASH, linkLine } from './chain.ts';
+import { IncompleteWrite, isWriteError } from './record-storage.ts';
+import { FIRST_HASH, linkLine, parseLine } from './journal-lines.ts';
 import {
   directoryId,
   rememberHead,
   rememberedHead,
-  type ChainHead,
-  type ChainKeys,
-  type RememberedHead,
-} from './chain-head.ts';
-import {
   CHAIN_FILE,
   chainCode,
   findBreak,
   readChainLines,
+  type ChainHead,
+  type ChainKeys,
+  type RememberedHead,
   type ChainBreak,
   type RemovalReason,
 } from './chain-lines.ts';
-import { parseLine } from './journal-lines.ts';
-import { isWriteError } from './record-failure.ts';
 
 export type ChainEvent =
   | { readonly type: 'run-start'; readonly run: string }

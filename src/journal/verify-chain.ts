@@ -4,19 +4,22 @@ import path from 'node:path';
 
 import { readField } from '#core';
 import { isPresent, realPath } from '#platform';
-import { rememberedHead, type ChainHead, type ChainKeys, type RememberedHead } from './chain-head.ts';
 import {
+  rememberedHead,
   CHAIN_FILE,
   REMOVAL_REASONS,
   breakText,
   findBreak,
   isBreak,
   readChainLines,
+  type ChainHead,
+  type ChainKeys,
+  type RememberedHead,
   type ChainBreak,
   type ChainLine,
   type RemovalReason,
 } from './chain-lines.ts';
-import { recordedContinuations } from './continuations.ts';
+import { recordedContinuations } from './resume-claims.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import { REMOVED_PREFIX, listRuns, startOfId, type ListedRun } from './run-folder.ts';
 import { hasBegun } from './run-units.ts';

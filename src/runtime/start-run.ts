@@ -23,9 +23,8 @@ import {
 import { policyHash } from '#policy';
 import { VERSION } from '../version.ts';
 import type { Execution } from './execution/execution.ts';
-import type { MeasureText } from './measured-texts.ts';
+import { startSession, type MeasureText, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';
-import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
 import { redacted } from './secrets/redact-value.ts';
 
 export interface RunOptions extends SessionOptions {

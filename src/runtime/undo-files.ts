@@ -6,7 +6,7 @@ import { typedWord, type RelativePath } from '#core';
 import { moveBeneath, sha256, writeBeneath } from '#platform';
 import { isNeverWritten } from '#policy';
 import { deleteFile, keepReplaced, readResolved, resolvePath, type previewWrite } from '#project';
-import type { EarlierFile, FileChange } from './file-changes.ts';
+import type { EarlierFile, FileChange } from './recorded-changes.ts';
 
 type ResolvedPath = Parameters<typeof previewWrite>[0];
 

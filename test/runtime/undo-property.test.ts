@@ -8,7 +8,7 @@ import type { Observation } from '../../src/core/observation.ts';
 import { planEdit } from '../../src/project/edit-file.ts';
 import { deleteFile } from '../../src/project/trash.ts';
 import { writeFile } from '../../src/project/write-file.ts';
-import { fileChanges } from '../../src/runtime/file-changes.ts';
+import { fileChanges } from '../../src/runtime/recorded-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { placed, world, type World } from '../project/support.ts';

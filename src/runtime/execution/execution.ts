@@ -36,13 +36,14 @@ import {
   limitReport,
   executionFailure,
   partsFor,
+  spanned,
   type ExecutionAction,
   type ExecutionCall,
   type ExecutionParts,
   type GiveSecrets,
+  type OnSpan,
 } from './parts.ts';
-import { spanned, type OnSpan } from './span.ts';
-import { stagedSource } from './staged-source.ts';
+import { stagedSource } from './program-start.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { layerFolders, openPackages, type PackageOptions, type Packages } from '../packages/packages.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';

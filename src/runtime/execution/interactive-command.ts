@@ -12,12 +12,10 @@ import {
   type OfType,
 } from '#core';
 import { openInteractions, type InteractionView, type ViewOptions } from '#sandbox';
-import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
-import { makeRunResult } from './run-result.ts';
-import { withRedaction } from './redacted.ts';
-import { collectFor } from './collect-for.ts';
+import { limitReport, partsFor, type ExecutionCall, type ExecutionParts, type PreparedProgram } from './parts.ts';
+import { makeRunResult, collectFor } from './run-result.ts';
+import { withRedaction } from './output-capture.ts';
 import { prepareProgram } from './run-program.ts';
-import type { PreparedProgram } from './prepared-program.ts';
 
 type InteractiveAction =
   | OfType<Action, 'start_command'>

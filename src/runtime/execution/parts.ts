@@ -1,6 +1,11 @@
 import {
   failure,
   isSkillError,
+  type RunEvent,
+  type OfType,
+  type PackageLayer,
+  type ProgramSpec,
+  type RunResult,
   type ActionOfKind,
   type Executor,
   type ActionProblem,
@@ -8,15 +13,90 @@ import {
   type SkillEntry,
   type SkillError,
   type Action,
-  type OfType,
   type AttachedWorkspace,
   type Observation,
-  type RunEvent,
 } from '#core';
-import type { ArtifactStore, CheckedMount, InputSources, Inspect, Workspace } from '#sandbox';
 import type { Redactor } from '#journal';
-import type { OnSpan } from './span.ts';
+import type {
+  PrivateArea,
+  RunFolder,
+  Workspace,
+  WritableSkill,
+  ArtifactStore,
+  CheckedMount,
+  InputSources,
+  Inspect,
+} from '#sandbox';
+import type { OutputRequest } from './run-result.ts';
 import type { PreparedPackages } from '../packages/layer-mounts.ts';
+
+type Span = OfType<RunEvent, 'span'>['span'];
+
+/** `call` is the number of the action that the step belongs to, if any. */
+export type OnSpan = (span: Span, call?: number) => void;
+
+interface Step<Result> {
+  readonly name: OfType<RunEvent, 'span'>['span']['name'];
+  readonly attributes?: Span['attributes'];
+  /** Attributes that are known only afterwards. */
+  readonly after?: (result: Result) => Span['attributes'];
+}
+
+/** Runs a step and reports it. Errors are thrown on unchanged. */
+export async function spanned<Result>(
+  onSpan: OnSpan | undefined,
+  { name, attributes = {}, after }: Step<Result>,
+  act: () => Result | Promise<Result>,
+): Promise<Result> {
+  if (onSpan === undefined) return await act();
+  const startedAt = Date.now();
+  const start = performance.now();
+  const tell = (more: Span['attributes'], isFailed: boolean): void =>
+    onSpan({
+      name,
+      startedAt,
+      durationMs: performance.now() - start,
+      attributes: { ...attributes, ...more },
+      isFailed,
+    });
+  let result: Result;
+  try {
+    result = await act();
+  } catch (error) {
+    tell({}, true);
+    throw error;
+  }
+  tell(after?.(result) ?? {}, false);
+  return result;
+}
+
+/** A program that is ready to run. */
+export interface PreparedProgram {
+  readonly type: 'prepared';
+  readonly workspace: Workspace;
+  readonly run: RunFolder;
+  /** By the clock of the file system, see `nextChangeTime`. */
+  readonly startedAt: number;
+  readonly spec: ProgramSpec;
+  readonly outputs: OutputRequest;
+  readonly stagedInputs: readonly RunResult['staged_inputs'][number][];
+  readonly layers: readonly PackageLayer[];
+  readonly warnings: readonly string[];
+  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
+  readonly missing: () => Promise<readonly string[]>;
+  /** The script or command line, to tell what it may do. */
+  readonly code: string;
+  /** Checks the folders of the user after the program; returns further warnings. */
+  readonly finishMounts: () => readonly string[];
+  /** A copy of the skill that the program may change. */
+  readonly skillCopy: WritableSkill | undefined;
+  /** Folders that replace the shared ones. */
+  readonly area: PrivateArea | undefined;
+  /** Removes secrets of this program, and those that others left in the workspace. */
+  readonly redactor: Redactor | undefined;
+  /** The cause of a failure by its output, with the command that fixes it. */
+  readonly explain: (output: string) => Promise<string | undefined>;
+}
 
 /** The actions that start a program. */
 export type ProgramAction =

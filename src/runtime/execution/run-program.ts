@@ -21,26 +21,17 @@ import {
 } from '#core';
 import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
 import { shellCommand, stageInputs, statCommand, verifiedCommand } from '#sandbox';
-import { openCapture, type Capture, type Captured } from './output-capture.ts';
-import { makeRunResult, readOutputRequest, type ShownStream } from './run-result.ts';
-import { spanned } from './span.ts';
-import { missingFolder, workingDirectory } from './working-directory.ts';
+import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
+import { makeRunResult, readOutputRequest, collectFor, type ShownStream } from './run-result.ts';
+import { spanned, type ExecutionCall, type ExecutionParts, type ProgramAction, type PreparedProgram } from './parts.ts';
+import { missingFolder, workingDirectory, editorFor, stagedSource, commandOfScript } from './program-start.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
-import { editorFor } from './editor.ts';
-import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
 import { NO_PACKAGES, layerMounts, layerPrograms, linkNodeLayer, usesOwnPaths } from '../packages/layer-mounts.ts';
 import { explainFailure } from '../packages/remedy.ts';
-import { observedOutput, withRedaction } from './redacted.ts';
-import { stagedSource } from './staged-source.ts';
-import { commandOfScript } from './script.ts';
-import { mountedFolders } from './mounted-folders.ts';
-import { collectFor } from './collect-for.ts';
+import { mountedFolders, skillCopyFor, areaForSecrets, listUserFiles, refusedForeignInput } from './program-folders.ts';
 import { withNetworkHint } from './network-hint.ts';
-import type { PreparedProgram } from './prepared-program.ts';
 import { serveProgram, servingStart } from './serve-program.ts';
-import { skillCopyFor } from './skill-copy.ts';
-import { areaForSecrets, listUserFiles, refusedForeignInput } from './private-area.ts';
 
 interface Refused {
   readonly type: 'refused';

@@ -1,10 +1,10 @@
 /** What a program should return, and the result as models and programs read it. */
-
 import {
   DEFAULT_OUTPUT_LIMITS,
   normaliseGlob,
   refusedText,
   compareText,
+  isFailedEnd,
   type ActionProblem,
   type Collected,
   type ProgramEnd,
@@ -14,6 +14,11 @@ import {
   type OfType,
   type Executor,
 } from '#core';
+import type { Redactor } from '#journal';
+import { collectOutputs, type SaveOutput } from '#sandbox';
+import { spanned, type ExecutionParts, type PreparedProgram } from './parts.ts';
+import { redactedChunks } from './output-capture.ts';
+
 /** Which files of a workspace are collected, and how. */
 export interface OutputRequest {
   /** Relative to the workspace. */
@@ -179,4 +184,57 @@ function usedLayer({
 
 function byName<Named extends { readonly name: string }>(list: readonly Named[]): readonly Named[] {
   return list.toSorted((a, b) => compareText(a.name, b.name));
+}
+
+/** Collects the output files of a program and saves them as artifacts where that was requested. */
+export async function collectFor(
+  { workspace, outputs, redactor, startedAt }: PreparedProgram,
+  end: ProgramEnd,
+  { artifacts, onSpan, changedInputs }: ExecutionParts,
+): Promise<Collected> {
+  const { root } = workspace.place;
+  const save =
+    outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix, redactor) : undefined;
+  const collect = {
+    name: 'workspace.collect',
+    attributes: { patterns: outputs.globs.length },
+    after: ({ files, skipped }: Collected) => ({ count: files.length, skipped: skipped.length }),
+  } as const;
+  const collected = await spanned(onSpan, collect, () =>
+    collectOutputs(
+      root,
+      {
+        ...outputs,
+        isFailedRun: isFailedEnd(end),
+        programRoot: workspace.attached.root,
+        // Files that earlier runs left are not results of this one.
+        ...(outputs.isAutomatic ? { changedSince: startedAt } : {}),
+      },
+      save === undefined ? {} : { save },
+    ),
+  );
+  if (outputs.isAutomatic)
+    for (const { name } of [...collected.files, ...collected.skipped])
+      if (name.startsWith(INPUTS_FOLDER)) changedInputs.add(name);
+  const at = new Date().toISOString();
+  const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
+  workspace.note((metadata) => ({
+    ...metadata,
+    outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
+  }));
+  if (!outputs.save || artifacts !== undefined) return collected;
+  return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
+}
+
+function saveTo(
+  artifacts: NonNullable<ExecutionParts['artifacts']>,
+  prefix: string,
+  redactor: Redactor | undefined,
+): SaveOutput {
+  return async ({ name, chunks, mediaType }) => {
+    const whole = `${prefix}${name}`;
+    const clean = redactor?.text(whole) ?? whole;
+    const saved = await artifacts.save(clean, redactedChunks(chunks, redactor), { mediaType });
+    return { name: saved.name, version: saved.version };
+  };
 }

@@ -39,7 +39,7 @@ import {
 } from '#sandbox';
 import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
-import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
+import { scriptsIn, suggestedPackages, type SuggestedPackage } from './remedy.ts';
 import type { ProgramAction } from '../execution/parts.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { removeStaleTemporaries, writeFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
-import { writeFilesAtomically, writeNewFile } from '../../../src/journal/write-files.ts';
+import { writeFilesAtomically, writeNewFile } from '../../../src/journal/record-storage.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 test('a file is replaced whole, private, and without leftovers', () => {

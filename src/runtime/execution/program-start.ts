@@ -1,7 +1,79 @@
-import { lstatSync } from 'node:fs';
+/** What a program starts with: the command line of a script, the working directory, an editor. */
+import { lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { failure, quoted, toRelativePath, type ActionProblem, type WorkspacePlace } from '#core';
+import {
+  failure,
+  isBelowScripts,
+  nearest,
+  quoted,
+  scriptPath,
+  toRelativePath,
+  isValidName,
+  MAX_NAME,
+  toSlug,
+  type ActionProblem,
+  type StagedSkill,
+  type Action,
+  type OfType,
+  type WorkspacePlace,
+  type SkillEntry,
+} from '#core';
+import { scriptCommand, type RunFolder, type Workspace } from '#sandbox';
+import { inConfined, sha256, type ConfinedDirectory } from '#platform';
+
+export type ScriptWords =
+  | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
+
+const HEAD_BYTES = 4096;
+/** As much of a script as is searched for what it does. */
+const CODE_BYTES = 256 * 1024;
+const MAX_SCRIPT_BYTES = 8 * 1024 * 1024;
+
+/** Builds the command line of a script. The script is read from the staged copy that will run. */
+export function commandOfScript(
+  action: OfType<Action, 'run_script'>,
+  { name, snapshot }: StagedSkill,
+  root: string,
+): ScriptWords {
+  // An absolute path inside the workspace means the same file.
+  const home = `${root}/skills/${name}/`;
+  const asked = action.script.startsWith(home) ? action.script.slice(home.length) : action.script;
+  const reading = toRelativePath(scriptPath({ ...action, script: asked }));
+  if (reading.type === 'refused') return reading;
+  const read = (directory: ConfinedDirectory): ScriptWords => {
+    const file = directory.read(reading.path, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
+    if (file.type === 'failed') return unknownScript(action, listScripts(directory, action));
+    const script = {
+      path: `${home}${reading.path}`,
+      head: file.bytes.subarray(0, HEAD_BYTES),
+      isExecutable: file.isExecutable,
+      readWhole: () => file.bytes,
+    };
+    const command = scriptCommand(script, action.args, { nodeVersion: process.versions.node });
+    return command.type === 'refused'
+      ? command
+      : { ...command, code: file.bytes.subarray(0, CODE_BYTES).toString('utf8') };
+  };
+  return inConfined(snapshot, read, () => unknownScript(action, []));
+}
+
+function listScripts(directory: ConfinedDirectory, { anywhere }: OfType<Action, 'run_script'>): readonly string[] {
+  const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
+  return files.map(({ path }) => path).filter((path) => anywhere === true || isBelowScripts(path));
+}
+
+function unknownScript(action: OfType<Action, 'run_script'>, scripts: readonly string[]): ScriptWords {
+  const { script } = action;
+  const near = nearest(scriptPath(action), scripts, 5);
+  return {
+    type: 'refused',
+    failure: failure('script/unknown', `there is no script ${quoted(script)} in the skill`, {
+      nearest: near.length > 0 ? near : scripts.slice(0, 5),
+    }),
+  };
+}
 
 export type WorkingDirectory =
   /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */
@@ -110,4 +182,43 @@ function isFolder(base: string, relative: string): boolean {
     if (stats?.isDirectory() !== true) return false;
   }
   return true;
+}
+
+/**
+ * Creates an editor that has already written the text, for commands such as `git commit`. Its files are in the new run folder, so that no
+ * link left by a program can redirect the write.
+ */
+export function editorFor(
+  text: string | undefined,
+  { workspace, run }: { readonly workspace: Workspace; readonly run: RunFolder },
+): Readonly<Record<string, string>> {
+  if (text === undefined) return {};
+  const folder = run.host;
+  const seen = `${workspace.attached.root}/${run.path}`;
+  const options = { flag: 'wx', mode: 0o644 } as const;
+  writeFileSync(path.join(folder, 'editor-text.txt'), text, options);
+  writeFileSync(path.join(folder, 'editor.sh'), `cat '${seen}/editor-text.txt' > "$1"\n`, options);
+  // Programs run `$EDITOR file` with and without a shell, so quotes are used only if the path needs them.
+  const script = `${seen}/editor.sh`;
+  const editor = `sh ${/^[\w/.:@-]+$/.test(script) ? script : `'${script}'`}`;
+  return { EDITOR: editor, VISUAL: editor };
+}
+
+const DIGITS = 8;
+
+/**
+ * A skill as the workspace stages it. A declared name that cannot be a folder, such as `My Skill`, gives way to the name of its folder with
+ * digits that no other skill has, so that two skills never share a folder.
+ */
+export function stagedSource({ name, dir }: Pick<SkillEntry, 'name' | 'dir'>): {
+  readonly name: string;
+  readonly dir: string;
+} {
+  if (isValidName(name)) return { name, dir };
+  const slug = toSlug(path.basename(dir)) ?? toSlug(name) ?? 'skill';
+  const cut = Array.from(slug)
+    .slice(0, MAX_NAME - DIGITS - 1)
+    .join('')
+    .replace(/-$/, '');
+  return { name: `${cut}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
 }
