@@ -117,30 +117,14 @@ export interface ClaimOptions extends ChainKeys {
 /** Claims a run. Returns false, and writes nothing, if there is another claim since the caller looked. Throws like `appendToChain`. */
 export function claimRun(folder: string, by: string, { known, again, directory, ...options }: ClaimOptions): boolean {
   const own = path.dirname(folder);
-  const moved = new ClaimedMeanwhile();
-  try {
-    appendToChain(
-      own,
-      {
-        type: 'run-resume',
-        run: path.basename(folder),
-        by,
-        ...(path.resolve(directory) === path.resolve(own) ? {} : { directory: path.resolve(directory) }),
-        process: thisProcess(),
-        again,
-      },
-      {
-        ...options,
-        check() {
-          if (resumeClaims(folder).length !== known) throw moved;
-        },
-      },
-    );
-    return true;
-  } catch (error) {
-    if (error === moved) return false;
-    throw error;
-  }
+  const isElsewhere = path.resolve(directory) !== path.resolve(own);
+  const event = {
+    type: 'run-resume',
+    run: path.basename(folder),
+    by,
+    directory: isElsewhere ? path.resolve(directory) : undefined,
+    process: thisProcess(),
+    again,
+  } as const;
+  return appendToChain(own, event, { ...options, isValid: () => resumeClaims(folder).length === known }) !== undefined;
 }
-
-class ClaimedMeanwhile extends Error {}

@@ -7,7 +7,6 @@ import {
   isRunId,
   projectOfRun,
   readRun,
-  runLife,
   verifyChain,
   verifyRun,
   type ChainKeys,
@@ -50,7 +49,7 @@ export function undoRun({ flags: given, terminal }: UndoInvocation, place: strin
     reportProblem(terminal, subagentProblem(run, unusable));
     return EXIT.failed;
   }
-  const { seal } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
+  const { seal } = verifyRun(place, { sealKey });
   const isCopied = problems.some(({ code, run: id }) => code === UNLISTED && id === path.basename(place));
   const project = projectOfRun(run.info, { folder: place, cwd, directory, isSealed: seal === 'good', isCopied });
   if (project === undefined) {
@@ -93,19 +92,19 @@ function recordCheck(problems: ChainVerification['problems'], keys: ChainKeys): 
   // A record that was copied here is not in the chain; it is verified by itself.
   const changed = problems.filter(({ code }) => code !== UNLISTED);
   return (folder) => {
-    const { status } = verifyRun(folder, keys.sealKey === undefined ? {} : { sealKey: keys.sealKey });
+    const { status } = verifyRun(folder, { sealKey: keys.sealKey });
     if (status === 'tampered' || status === 'unreadable') return status;
     return changed.some(({ run }) => run === path.basename(folder)) ? 'tampered' : undefined;
   };
 }
 
-function findUndoProblem({ info }: ReadRun, problem: string | undefined): UndoProblem | undefined {
+function findUndoProblem({ info, state }: ReadRun, problem: string | undefined): UndoProblem | undefined {
   if (problem !== undefined)
     return {
       message: `the record of run ${info.run} is ${problem}; no file was changed`,
       hint: `see skillwright runs verify ${info.run}; deleted and replaced files are in .agent/trash`,
     };
-  if (runLife(info) === 'running')
+  if (state === 'running')
     return { message: `run ${info.run} is still running; no file was changed`, hint: 'stop it first' };
   return undefined;
 }

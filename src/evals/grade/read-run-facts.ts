@@ -14,7 +14,7 @@ import {
   type OfType,
 } from '#core';
 import { countEvent, NOTHING_USED, readAnswer, RECALL, UPDATE_PLAN } from '#agent';
-import { readRun, verifyRun, type Verification, type VerifyOptions } from '#journal';
+import { readRun, verifyRun, type Verification } from '#journal';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import { subjectStep } from './subject-step.ts';
 import type { CaseCost } from '../report/result.ts';
@@ -25,7 +25,7 @@ export type FactsReading =
   | { readonly type: 'unusable'; readonly reason: string };
 
 /** Verifies the hash chain, and the seal if a key is given, before it reads. Does not throw for the content of a folder. */
-export function readRunFacts(folder: string, options: VerifyOptions = {}): FactsReading {
+export function readRunFacts(folder: string, options: Parameters<typeof verifyRun>[1] = {}): FactsReading {
   try {
     const verification = verifyRun(folder, options);
     if (verification.status !== 'intact') return { type: 'unusable', reason: problemText(verification) };

@@ -12,8 +12,8 @@ import {
   type OfType,
 } from '#core';
 import { openInteractions, type InteractionView, type ViewOptions } from '#sandbox';
-import { limitReport, partsFor, type ExecutionCall, type ExecutionParts, type PreparedProgram } from './parts.ts';
-import { makeRunResult, collectFor } from './run-result.ts';
+import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
+import { type PreparedProgram, makeRunResult, collectFor } from './run-result.ts';
 import { withRedaction } from './output-capture.ts';
 import { prepareProgram } from './run-program.ts';
 

@@ -3,9 +3,6 @@ import {
   isSkillError,
   type RunEvent,
   type OfType,
-  type PackageLayer,
-  type ProgramSpec,
-  type RunResult,
   type ActionOfKind,
   type Executor,
   type ActionProblem,
@@ -17,17 +14,7 @@ import {
   type Observation,
 } from '#core';
 import type { Redactor } from '#journal';
-import type {
-  PrivateArea,
-  RunFolder,
-  Workspace,
-  WritableSkill,
-  ArtifactStore,
-  CheckedMount,
-  InputSources,
-  Inspect,
-} from '#sandbox';
-import type { OutputRequest } from './run-result.ts';
+import type { Workspace, ArtifactStore, CheckedMount, InputSources, Inspect } from '#sandbox';
 import type { PreparedPackages } from '../packages/layer-mounts.ts';
 
 type Span = OfType<RunEvent, 'span'>['span'];
@@ -68,34 +55,6 @@ export async function spanned<Result>(
   }
   tell(after?.(result) ?? {}, false);
   return result;
-}
-
-/** A program that is ready to run. */
-export interface PreparedProgram {
-  readonly type: 'prepared';
-  readonly workspace: Workspace;
-  readonly run: RunFolder;
-  /** By the clock of the file system, see `nextChangeTime`. */
-  readonly startedAt: number;
-  readonly spec: ProgramSpec;
-  readonly outputs: OutputRequest;
-  readonly stagedInputs: readonly RunResult['staged_inputs'][number][];
-  readonly layers: readonly PackageLayer[];
-  readonly warnings: readonly string[];
-  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
-  readonly missing: () => Promise<readonly string[]>;
-  /** The script or command line, to tell what it may do. */
-  readonly code: string;
-  /** Checks the folders of the user after the program; returns further warnings. */
-  readonly finishMounts: () => readonly string[];
-  /** A copy of the skill that the program may change. */
-  readonly skillCopy: WritableSkill | undefined;
-  /** Folders that replace the shared ones. */
-  readonly area: PrivateArea | undefined;
-  /** Removes secrets of this program, and those that others left in the workspace. */
-  readonly redactor: Redactor | undefined;
-  /** The cause of a failure by its output, with the command that fixes it. */
-  readonly explain: (output: string) => Promise<string | undefined>;
 }
 
 /** The actions that start a program. */

@@ -22,8 +22,8 @@ import {
 import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
 import { shellCommand, stageInputs, statCommand, verifiedCommand } from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
-import { makeRunResult, readOutputRequest, collectFor, type ShownStream } from './run-result.ts';
-import { spanned, type ExecutionCall, type ExecutionParts, type ProgramAction, type PreparedProgram } from './parts.ts';
+import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
+import { spanned, type ExecutionCall, type ExecutionParts, type ProgramAction } from './parts.ts';
 import { missingFolder, workingDirectory, editorFor, stagedSource, commandOfScript } from './program-start.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { missingFor } from './missing.ts';
