@@ -1,11 +1,10 @@
 /** What a run did to the files of the project, from its record: also what it had begun when it was killed. */
 import path from 'node:path';
-import { lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 
 import { isSkillError, type Observation, type Action, type ResumedRun, type RunEvent } from '#core';
 import { isRunId, readRun, type ReadRun } from '#journal';
-import { isPresent, isSystemError, sha256 } from '#platform';
-import type { UndoneFile } from './undo-files.ts';
+import { isPresent, namesIn, sha256 } from '#platform';
 
 /** The content of a file before a run. */
 export interface EarlierFile {
@@ -31,6 +30,18 @@ export interface FileChange {
   readonly between?: { readonly kept?: string };
 }
 
+export interface UndoneFile {
+  readonly path: string;
+  /** `removed`: the run had created it. `unchanged`: it is as before the run. `conflict`: it was left alone. */
+  readonly result: 'restored' | 'removed' | 'unchanged' | 'conflict';
+  /** Why a file was left alone, or which of its permissions were not restored, and what to do. */
+  readonly reason?: string;
+  /** Of a conflict: where the content of another author is, relative to the project. */
+  readonly yours?: string;
+  /** Of a conflict: where the content is that undo would restore. Absent if the run created the file. */
+  readonly earlier?: string;
+}
+
 /** The changes of project files, in the order in which a run first touched them. */
 export function fileChanges(observations: Iterable<Observation>): readonly FileChange[] {
   const changes = new Map<string, FileChange>();
@@ -44,16 +55,15 @@ export function fileChanges(observations: Iterable<Observation>): readonly FileC
 }
 
 function joined(earlier: FileChange, { path, before, after }: FileChange): FileChange {
-  const found = before?.kept === undefined ? {} : { kept: before.kept };
-  const between = isContinued(earlier, before) ? earlier.between : found;
+  const between = isContinued(earlier, before) ? earlier.between : { kept: before?.kept };
   const [left, current] = [earlier.after?.mode, before?.mode];
   // Permissions that someone else set in between are kept.
-  const mode = left === undefined || current === undefined || left === current ? {} : { mode: current };
+  const isSet = left !== undefined && current !== undefined && left !== current;
   return {
     path,
-    ...(earlier.before && { before: { ...earlier.before, ...mode } }),
-    ...(after && { after }),
-    ...(between && { between }),
+    before: earlier.before && { ...earlier.before, mode: isSet ? current : earlier.before.mode },
+    after,
+    between,
   };
 }
 
@@ -66,32 +76,12 @@ function isContinued({ before: first, after }: FileChange, before: EarlierFile |
 function toFileChange(observation: Observation): FileChange | undefined {
   if (observation.type === 'file-written' && !observation.path.includes('://')) {
     const { path, digest, replaced, kept, mode, specialBits } = observation;
-    const permissions = mode === undefined ? {} : { mode };
-    const before =
-      replaced === undefined
-        ? {}
-        : {
-            before: {
-              digest: replaced,
-              kept,
-              ...permissions,
-              specialBits,
-            },
-          };
-    return { path, after: { digest, ...permissions }, ...before };
+    const before = replaced === undefined ? undefined : { digest: replaced, kept, mode, specialBits };
+    return { path, after: { digest, mode }, before };
   }
   if (observation.type === 'file-deleted' && !observation.path.includes('://')) {
     const { path, digest, trash, bytes, mode, specialBits } = observation;
-    return {
-      path,
-      before: {
-        kept: trash,
-        digest,
-        bytes,
-        mode,
-        specialBits,
-      },
-    };
+    return { path, before: { kept: trash, digest, bytes, mode, specialBits } };
   }
   return undefined;
 }
@@ -291,13 +281,16 @@ function changeBy(action: ChangingAction, { project, file, kept, known }: Traces
   return isThere && (earlier !== undefined || action.type === 'delete_file') ? change(copy) : 'unclear';
 
   function change(from: string | undefined): FileChange {
-    const left = after === undefined ? {} : { after: { digest: digestBytes(after), mode: readMode(project, file) } };
     const stats = from === undefined ? undefined : lstatSync(path.join(project, from));
     // A copy of replaced content has permissions of its own; the file kept those that it had.
     const mode = from !== undefined && after === undefined ? readMode(project, from) : readMode(project, file);
-    const digest = earlier === undefined ? {} : { digest: digestBytes(earlier) };
-    const own = from === undefined ? {} : { before: { kept: from, bytes: stats?.size ?? 0, mode, ...digest } };
-    return { path: file, ...(known === undefined ? own : known.before && { before: known.before }), ...left };
+    const digest = earlier === undefined ? undefined : digestBytes(earlier);
+    const own = from === undefined ? undefined : { kept: from, bytes: stats?.size ?? 0, mode, digest };
+    return {
+      path: file,
+      before: known === undefined ? own : known.before,
+      after: after === undefined ? undefined : { digest: digestBytes(after), mode: readMode(project, file) },
+    };
   }
 }
 
@@ -322,19 +315,10 @@ function readMode(project: string, file: string): number {
 /** Copies in the trash from the time of the action on, relative to the project. */
 function keptCopies(project: string, file: string, time: string): readonly string[] {
   const from = `${time.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
-  return foldersIn(path.join(project, '.agent/trash'))
+  return namesIn(path.join(project, '.agent/trash'))
     .filter((name) => /^\d{8}T\d{6}Z-[0-9a-f]{8}$/.test(name) && name.slice(0, 16) >= from)
     .map((name) => `.agent/trash/${name}/${file}`)
     .filter((copy) => lstatSync(path.join(project, copy), { throwIfNoEntry: false })?.isFile() === true);
-}
-
-function foldersIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }
 
 function bytesAt(file: string): Buffer | undefined {

@@ -205,9 +205,7 @@ describe('undo', () => {
     chmodSync(file, 0o4755);
     const done = [write(here, 'tool', 'new')];
     const changes = fileChanges(done);
-    expect(undoFiles(here.places.project, changes, { dryRun: true })).toEqual([
-      { path: 'tool', result: 'restored', reason },
-    ]);
+    expect(undoFiles(here.places.project, changes, true)).toEqual([{ path: 'tool', result: 'restored', reason }]);
     expect(undo(here, done)).toEqual([{ path: 'tool', result: 'restored', reason }]);
     expect([read(here, 'tool'), full()]).toEqual(['old', 0o755]);
     expect(undo(here, done)).toEqual([{ path: 'tool', result: 'unchanged', reason }]);

@@ -112,7 +112,7 @@ describe('undo', () => {
         const { observations, touched } = play(here, steps);
         const before = new Map(FILES.map((file) => [file, stateOf(here, file)]));
         const changes = fileChanges(observations);
-        const planned = undoFiles(project, changes, { dryRun: true });
+        const planned = undoFiles(project, changes, true);
         expect(new Map(FILES.map((file) => [file, stateOf(here, file)]))).toEqual(before);
         const undone = undoFiles(project, changes);
         expect(planned.map(({ path: file, result }) => [file, result])).toEqual(
