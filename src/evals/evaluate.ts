@@ -4,11 +4,10 @@ import { pathToFileURL } from 'node:url';
 
 import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
-import { makeReport } from './report/report.ts';
+import { finishReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
 import { invalidInput, isObject, isSkillError, quoted, type Executor, type Model, type SkillError } from '#core';
 import { containerSettings, findExecutor, type Runtime } from '#runtime';
-import { VERSION } from '../version.ts';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
 import { isSystemError, makeFolders, realPath, removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
@@ -39,8 +38,8 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { directory, judge, onNote } = options;
-  const invalid = await failedControls(options);
-  if (invalid !== undefined) return { ...invalid, startedAt: startedAt.toISOString() };
+  const invalid = await failedControls(options, startedAt);
+  if (invalid !== undefined) return invalid;
   const found = await executorFor(options);
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
@@ -58,10 +57,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
         ? found.reason
         : undefined,
   });
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
+  return finishReport(startedAt, {
     skills: listSkills(sets),
     isPartial,
     results,
@@ -203,12 +199,11 @@ function calledIn(turn: unknown): readonly string[] {
  * A report without scores if the subject fails a control: for example, a new version of it has another transcript. The cache is not used,
  * because an older result proves nothing about the program of today.
  */
-async function failedControls(options: SuiteBasis): Promise<EvalReport | undefined> {
+async function failedControls(options: SuiteBasis, startedAt: Date): Promise<EvalReport | undefined> {
   const { subject, directory } = options;
   if (subject === undefined || subject.missing !== '') return undefined;
   const skillsFolder = path.join(directory, 'control-skills');
   await removeTree(skillsFolder);
-  const startedAt = new Date();
   const { cache: _cache, ...basis } = options;
   const { results, isPartial } = await runSuite({
     ...basis,
@@ -222,15 +217,7 @@ async function failedControls(options: SuiteBasis): Promise<EvalReport | undefin
     canaryControl('never-fire', NEVER_FIRE.name, results),
   ];
   if (!isPartial && controls.every(({ isKept }) => isKept)) return undefined;
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
-    skills: [],
-    isPartial,
-    results,
-    trigger: makeTriggerReport({ trials: [], controls }),
-  });
+  return finishReport(startedAt, { isPartial, results, trigger: makeTriggerReport({ trials: [], controls }) });
 }
 
 interface BaselineVersionOptions {

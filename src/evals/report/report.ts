@@ -16,6 +16,7 @@ import {
   type TriggerReport,
 } from './result.ts';
 import { countText } from '#core';
+import { VERSION } from '../../version.ts';
 import { computeRate, computeShare } from '../statistics/statistics.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
@@ -48,6 +49,21 @@ export function makeReport(parts: ReportParts): EvalReport {
     sequential,
     isPartial,
   };
+}
+
+/** The report of an evaluation that ends now. */
+export function finishReport(
+  startedAt: Date,
+  parts: Omit<ReportParts, 'tool' | 'startedAt' | 'wallMs' | 'skills'> & Partial<Pick<ReportParts, 'skills'>>,
+): EvalReport {
+  const wallMs = Date.now() - startedAt.getTime();
+  return makeReport({
+    tool: `skillwright ${VERSION}`,
+    startedAt: startedAt.toISOString(),
+    wallMs,
+    skills: [],
+    ...parts,
+  });
 }
 
 function summarizeArm(arm: Arm, results: readonly CaseResult[]): ArmSummary {

@@ -91,14 +91,14 @@ export interface AnsweringModel {
   readonly answers?: string;
 }
 
-/** The part of a case that its results repeat. */
-export type CaseHead = Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers'>;
+/** An attempt, with the part of its case that its results repeat. */
+interface AttemptHead extends Pick<CaseResult, 'arm' | 'attempt'> {
+  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers'>;
+}
 
 /** An `error` result without checks, to be completed by the caller. */
-export function ungradedResult(
-  { id, name, place, input, tags, answers }: CaseHead,
-  { arm, attempt, model }: Pick<CaseResult, 'arm' | 'attempt' | 'model'>,
-): CaseResult {
+export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: AnsweringModel): CaseResult {
+  const { id, name, place, input, tags, answers } = evalCase;
   const isHarnessCheck = answers?.type === 'script' && answers.isHarnessCheck === true && model.way === 'scripted';
   return {
     case: id,

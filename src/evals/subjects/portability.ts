@@ -118,10 +118,10 @@ function buildCell(results: readonly CaseResult[]): PortabilityCell {
   };
 }
 
-/** The worst status of the agents that ran; 4 if none could. */
-export function portabilityExit({ subjects, isPartial }: PortabilityReport): 0 | 1 | 4 | 5 {
+/** The worst status of the agents that ran. */
+export function portabilityVerdict({ subjects, isPartial }: PortabilityReport) {
   const statuses = new Set(subjects.map(({ status }) => status));
-  if (statuses.has('invalid')) return 5;
-  if (statuses.has('failed') || isPartial) return 1;
-  return statuses.has('passed') ? 0 : 4;
+  if (statuses.has('invalid')) return 'invalid';
+  if (statuses.has('failed') || isPartial) return 'failed';
+  return statuses.has('passed') ? 'passed' : 'impossible';
 }
