@@ -109,7 +109,6 @@ export function readRequest(invocation: EvalInvocation, runtime: Runtime, progre
   };
 }
 
-/** The difference of interest: --detect, else the threshold of the difference. */
 function parseDetect({ flags }: EvalInvocation): number {
   const points = wholeNumber(flags.detect, '--detect', { least: 1, most: 100 });
   const { difference } = parseThresholds(flags);

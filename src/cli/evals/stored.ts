@@ -30,7 +30,6 @@ export async function evalTrend(invocation: EvalInvocation): Promise<number> {
   return EXIT.done;
 }
 
-/** Grades stored runs with the current cases. */
 export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal, signal } = invocation;
   const [, ...runs] = positionals;

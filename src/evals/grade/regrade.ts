@@ -8,10 +8,8 @@ type CaseHead = Parameters<typeof ungradedResult>[0]['evalCase'];
 export interface StoredRun extends RecordedRun {
   readonly case: string;
   readonly arm: Arm;
-  /** Counts from 1. */
   readonly attempt: number;
   readonly way: ModelWay;
-  /** Digest of scripted or recorded answers. */
   readonly answers?: string;
 }
 

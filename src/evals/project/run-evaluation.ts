@@ -54,13 +54,11 @@ interface EvaluationRequest extends SuiteRequest, Pick<EvaluateOptions, 'baselin
 }
 
 interface Evaluation {
-  /** One per subject with a model. */
   readonly plans: readonly { readonly isLive: boolean; readonly plan: EvalPlan }[];
   run(watch: EvaluationWatch): Promise<EvaluationResult>;
 }
 
 interface EvaluationWatch {
-  /** Runs attempts on other machines. */
   readonly elsewhere?: (model: SuiteBasis['model']) => SuiteBasis['elsewhere'];
   /** Called after each subject, with remarks that are not part of its report. */
   readonly onEnd: (notes: readonly string[]) => void;

@@ -46,7 +46,6 @@ export function showTrend(
 }
 
 interface GradeRequest extends Pick<SuiteRequest, 'cwd' | 'signal' | 'onProblems' | 'onProgress'> {
-  /** Folders of runs or of evaluations. */
   readonly runs: readonly string[];
   readonly caseFiles: readonly string[];
   readonly thresholds: Thresholds;

@@ -51,7 +51,6 @@ export function makeReport(parts: ReportParts): EvalReport {
   };
 }
 
-/** The report of an evaluation that ends now. */
 export function finishReport(
   startedAt: Date,
   parts: Omit<ReportParts, 'tool' | 'startedAt' | 'wallMs' | 'skills'> & Partial<Pick<ReportParts, 'skills'>>,
@@ -97,7 +96,6 @@ function listModels(results: readonly CaseResult[]): EvalReport['models'] {
   return [...models.values()];
 }
 
-/** Cases of an arm with different verdicts in different attempts. */
 function findFlakyCases(arm: Arm, results: readonly CaseResult[]): readonly FlakyCase[] {
   const own = results.filter((result) => result.arm === arm && hasVerdict(result));
   return [...groupBy(own, (result) => result.case)].flatMap(([id, attempts]) => {
@@ -127,7 +125,6 @@ export type EvalVerdict =
   | { readonly type: 'failed'; readonly reasons: readonly string[] }
   | { readonly type: 'invalid'; readonly reasons: readonly string[] };
 
-/** Decides whether a report passed, failed or is invalid. */
 export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): EvalVerdict {
   const invalid = invalidReasons(report, thresholds);
   if (invalid.length > 0) return { type: 'invalid', reasons: invalid };

@@ -20,7 +20,6 @@ export interface CaseModel extends AnsweringModel {
   readonly model: Model;
   /** Distinguishes this model from others in the cache key. */
   readonly identity: string;
-  /** Error messages of failed calls. */
   failures(): readonly string[];
   /** Throws if scripted or recorded answers are left. */
   assertDone(): void;

@@ -16,7 +16,6 @@ import { runChecker } from './run-checker.ts';
 import type { CaseModel } from './case-model.ts';
 import type { Job } from './suite-jobs.ts';
 
-/** Grading settings of a suite. */
 export interface CaseGrading {
   /** Grades what code cannot check; without a judge those lines are skipped. */
   readonly judge?: Model;
@@ -26,7 +25,6 @@ export interface CaseGrading {
   readonly outputs?: string;
 }
 
-/** What was taken from the workspace of a run before it was removed. */
 interface WorkspaceFacts {
   readonly readOutput: ReadOutput;
   /** Absent if program execution is disabled. */
@@ -37,7 +35,6 @@ const NO_WORKSPACE: WorkspaceFacts = { readOutput: () => undefined };
 
 /** One attempt at a case, on this machine or another, by the own loop or another agent. */
 export interface AttemptBasis extends Job {
-  /** The folder for run records. */
   readonly runs: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -47,7 +44,6 @@ export interface AttemptBasis extends Job {
 interface Attempt extends AttemptBasis {
   readonly runtime: Runtime;
   readonly model: CaseModel;
-  /** Absent if program execution is disabled. */
   readonly executor: Executor | undefined;
   /** An unused folder for this attempt only. */
   readonly project: string;

@@ -26,7 +26,6 @@ export interface SuiteProgress {
   readonly last: CaseResult;
 }
 
-/** Options that all kinds of evaluations share. */
 export interface SuiteBasis {
   readonly cases: readonly EvalCase[];
   /** Used for cases without a script or cassette. */
@@ -42,7 +41,6 @@ export interface SuiteBasis {
   readonly cache?: string;
   /** Another agent that runs the cases, instead of the own loop with a model. */
   readonly subject?: OpenSubject;
-  /** Runs attempts on other machines. */
   readonly elsewhere?: Elsewhere;
   /** The source of a skill folder, such as `project`; its copy keeps it. */
   readonly sourceOf?: (folder: string) => string | undefined;
@@ -58,7 +56,6 @@ export interface SuiteOptions extends SuiteBasis {
   readonly updateCassettes?: boolean;
   /** Ends a run of the subject that has done enough for the question of its case. */
   readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'>;
-  /** Absent if program execution is disabled. */
   readonly executor?: Executor;
   readonly reasonToSkip?: (evalCase: EvalCase) => string | undefined;
   /** Other settings that outcomes depend on, for the cache key. */
@@ -77,7 +74,6 @@ export interface SuiteOutcome {
   readonly results: readonly CaseResult[];
   /** The skill sets that were used, first arm first. */
   readonly sets: readonly SkillSet[];
-  /** Attempts per case that ran, with `isDecided`. */
   readonly rounds: number;
   readonly isPartial: boolean;
 }

@@ -8,7 +8,6 @@ import { computeRate } from '../statistics/statistics.ts';
 type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
 
 export interface SubjectRow {
-  /** The agent with its version and model. */
   readonly subject: string;
   readonly status: SubjectStatus;
   /** Explains `failed`, `invalid` and `skipped`. */
@@ -23,9 +22,7 @@ export interface SubjectRow {
 /** What one agent did in all attempts at one case. */
 export interface PortabilityCell {
   readonly passed: number;
-  /** Attempts with a verdict. */
   readonly of: number;
-  /** All skills that were loaded in any attempt. */
   readonly loaded: readonly string[];
 }
 
@@ -118,7 +115,6 @@ function buildCell(results: readonly CaseResult[]): PortabilityCell {
   };
 }
 
-/** The worst status of the agents that ran. */
 export function portabilityVerdict({ subjects, isPartial }: PortabilityReport) {
   const statuses = new Set(subjects.map(({ status }) => status));
   if (statuses.has('invalid')) return 'invalid';

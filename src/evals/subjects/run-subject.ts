@@ -92,7 +92,6 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 const MAX_KEPT = 4 * 1024 * 1024;
 const MAX_ERRORS = 4096;
 
-/** Starts the agent, reads its transcript, and ends it with all its processes. */
 async function follow(
   run: SubjectRun,
   request: string,
@@ -165,7 +164,6 @@ function stopFor({ evalCase: { limits }, stopAfter }: SubjectRun, transcript: Tr
   return undefined;
 }
 
-/** Splits a stream of UTF-8 into lines. */
 function lineReader(take: (line: string) => void): OutputSink & { end(): void } {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -197,7 +195,6 @@ interface Stopped {
 
 interface SubjectEnd {
   readonly end: ProgramEnd;
-  /** The last output on stderr. */
   readonly errors: string;
   readonly stopped?: Stopped | undefined;
   readonly timeoutMs: number;
@@ -217,7 +214,6 @@ class SubjectRecord {
     this.#transcript = transcript;
   }
 
-  /** Records what is new in the transcript. */
   advance(): void {
     for (; this.#turns < this.#transcript.turns; this.#turns += 1)
       this.#record.append({ type: 'turn', turn: this.#turns + 1 });
@@ -229,7 +225,6 @@ class SubjectRecord {
     this.#record.append({ type: 'subject-call', tool, input, ok, output, loads: findLoads(call, this.#skills) });
   }
 
-  /** Records the end and closes the record. */
   end(request: string, ended: SubjectEnd, limits: Partial<Budget>): void {
     const { end, stopped, files } = ended;
     const { model, answer, usage = {}, usd } = this.#transcript;
@@ -337,12 +332,10 @@ const OWN_FOLDERS = /^\.(?:git|claude|agents|codex|gemini|opencode|pi)\//;
 
 type ProjectFiles = ReadonlyMap<string, Buffer>;
 
-/** The files of the project without skills and files of the agents themselves. */
 function projectFiles(project: string): ProjectFiles {
   return readFilesIn(project, (name) => !OWN_FOLDERS.test(name));
 }
 
-/** New files and files with another content. */
 function changedFiles(before: ProjectFiles, after: ProjectFiles): ProjectFiles {
   return new Map([...after].filter(([name, bytes]) => before.get(name)?.equals(bytes) !== true));
 }

@@ -25,7 +25,6 @@ import {
 import { writeDistractors } from './distractors.ts';
 
 export interface TriggerOptions extends SuiteBasis {
-  /** The folders of all installed skills. */
   readonly skills: readonly string[];
   /** Repeats the cases with each of these numbers of other skills. */
   readonly distractors?: readonly number[];
@@ -36,7 +35,6 @@ export interface TriggerOptions extends SuiteBasis {
   readonly updateCassettes?: boolean;
 }
 
-/** Measures which skill activates when all of them are installed. */
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { subject } = options;

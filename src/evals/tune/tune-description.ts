@@ -19,9 +19,7 @@ const PROPOSALS = 5;
 const DISTRACTORS = 10;
 
 interface TuneRequest extends Omit<SuiteRequest, 'paths'> {
-  /** The folder of the skill. */
   readonly skill: string;
-  /** A file with descriptions. */
   readonly proposals?: string;
   /** The model that proposes descriptions (default: `model`). */
   readonly proposer?: string;
@@ -29,7 +27,6 @@ interface TuneRequest extends Omit<SuiteRequest, 'paths'> {
 
 interface Tuned {
   readonly report: TuneReport;
-  /** Remarks that are not part of the report. */
   readonly notes: readonly string[];
   readonly folder: string;
   readonly lines: readonly string[];
