@@ -1,7 +1,5 @@
 import {
   listHostInputs,
-  isHostPattern,
-  isPackage,
   packageArgument,
   readAuthority,
   readHostPattern,
@@ -12,6 +10,7 @@ import {
   type CommandLine,
   type Decision,
   type RunResult,
+  isProblem,
 } from '#core';
 import { listPrograms } from './command/command-pattern.ts';
 
@@ -122,7 +121,7 @@ function packageAccesses(
 ): readonly Access[] {
   const names = packages.map((text) => {
     const read = readPackage(text);
-    return isPackage(read) ? packageArgument({ ...read, text: read.name }) : text;
+    return isProblem(read) ? text : packageArgument({ ...read, text: read.name });
   });
   const subject = { kind: 'packages', names, lock } as const;
   const tools = isDeclared ? ['install_packages'] : ['install_packages', 'unlisted_packages'];
@@ -205,12 +204,12 @@ export function hostAccess(url: string, method: string): Access {
 /** What a network grant lets programs do. One name stands for all names of a wildcard. */
 export function grantAccess(pattern: string): Access {
   const grant = readHostPattern(pattern);
-  const subject = isHostPattern(grant)
-    ? {
+  const subject = isProblem(grant)
+    ? { host: undefined, port: 0 }
+    : {
         host: { name: grant.kind === 'below' ? `any.${grant.host}` : grant.host, isAddress: grant.kind === 'address' },
         port: grant.ports === 'all' ? HTTPS : (grant.ports.at(-1) ?? HTTPS),
-      }
-    : { host: undefined, port: 0 };
+      };
   return { tool: 'network_request', subject: { kind: 'host', method: 'GET', ...subject } };
 }
 

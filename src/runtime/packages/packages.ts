@@ -5,7 +5,6 @@ import path from 'node:path';
 import {
   ECOSYSTEMS,
   invalidInput,
-  isPackage,
   isSkillError,
   packageArgument,
   quoted,
@@ -19,6 +18,7 @@ import {
   type ApprovalRequest,
   type RunEvent,
   type OfType,
+  isProblem,
 } from '#core';
 import { PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
 import {
@@ -238,8 +238,8 @@ function requestedBy(
 
 function requested(text: string, source: RequestedPackage['source'], neededBy: string): RequestedPackage {
   const read = readPackage(text);
-  if (isPackage(read)) return { ...read, source, neededBy };
-  throw invalid(`${neededBy}: ${read.problem}`, 'name a package of the index, such as pypdf or npm:docx@9');
+  if (isProblem(read)) throw invalid(`${neededBy}: ${read.message}`, read.hint);
+  return { ...read, source, neededBy };
 }
 
 function environmentPackages(name: string, { environments = {} }: PackageOptions): readonly RequestedPackage[] {
