@@ -2,15 +2,9 @@
  * The public names of policy.
  */
 
-export {
-  listAccesses,
-  listCapabilities,
-  grantAccess,
-  hostAccess,
-  isContained,
-  readCommand,
-  type AccessFacts,
-} from './action-access.ts';
+export { listAccesses, type ProgramFacts } from './action-access.ts';
+export { decideAccesses, mayReach, requestRights } from './decide-accesses.ts';
+export { policyWithSkills } from './skill-rules.ts';
 export { QUESTION_MARK, approvalSummary } from './approval-summary.ts';
 export { approvalLines, changeLines, shortId } from './approval-text.ts';
 export { openApprovals, type Asker } from './approval/approver.ts';
@@ -33,16 +27,7 @@ export { findDynamicCommands, refuseDynamicCommands } from './command/dynamic-co
 export { deniedReads } from './denied-reads.ts';
 export { resolvePolicyPath, readPolicy } from './policy-files.ts';
 export { ownName } from './policy-rule.ts';
-export {
-  BY_DEFAULT,
-  decide,
-  grantedHosts,
-  isPossible,
-  narrowPolicy,
-  skillGrants,
-  skillLayer,
-  type Policy,
-} from './policy.ts';
+export { decide, narrowPolicy, type Policy } from './policy.ts';
 export { isLeftOut, isNeverWritten, isProtectedPath, isSecretPath } from './protected-names.ts';
 export { declaredSecrets, isProviderKey } from './secret-names.ts';
 export {

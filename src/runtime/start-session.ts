@@ -19,7 +19,6 @@ import { locateInSkills } from './locate.ts';
 import {
   configuredPolicy,
   decide,
-  isPossible,
   narrowPolicy,
   openRunAnswers,
   runLayers,
@@ -208,7 +207,8 @@ async function withServers(
   const services = { secrets: secrets.values };
   const { tools, problems } = await servers.open(services);
   for (const message of problems) record?.({ type: 'note', message });
-  const isDenied = (name: string): boolean => !isPossible(decide(policy, [{ tool: name, subject: { kind: 'none' } }]));
+  const isDenied = (name: string): boolean => 
+    decide(policy, [{ tool: name, subject: { kind: 'none' } }]).effect === 'deny';
   return {
     vocabulary: withServerTools(vocabulary, tools, isDenied),
     servers: (action, signal) => servers.call(action, { ...services, signal }),
