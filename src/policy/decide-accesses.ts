@@ -1,5 +1,13 @@
 /** The decision about an action: the rules, then who asked for it and what its program reaches. */
-import { writeAuthority, type Access, type Action, type Config, type Decision, type OfType, type RunEvent } from '#core';
+import {
+  writeAuthority,
+  type Access,
+  type Action,
+  type Config,
+  type Decision,
+  type OfType,
+  type RunEvent,
+} from '#core';
 import { grantAccess, hostSubject, isContained, listCapabilities, type ProgramFacts } from './action-access.ts';
 import { BY_DEFAULT, decide, type Policy } from './policy.ts';
 

@@ -64,4 +64,3 @@ function denyRules(text: string, origin: Decision['origin']): readonly PolicyRul
 function readableRules(texts: readonly string[], origin: Decision['origin']): readonly PolicyRule[] {
   return texts.map((text) => readRule(text, { effect: 'allow', origin })).filter(isRule);
 }
-

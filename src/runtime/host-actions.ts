@@ -1,9 +1,4 @@
-import {
-  type Access,
-  type ActionOfKind,
-  type Observation,
-  type RelativePath,
-} from '#core';
+import type { Access, ActionOfKind, Observation, RelativePath } from '#core';
 import { decide, requestRights, type Policy } from '#policy';
 import {
   deleteFile,

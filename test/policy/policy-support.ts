@@ -33,7 +33,10 @@ export function policyOf(written: Written = {}): Policy {
 
 /** The rules of a skill whose `allowed-tools` count as approval. */
 export function skillGrants(id: string, allowedTools: readonly string[]): Policy['grants'] {
-  const skill = { id, controls: { allowedTools, userInvocable: true, disableModelInvocation: false, runMode: 'inline' } } as const;
+  const skill = {
+    id,
+    controls: { allowedTools, userInvocable: true, disableModelInvocation: false, runMode: 'inline' },
+  } as const;
   return policyWithSkills({ policy: { layers: [], grants: [] }, allowedTools: 'grant' }, [skill]).grants;
 }
 
