@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { printable, type HostMount } from '#core';
-import { isProtectedPath, isSecretPath } from '#policy';
+import { writeProtection, isSecretPath } from '#policy';
 import { mountEntries, type VerifiedFolder, type Workspace } from '#sandbox';
 import type { ExecutionParts } from './parts.ts';
 
@@ -35,7 +35,7 @@ export function mountedFolders(
         const absolute = path.join(mount.source, relative);
         return isSecretPath(relative) || records.includes(absolute) || isDenied(absolute);
       },
-      isProtected: isProtectedPath,
+      isProtected: (name) => writeProtection(name) !== 'free',
       skillRoots,
     }),
     inode: mount.inode,
