@@ -2,6 +2,7 @@ import {
   listHostInputs,
   isHostPattern,
   isPackage,
+  isWeaker,
   packageArgument,
   readAuthority,
   readHostPattern,
@@ -187,7 +188,7 @@ export function listCapabilities({
     ...on('project_write', writes),
     ...on('network', hosts),
     ...on('secrets', secrets),
-    ...(isolation === 'landlock' ? [{ name: 'weak_isolation', on: [] } as const] : []),
+    ...(isWeaker(isolation) ? [{ name: 'weak_isolation', on: [] } as const] : []),
     ...(isolation === 'none' ? [{ name: 'no_isolation', on: [] } as const] : []),
   ];
 }

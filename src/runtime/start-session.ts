@@ -1,5 +1,6 @@
 import {
   defined,
+  executorTraits,
   isForModel,
   type Action,
   type Approve,
@@ -32,7 +33,7 @@ import {
 import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
-import type { PackageOptions } from './packages/packages.ts';
+import type { PackageOptions } from '#sandbox';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
@@ -313,7 +314,7 @@ function buildOffer(
 function executionOffer({ executor, mounts, packages }: Execution): NonNullable<Offer['execution']> {
   const project = mounts.find(({ isProject }) => isProject)?.access;
   return {
-    hasInteraction: executor !== 'macos',
+    hasInteraction: executorTraits(executor).hasInteraction,
     hasPackages: packages.isAvailable,
     project,
   };

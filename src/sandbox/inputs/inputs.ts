@@ -34,12 +34,12 @@ import {
   parsePath,
   parseSource,
   refuseInput,
-  type InputFailure,
   type OpenedSource,
   type Source,
 } from './input-sources.ts';
 import { ioFailed, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
+import { listUserFiles, refusedForeignInput, type PrivateArea } from '../workspace/private-area.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 type InputRequest = NonNullable<OfType<Action, 'run_script'>['inputs']>[number];
@@ -71,14 +71,15 @@ export const INPUT_LIMITS: InputLimits = { maxInputs: 100, maxBytes: 256 * 1024 
 
 export type StagedInputs =
   | { readonly type: 'staged'; readonly inputs: readonly InputRecord[]; readonly warnings: readonly string[] }
-  | { readonly type: 'failed'; readonly failure: InputFailure };
+  | { readonly type: 'failed'; readonly failure: ActionProblem };
 
 export interface StageInputsOptions {
   readonly limits?: InputLimits;
   readonly now?: () => number;
   readonly signal?: AbortSignal;
-  /** Host folder in which targets are placed (default: the workspace). */
-  readonly root?: string;
+  /** Puts the inputs into the area of a program that gets secrets, with the files of the user that `mayRead` still allows. */
+  readonly area?: Pick<PrivateArea, 'root'>;
+  readonly mayRead?: ((file: string) => boolean) | undefined;
 }
 
 /** Stages inputs. Throws `io/failed` for disk errors; every other failure is returned. */
@@ -86,7 +87,23 @@ export async function stageInputs(
   workspace: Workspace,
   inputs: readonly InputRequest[],
   sources: InputSources,
-  { limits = INPUT_LIMITS, now = Date.now, signal, root = workspace.place.root }: StageInputsOptions = {},
+  { area, mayRead, ...options }: StageInputsOptions = {},
+): Promise<StagedInputs> {
+  if (area === undefined) return await stageIn(workspace.place.root, workspace, inputs, sources, options);
+  const foreign = refusedForeignInput(inputs, workspace);
+  if (foreign !== undefined) return { type: 'failed', failure: foreign };
+  // What the user gave to the session, from its source: the copy in `work/` may have been changed.
+  const files = listUserFiles(workspace.metadata.inputs, mayRead);
+  const earlier = await stageIn(area.root, workspace, files, sources, options);
+  return earlier.type === 'failed' ? earlier : await stageIn(area.root, workspace, inputs, sources, options);
+}
+
+async function stageIn(
+  root: string,
+  workspace: Workspace,
+  inputs: readonly InputRequest[],
+  sources: InputSources,
+  { limits = INPUT_LIMITS, now = Date.now, signal }: StageInputsOptions,
 ): Promise<StagedInputs> {
   if (inputs.length === 0) return { type: 'staged', inputs: [], warnings: [] };
   const folder = makeTemporary(workspace.base);
