@@ -316,7 +316,7 @@ function openElicitation(otherwise: Approve = () => 'nobody'): Elicitation {
         const { asked } = call;
         if (asked === undefined) return result;
         const form = {
-          message: approvalLines(asked, { width: COLUMNS, hash: sha256 }).join('\n'),
+          message: approvalLines(asked, { width: COLUMNS }).join('\n'),
           requestedSchema: FORM,
         };
         const key = toApprovalKey(asked);

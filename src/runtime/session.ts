@@ -21,7 +21,7 @@ import {
 } from '#core';
 import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
-import { decide, type Policy } from '#policy';
+import { decide, policyWithSkills, type Policy } from '#policy';
 import { fromFile, shownBy } from './shown-content.ts';
 import { compactSession, type Compaction } from './compact.ts';
 import type { Execution } from './execution/execution.ts';
@@ -41,7 +41,6 @@ import {
   type CallJournal,
   type AskedBy,
 } from './action-context.ts';
-import { policyWithSkills } from './decide-action.ts';
 import { performAction, recordFailed } from './perform.ts';
 
 type SessionEvent = OfType<RunEvent, 'session'>['event'];

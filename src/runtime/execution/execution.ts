@@ -34,7 +34,7 @@ import {
   type Workspace,
 } from '#sandbox';
 import type { Redactor } from '#journal';
-import { isLeftOut } from '#policy';
+import { isSecretPath } from '#policy';
 import { toSkillIdentity } from '../skill-identity.ts';
 import {
   limitReport,
@@ -215,7 +215,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     inputSources: {
       artifact: artifacts === undefined ? undefined : (name, version) => artifacts.load(name, version),
       host: (file) => isInAny(file, options.hostInputs ?? []),
-      isLeftOut,
+      isLeftOut: (folder, relative) => isSecretPath(relative, folder),
       records,
       skill: async (name) => {
         const entry = await places.findSkill(name);

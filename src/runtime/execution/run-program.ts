@@ -20,7 +20,7 @@ import {
   type OfType,
 } from '#core';
 import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
-import { isProtectedPath, isSecretPath } from '#policy';
+import { isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
   mountFolders,
@@ -93,7 +93,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
-    isProtected: isProtectedPath,
+    isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
       isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
   });

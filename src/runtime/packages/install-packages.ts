@@ -13,7 +13,6 @@ import {
   type OfType,
 } from '#core';
 import type { PackageNeeds, PreparedPackages, ProgramAction, StoredLayer } from '#sandbox';
-import { isPossible } from '#policy';
 import { toSkillIdentity } from '../skill-identity.ts';
 import type { ActionContext } from '../action-context.ts';
 import { askApproval } from '../ask-approval.ts';
@@ -141,7 +140,7 @@ async function install(
     journal.record({ type: 'decision', call, decision });
     return failure('policy/denied', decision.reason);
   };
-  if (!isPossible(first.decision)) return denied(first);
+  if (first.decision.effect === 'deny') return denied(first);
   const found = await execution.packages.find(needs, skill.name, signal);
   if ('code' in found) return found;
   try {
@@ -149,7 +148,7 @@ async function install(
     const decided = await decideAction(action, { skill }, context, found.lockDigest);
     const { decision } = decided;
     // A rule may deny the versions that were found.
-    if (!isPossible(decision)) return denied(decided);
+    if (decision.effect === 'deny') return denied(decided);
     if (decision.effect !== 'allow') {
       const current = digest ?? (await skillDigest(skill, context));
       if (typeof current === 'object') return current;
