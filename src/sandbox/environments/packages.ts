@@ -211,9 +211,7 @@ export function openPackages(request: PackagesRequest): Packages {
       });
     },
     async venv(signal) {
-      if (options.venv === undefined) return undefined;
-      venv ??= checkVenv(options.venv, signal, parts);
-      return await venv;
+      return options.venv === undefined ? undefined : await (venv ??= checkVenv(options.venv, signal, parts));
     },
     async find(needs, skill, signal) {
       if (!hasLayers)

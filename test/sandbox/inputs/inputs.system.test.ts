@@ -75,7 +75,7 @@ async function makeScene(
     root,
     data,
     folder,
-    stage: (inputs, more = {}) => stageInputs(workspace, inputs, { ...sources, ...more }, { now: () => 0 }),
+    stage: (inputs, more = {}) => stageInputs(workspace, inputs, { ...sources, ...more }),
   };
 }
 
