@@ -1,12 +1,10 @@
 import {
   actionFailed,
   failure,
-  isFailed,
   kindOfFailure,
   buildLedger,
   quoted,
   reduceSession,
-  startState,
   type Access,
   type Action,
   type ActionFailed,
@@ -124,7 +122,8 @@ export function openSession(parts: SessionParts): Session {
   const instructions = isEmpty ? guidance : guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
   const events: SessionEvent[] = [];
   let contents: Contents = new Map();
-  let state = startState(settings);
+  const start = { type: 'session-start', settings, indexHash: index.indexHash } as const;
+  let state = reduceSession(undefined, start);
   let isCatalogShown = false;
 
   let calls = 0;
@@ -148,7 +147,7 @@ export function openSession(parts: SessionParts): Session {
   };
 
   const observe = (action: Action, observation: Observation, askedBy: AskedBy, start: number): Observation => {
-    if (isFailed(observation)) return observeFailure(observation, start);
+    if (observation.type === 'failed') return observeFailure(observation, start);
     record({ type: 'action-end', action: action.type });
     if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
     if (observation.type === 'documents-selected') {
@@ -198,7 +197,7 @@ export function openSession(parts: SessionParts): Session {
     journal,
   });
 
-  record({ type: 'session-start', settings, indexHash: index.indexHash });
+  record(start);
   const session: Session = {
     index,
     offer: { ...parts.offer, loaded: () => activeContents(state, contents) },

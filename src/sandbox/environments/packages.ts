@@ -6,7 +6,6 @@ import {
   ECOSYSTEMS,
   executorTraits,
   invalidInput,
-  isPackage,
   isSkillError,
   packageArgument,
   quoted,
@@ -22,6 +21,7 @@ import {
   type ApprovalRequest,
   type RunEvent,
   type OfType,
+  isProblem,
 } from '#core';
 import { interpreterFolders, PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
 import { findProgram } from '../programs/machine-programs.ts';
@@ -253,8 +253,8 @@ function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readon
 
 function requested(text: string, source: RequestedPackage['source'], neededBy: string): RequestedPackage {
   const read = readPackage(text);
-  if (isPackage(read)) return { ...read, source, neededBy };
-  throw invalid(`${neededBy}: ${read.problem}`, 'name a package of the index, such as pypdf or npm:docx@9');
+  if (isProblem(read)) throw invalid(`${neededBy}: ${read.message}`, read.hint);
+  return { ...read, source, neededBy };
 }
 
 function environmentPackages(name: string, { environments = {} }: PackageOptions): readonly RequestedPackage[] {

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import {
-  isHostPattern,
   readHostPattern,
   readAddress,
   type HostPattern,
   type Identity,
   type ProgramSpec,
   type ProgramEnd,
+  isProblem,
 } from '#core';
 import { builtFile, openAllowProxy, type NetworkDecision, type networkGate } from '#platform';
 import { imageForwarder } from './image-forwarder.ts';
@@ -150,7 +150,7 @@ function loopbackForwards(hosts: readonly string[]): {
   readonly forwards: readonly string[];
   readonly isDirect: boolean;
 } {
-  const grants = hosts.map(readHostPattern).filter(isHostPattern).filter(isLoopback);
+  const grants = hosts.map(readHostPattern).flatMap((read) => (isProblem(read) || !isLoopback(read) ? [] : [read]));
   const isOffered = ({ ports }: HostPattern): boolean =>
     ports !== 'all' && ports.every((port) => port >= FIRST_FREE_PORT && port !== PORT);
   const forwards = grants.filter(isOffered).flatMap(({ host, ports }) => {
