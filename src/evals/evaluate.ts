@@ -7,7 +7,8 @@ import { compareArms, isComparison } from './report/compare-arms.ts';
 import { finishReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
 import { invalidInput, isObject, isSkillError, quoted, type Executor, type Model, type SkillError } from '#core';
-import { containerSettings, findExecutor, type Runtime } from '#runtime';
+import type { Runtime } from '#runtime';
+import { findExecutor } from '#sandbox';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
 import { isSystemError, makeFolders, realPath, removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
@@ -109,7 +110,7 @@ async function executorFor(
   if (executor === 'none') return { reason: 'program execution is disabled' };
   const { base, cacheDir, engine } = places;
   try {
-    const settings = { bridgeFolder: base, container: containerSettings(engine) };
+    const settings = { bridgeFolder: base, container: { socket: engine } };
     return { executor: (await findExecutor(executor, settings, { cacheDir })).executor, reason: '' };
   } catch (error) {
     const isNamed = executor !== 'auto';

@@ -1,7 +1,7 @@
 /** The file changes in the record of a run and of its subagents, and where the files are. */
 import path from 'node:path';
 
-import { isSkillError, type Action, type Observation, type ResumedRun, type RunEvent } from '#core';
+import { isSkillError, type Action, type Observation, type RunEvent, type AgentStart } from '#core';
 import { isRunId, readRun, type ReadRun } from '#journal';
 import { isPresent } from '#platform';
 import { fileChanges } from './file-changes.ts';
@@ -77,7 +77,7 @@ function collect({ path: place, lines, info }: ReadRun, collected: Collected, se
 }
 
 /** Actions are performed one after the other, so those that are repeated are the first ones, except programs that are run again. */
-function repeatedCalls(resumes: ResumedRun | undefined): (call: number) => boolean {
+function repeatedCalls(resumes: AgentStart['resumes']): (call: number) => boolean {
   if (resumes === undefined) return () => false;
   const again: ReadonlySet<unknown> = new Set(Array.isArray(resumes.again) ? resumes.again : []);
   return (call) => call <= resumes.calls + again.size && !again.has(call);

@@ -5,7 +5,6 @@ import {
   isSkillError,
   parseJson,
   reduceSession,
-  startState,
   type Budget,
   type JournalLine,
   type Observation,
@@ -192,8 +191,7 @@ function endedByActions(events: readonly RunEvent[]): boolean {
   let state: SessionState | undefined;
   for (const event of events) {
     if (event.type !== 'session') continue;
-    const { event: inner } = event;
-    state = inner.type === 'session-start' ? startState(inner.settings) : state && reduceSession(state, inner);
+    state = reduceSession(state, event.event);
   }
   return state?.endedBy !== undefined;
 }

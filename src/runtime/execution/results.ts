@@ -11,7 +11,7 @@ import {
   type RelativePath,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
-import { isNeverWritten } from '#policy';
+import { writeProtection } from '#policy';
 import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
 import type { Session } from '../session.ts';
 
@@ -156,7 +156,7 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   const from = toRelativePath(name);
   const target = toRelativePath(short);
   if (from.type === 'refused' || target.type === 'refused') return missed(MEANINGS.name);
-  if (isNeverWritten(target.path)) return missed('other tools run what is at this path');
+  if (writeProtection(target.path) === 'never') return missed('other tools run what is at this path');
   const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
   if (file.type === 'failed') return missed(leftOutReason(file));
   return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };

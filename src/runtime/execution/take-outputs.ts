@@ -2,7 +2,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { askCallback, isNeverWritten, isProtectedPath } from '#policy';
+import { askCallback, writeProtection } from '#policy';
 import {
   fileProblemText,
   isSkillError,
@@ -77,7 +77,7 @@ export async function writeResults(
     const copies = withTargets(files, root);
     refuse(copies, skillRoots.map(realPath));
     if (options.mayReplace === false) refuseReplacing(copies);
-    for (const copy of copies.filter(({ target }) => isProtectedPath(target)))
+    for (const copy of copies.filter(({ target }) => writeProtection(target) !== 'free'))
       await ask(copy, options, (request) => (redactor === undefined ? request : redacted(request, redactor)));
     if (realTarget(folder) !== root) throw failedAt(folder, 'it was replaced meanwhile', 'repeat the command');
     writeAll(root, copies);
@@ -137,7 +137,8 @@ function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): v
         `it is in the skill folder ${quoted(root)}`,
         'choose a folder outside; install skills with skillwright install',
       );
-    if (isNeverWritten(target)) throw refusedAt(target, 'other tools run what is there', 'choose another folder');
+    if (writeProtection(target) === 'never')
+      throw refusedAt(target, 'other tools run what is there', 'choose another folder');
   }
 }
 
