@@ -9,7 +9,6 @@ import {
   cleanText,
   reduceSession,
   RUN_SCHEMA,
-  startState,
   visibleJson,
   type RunEvent,
   type RunInfo,
@@ -171,7 +170,7 @@ export function summarize(before: RunSummary | undefined, line: JournalLine): Ru
     case 'approval-answer':
       return { ...after, info: { ...info, approvals: withApproval(info.approvals, event) } };
     case 'session': {
-      const next = nextState(state, event.event);
+      const next = reduceSession(state, event.event);
       return next === undefined ? after : { ...after, state: next };
     }
     case 'run-end':
@@ -246,14 +245,6 @@ function withApproval(
   return approvals.map((one) =>
     one.call === call && one.request === event.request ? { ...one, answer: event.answer } : one,
   );
-}
-
-function nextState(
-  before: SessionState | undefined,
-  event: Extract<RunEvent, { readonly type: 'session' }>['event'],
-): SessionState | undefined {
-  if (event.type === 'session-start') return startState(event.settings);
-  return before === undefined ? undefined : reduceSession(before, event);
 }
 
 /** `run.json` without its seal. */

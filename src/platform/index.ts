@@ -12,6 +12,7 @@ export {
   isSystemError,
   namesIn,
   realPath,
+  resolveWithHome,
   tryRealPath,
   withForwardSlashes,
 } from './fs/paths.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { printable, toRelativePath, typedWord, type Observation, type Problem, type RelativePath } from '#core';
 import { isRunId, projectOfRun, readRun, verifyChain, verifyRun, type ReadRun } from '#journal';
 import { moveBeneath, namesIn, readSealKey, removeLeftovers, sha256, writeBeneath } from '#platform';
-import { isNeverWritten } from '#policy';
+import { writeProtection } from '#policy';
 import { deleteFile, keepReplaced, readResolved, resolvePath, type previewWrite } from '#project';
 import {
   fileChanges,
@@ -179,7 +179,7 @@ function planUndo(project: string, change: FileChange): UndoStep {
   const placed = resolvePath(file, { project, skills: [] }, 'write');
   if (placed.type === 'refused') return conflict(placed.failure.message);
   const { relative } = placed;
-  if (relative === '' || isNeverWritten(relative)) return conflict('tools never write this file');
+  if (relative === '' || writeProtection(relative) === 'never') return conflict('tools never write this file');
   // The record has the path with its links resolved: a link that is there now leads to a file that the run did not write.
   if (placed.shown !== file) return conflict('it is now a link, or in a linked folder', { yours: file, ...earlier });
   const current = currentFile(placed);

@@ -6,13 +6,13 @@ import {
   findGrant,
   invalidInput,
   isForHost,
-  isHostPattern,
   readAddress,
   readHostPattern,
   writeAuthority,
   type HostAndPort,
   type HostPattern,
   type Problem,
+  isProblem,
 } from '#core';
 import { isSystemError } from '../fs/paths.ts';
 import { connectThrough, proxyFor } from './user-proxy.ts';
@@ -136,9 +136,9 @@ async function throughProxy(
 /** Parses a grant that a person wrote. Throws `input/invalid`. */
 export function readGrant(text: string): HostPattern {
   const read = readHostPattern(text);
-  if (isHostPattern(read)) return read;
+  if (!isProblem(read)) return read;
   throw invalidInput(
-    `invalid network grant: ${read.problem}`,
+    `invalid network grant: ${read.message}`,
     'a host, with or without a port',
     'grant hosts as example.org, *.example.org, example.org:8443, or private://localhost:8080 for what is not on the internet',
   );

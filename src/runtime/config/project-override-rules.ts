@@ -2,12 +2,12 @@ import {
   PROJECT_ACCESSES,
   SETTINGS,
   valueAt,
-  isHostPattern,
   readHostPattern,
   isObject,
   EFFECTS,
   type Config,
   type HostPattern,
+  isProblem,
 } from '#core';
 
 /**
@@ -179,7 +179,7 @@ function toList(value: unknown): readonly unknown[] {
 /** Intersects two host lists, keeping the narrower pattern. */
 function within(below: readonly unknown[], project: readonly unknown[]): Narrowed {
   const grants = [below, project].map((list) =>
-    list.map((text) => readHostPattern(String(text))).filter((read) => isHostPattern(read)),
+    list.map((text) => readHostPattern(String(text))).flatMap((read) => (isProblem(read) ? [] : [read])),
   );
   const [users = [], projects = []] = grants;
   const kept = projects.filter((grant) => users.some((wider) => covers(wider, grant)));

@@ -10,7 +10,7 @@ import {
   type RelativePath,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
-import { isNeverWritten } from '#policy';
+import { writeProtection } from '#policy';
 import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
 import type { Session } from '../session.ts';
 
@@ -155,5 +155,5 @@ function leftOutReason({ code, detail }: FileProblem): string {
 
 /** Why no result is written to a path, wherever it comes from. */
 export function whyNeverWritten(target: string): string | undefined {
-  return isNeverWritten(target) ? 'other tools run what is at this path' : undefined;
+  return writeProtection(target) === 'never' ? 'other tools run what is at this path' : undefined;
 }

@@ -8,22 +8,15 @@ import {
   type ActionProblem,
   type Collected,
   type ProgramEnd,
-  type ProgramSpec,
   type PackageLayer,
   type RunResult,
   type Action,
   type OfType,
   type Executor,
+  type ProgramSpec,
 } from '#core';
 import type { Redactor } from '#journal';
-import {
-  collectOutputs,
-  type PrivateArea,
-  type RunFolder,
-  type SaveOutput,
-  type Workspace,
-  type WritableSkill,
-} from '#sandbox';
+import { collectOutputs, type SaveOutput, type RunFolder, type ServedProgram, type Workspace } from '#sandbox';
 import { spanned, type ExecutionParts } from './parts.ts';
 import { redactedChunks } from './output-capture.ts';
 
@@ -44,34 +37,6 @@ export interface OutputRequest {
   readonly maxTotalBytes: number;
   /** True if no outputs were requested; then missing files are not reported. */
   readonly isAutomatic: boolean;
-}
-
-/** A program that is ready to run. */
-export interface PreparedProgram {
-  readonly type: 'prepared';
-  readonly workspace: Workspace;
-  readonly run: RunFolder;
-  /** By the clock of the file system, see `nextChangeTime`. */
-  readonly startedAt: number;
-  readonly spec: ProgramSpec;
-  readonly outputs: OutputRequest;
-  readonly stagedInputs: readonly RunResult['staged_inputs'][number][];
-  readonly layers: readonly PackageLayer[];
-  readonly warnings: readonly string[];
-  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
-  readonly missing: () => Promise<readonly string[]>;
-  /** The script or command line, to tell what it may do. */
-  readonly code: string;
-  /** Checks the folders of the user after the program; returns further warnings. */
-  readonly finishMounts: () => readonly string[];
-  /** A copy of the skill that the program may change. */
-  readonly skillCopy: WritableSkill | undefined;
-  /** Folders that replace the shared ones. */
-  readonly area: PrivateArea | undefined;
-  /** Removes secrets of this program, and those that others left in the workspace. */
-  readonly redactor: Redactor | undefined;
-  /** The cause of a failure by its output, with the command that fixes it. */
-  readonly explain: (output: string) => Promise<string | undefined>;
 }
 
 export type OutputReading =
@@ -273,4 +238,30 @@ function saveTo(
     const saved = await artifacts.save(clean, redactedChunks(chunks, redactor), { mediaType });
     return { name: saved.name, version: saved.version };
   };
+}
+
+/** A program that is ready to run. */
+export interface PreparedProgram {
+  readonly type: 'prepared';
+  readonly workspace: Workspace;
+  readonly run: RunFolder;
+  /** By the clock of the file system, see `nextChangeTime`. */
+  readonly startedAt: number;
+  readonly spec: ProgramSpec;
+  readonly outputs: OutputRequest;
+  readonly stagedInputs: readonly RunResult['staged_inputs'][number][];
+  readonly layers: readonly PackageLayer[];
+  readonly warnings: readonly string[];
+  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
+  readonly missing: () => Promise<readonly string[]>;
+  /** The script or command line, to tell what it may do. */
+  readonly code: string;
+  /** A port that is served while the program runs. */
+  readonly served: ServedProgram | undefined;
+  /** To be called after the program: keeps what it wrote, checks the folders of the user, and returns further warnings. */
+  readonly finish: () => Promise<readonly string[]>;
+  /** Removes secrets of this program, and those that others left in the workspace. */
+  readonly redactor: Redactor | undefined;
+  /** The cause of a failure by its output, with the command that fixes it. */
+  readonly explain: (output: string) => Promise<string | undefined>;
 }

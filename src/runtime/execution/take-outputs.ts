@@ -2,7 +2,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { askCallback, isProtectedPath } from '#policy';
+import { askCallback, writeProtection } from '#policy';
 import {
   fileProblemText,
   isSkillError,
@@ -75,7 +75,7 @@ export async function writeResults(
     const copies = withTargets(files, root);
     refuse(copies, skillRoots.map(realPath));
     if (options.mayReplace === false) refuseReplacing(copies);
-    for (const copy of copies.filter(({ target }) => isProtectedPath(target)))
+    for (const copy of copies.filter(({ target }) => writeProtection(target) !== 'free'))
       await ask(copy, options, (request) => (redactor === undefined ? request : redacted(request, redactor)));
     if (realTarget(folder) !== root) throw failedAt(folder, 'it was replaced meanwhile', 'repeat the command');
     writeAll(root, copies);

@@ -15,13 +15,3 @@ export interface ArchiveLimits {
   /** Length of one path in UTF-8 bytes. */
   readonly maxNameBytes: number;
 }
-
-export const ARCHIVE_LIMITS: ArchiveLimits = {
-  maxArchiveBytes: 256 * 1024 * 1024,
-  maxEntries: 20_000,
-  maxBytes: 512 * 1024 * 1024,
-  maxFileBytes: 128 * 1024 * 1024,
-  maxRatio: 200,
-  maxDepth: 32,
-  maxNameBytes: 1024,
-};

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 
 import type { ApprovalDetail, ApprovalRequest } from '../../src/core/approval.ts';
 import { cleanText } from '../../src/core/text/text.ts';
-import { approvalSummary } from '../../src/policy/approval-summary.ts';
+import { approvalSummary } from '../../src/cli/terminal/approval-summary.ts';
 import { runs } from '../property-runs.ts';
-import { commandRequest, requestOf } from './approval-request.ts';
+import { commandRequest, requestOf } from '../policy/approval-request.ts';
 
 const summary = (detail: ApprovalDetail, more: Partial<ApprovalRequest> = {}): readonly [string, boolean] => {
   const { lines, isWhole } = approvalSummary(requestOf({ detail, capabilities: [], ...more }), 80);
