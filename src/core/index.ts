@@ -47,6 +47,8 @@ export {
   DEFAULT_LIMITS,
   EXECUTOR_NAMES,
   NOBODY,
+  executorTraits,
+  isWeaker,
   type AttachedWorkspace,
   type Executor,
   type HostMount,

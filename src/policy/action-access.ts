@@ -1,5 +1,6 @@
 import {
   listHostInputs,
+  isWeaker,
   packageArgument,
   readAuthority,
   readHostPattern,
@@ -180,7 +181,7 @@ export function listCapabilities({
     ...on('project_write', writes),
     ...on('network', hosts),
     ...on('secrets', secrets),
-    ...(isolation === 'landlock' ? [{ name: 'weak_isolation', on: [] } as const] : []),
+    ...(isWeaker(isolation) ? [{ name: 'weak_isolation', on: [] } as const] : []),
     ...(isolation === 'none' ? [{ name: 'no_isolation', on: [] } as const] : []),
   ];
 }

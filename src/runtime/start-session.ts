@@ -1,5 +1,6 @@
 import {
   defined,
+  executorTraits,
   isForModel,
   type Action,
   type Approve,
@@ -20,7 +21,7 @@ import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, typ
 import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
-import type { PackageOptions } from './packages/packages.ts';
+import type { PackageOptions } from '#sandbox';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
@@ -301,7 +302,7 @@ function buildOffer(
 function executionOffer({ executor, mounts, packages }: Execution): NonNullable<Offer['execution']> {
   const project = mounts.find(({ isProject }) => isProject)?.access;
   return {
-    hasInteraction: executor !== 'macos',
+    hasInteraction: executorTraits(executor).hasInteraction,
     hasPackages: packages.isAvailable,
     project,
   };

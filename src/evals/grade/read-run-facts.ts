@@ -255,13 +255,11 @@ function writtenCalls({ text, toolCalls }: ModelAnswered, isActions: boolean): r
   return [{ name: action['type'], input: action['payload'] }];
 }
 
-/** A tool call as the model wrote it. */
 interface WrittenCall {
   readonly name: string;
   readonly input: unknown;
 }
 
-/** An action with the events recorded so far. */
 export interface OpenStep extends StepFact {
   readonly call: number;
 }
@@ -322,13 +320,11 @@ function linkCalls(calls: readonly WrittenCall[], steps: readonly OpenStep[]): R
   return links;
 }
 
-/** Whether the call and the action share a text. */
 function isAlike(input: unknown, action: unknown): boolean {
   const words = new Set(textsIn(action));
   return textsIn(input).some((text) => words.has(text));
 }
 
-/** The strings of an object, two levels deep. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap((item: unknown) => {

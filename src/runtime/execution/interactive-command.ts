@@ -113,11 +113,7 @@ async function collectResult(
   parts: ExecutionParts,
 ): Promise<RunResult | undefined> {
   if (end === undefined) return undefined;
-  const written = [
-    ...((await program.skillCopy?.finish()) ?? []),
-    ...((await program.area?.finish()) ?? []),
-    ...program.finishMounts(),
-  ];
+  const written = await program.finish();
   const silent = { text: '', truncated: false };
   return makeRunResult({
     end,

@@ -7,22 +7,22 @@ import {
   type RunLimits,
   type SkillEntry,
   type SkillError,
-  type Action,
   type OfType,
   type AttachedWorkspace,
   type Observation,
   type RunEvent,
 } from '#core';
-import type { ArtifactStore, CheckedMount, InputSources, Inspect, Workspace } from '#sandbox';
+import type {
+  ArtifactStore,
+  CheckedMount,
+  InputSources,
+  Packages,
+  PreparedPackages,
+  ServedPort,
+  Workspace,
+} from '#sandbox';
 import type { Redactor } from '#journal';
 import type { OnSpan } from './span.ts';
-import type { PreparedPackages } from '../packages/layer-mounts.ts';
-
-/** The actions that start a program. */
-export type ProgramAction =
-  | OfType<Action, 'run_script'>
-  | OfType<Action, 'run_command'>
-  | OfType<Action, 'start_command'>;
 
 /** The actions that run a program or interact with a running one. */
 export type ExecutionAction = ActionOfKind<'program'>;
@@ -38,7 +38,6 @@ export interface ExecutionParts {
   readonly env: Readonly<Record<string, string>>;
   /** Begins the idempotency keys of programs. */
   readonly idempotencyKey: string | undefined;
-  readonly programFolders: readonly string[];
   readonly artifacts: ArtifactStore | undefined;
   /** Collects the files beside the inputs that programs wrote or changed, relative to the workspace. */
   readonly changedInputs: Set<string>;
@@ -51,18 +50,14 @@ export interface ExecutionParts {
   openWorkspace(): Promise<Workspace>;
   readonly onOutput: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
   readonly onSpan: OnSpan | undefined;
-  /** Runs checks where programs run, if that is not this machine. */
-  readonly inspect: Inspect | undefined;
+  readonly packages: Packages;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
   /** Real paths of the folders of recorded runs. */
   readonly records: readonly string[];
   readonly skillRoots: readonly string[];
   readonly startsInProject: boolean;
-  /** A port of the program that is forwarded to this machine. */
-  readonly serve: { readonly port: number; readonly onReady: () => void } | undefined;
-  /** Checked requirements by skill digest. */
-  readonly examined: Map<string, readonly MissingRequirement[]>;
+  readonly serve: ServedPort | undefined;
 }
 
 /** Details of one action. */
@@ -102,13 +97,6 @@ export type GiveSecrets = (
   skill: SkillEntry,
   signal: AbortSignal | undefined,
 ) => Promise<ProgramSecrets | { readonly failure: ActionProblem }>;
-
-/** A missing requirement. */
-export interface MissingRequirement {
-  readonly message: string;
-  readonly hint: string;
-  readonly neededBy: string;
-}
 
 /** The failure of an action whose program could not be started. Bugs are thrown on. */
 export function executionFailure(error: unknown): ActionProblem {

@@ -1,6 +1,6 @@
 import type { PackageLayer, ProgramSpec, RunResult } from '#core';
 import type { Redactor } from '#journal';
-import type { PrivateArea, RunFolder, Workspace, WritableSkill } from '#sandbox';
+import type { RunFolder, ServedProgram, Workspace } from '#sandbox';
 import type { OutputRequest } from './run-result.ts';
 
 /** A program that is ready to run. */
@@ -19,12 +19,10 @@ export interface PreparedProgram {
   readonly missing: () => Promise<readonly string[]>;
   /** The script or command line, to tell what it may do. */
   readonly code: string;
-  /** Checks the folders of the user after the program; returns further warnings. */
-  readonly finishMounts: () => readonly string[];
-  /** A copy of the skill that the program may change. */
-  readonly skillCopy: WritableSkill | undefined;
-  /** Folders that replace the shared ones. */
-  readonly area: PrivateArea | undefined;
+  /** A port that is served while the program runs. */
+  readonly served: ServedProgram | undefined;
+  /** To be called after the program: keeps what it wrote, checks the folders of the user, and returns further warnings. */
+  readonly finish: () => Promise<readonly string[]>;
   /** Removes secrets of this program, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
   /** The cause of a failure by its output, with the command that fixes it. */

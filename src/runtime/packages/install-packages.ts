@@ -12,16 +12,14 @@ import {
   type OfType,
   isProblem,
 } from '#core';
-import type { StoredLayer } from '#sandbox';
+import type { PackageNeeds, PreparedPackages, ProgramAction, StoredLayer } from '#sandbox';
 import { toSkillIdentity } from '../skill-identity.ts';
 import type { ActionContext } from '../action-context.ts';
 import { askApproval } from '../ask-approval.ts';
 import { decideAction } from '../decide-action.ts';
 import type { Execution } from '../execution/execution.ts';
-import { executionFailure, type ProgramAction } from '../execution/parts.ts';
-import type { PreparedPackages } from './layer-mounts.ts';
+import { executionFailure } from '../execution/parts.ts';
 import { skillDigest } from '../skill-digest.ts';
-import type { PackageNeeds } from './declared-needs.ts';
 
 type InstallPackages = OfType<Action, 'install_packages'>;
 

@@ -12,7 +12,6 @@ import {
   isProblem,
 } from '#core';
 import { builtFile, openAllowProxy, type NetworkDecision, type networkGate } from '#platform';
-import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
 
 type RefusedConnection = NonNullable<ProgramEnd['refused']>[number];
@@ -118,6 +117,11 @@ export async function openPortProxy({
     refused: noted.refused,
     close: () => proxy.close(),
   };
+}
+
+/** The start of a command that runs the text of a forwarder; the program follows. */
+export function forwarderCommand(forwarder: string, places: readonly string[]): readonly string[] {
+  return [process.execPath, '--input-type=module', '--eval', forwarder, '--', ...places, '--'];
 }
 
 function notedRefusals(onDecision?: (decision: NetworkDecision) => void): {

@@ -1,12 +1,9 @@
 import { inConfined, openConfined, PROGRAM_FOLDERS } from '#platform';
-import {
-  importedModules,
-  inspectMachine,
-  mentionedPackages,
-  packageOfModule,
-  readSkillText,
-  type Inspect,
-} from '#sandbox';
+import { inspectMachine, type ProgramMachine } from '../programs/preflight.ts';
+import { packageOfModule } from './import-names.ts';
+import { importedModules } from './import-scan.ts';
+import { mentionedPackages } from './remedies.ts';
+import { readSkillText } from './skill-text.ts';
 
 /** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
 export interface SuggestedPackage {
@@ -14,11 +11,6 @@ export interface SuggestedPackage {
   readonly package?: string;
   readonly module: string;
   readonly neededBy: string;
-}
-
-interface Machine {
-  readonly inspect: Inspect | undefined;
-  readonly programFolders: readonly string[];
 }
 
 const MAX_SCRIPTS = 200;
@@ -40,7 +32,7 @@ export async function suggestedPackages(
   snapshot: string,
   scripts: readonly string[],
   declared: ReadonlySet<string>,
-  machine: Machine,
+  machine: ProgramMachine,
 ): Promise<readonly SuggestedPackage[]> {
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
@@ -83,7 +75,7 @@ for name in sys.argv[1:]:
 /** The modules that the Python of programs does not have. */
 export async function missingModules(
   names: readonly string[],
-  { inspect, programFolders }: Machine,
+  { inspect, programFolders }: ProgramMachine,
 ): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const ask = inspect ?? inspectMachine([...programFolders, ...PROGRAM_FOLDERS]);

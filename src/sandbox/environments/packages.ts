@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import {
   ECOSYSTEMS,
+  executorTraits,
   invalidInput,
   isSkillError,
   packageArgument,
@@ -15,34 +16,38 @@ import {
   type RequestedPackage,
   type SkillEntry,
   type SkillError,
+  type StagedSkill,
+  type Surroundings,
   type ApprovalRequest,
   type RunEvent,
   type OfType,
   isProblem,
 } from '#core';
-import { PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
+import { interpreterFolders, PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
+import { findProgram } from '../programs/machine-programs.ts';
+import { openRequirements, type FindMissingFor } from '../programs/missing.ts';
+import { inspectIn } from '../programs/preflight.ts';
+import { isRoot } from '../workspace/layout.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { resolveNode } from './build-node.ts';
+import { resolvePython } from './build-python.ts';
+import { openBuildSandbox } from './build-sandbox.ts';
+import { packagesFailed } from './build.ts';
 import {
-  findProgram,
-  isRoot,
-  openBuildSandbox,
-  openLayers,
-  openVenv,
-  packagesFailed,
-  resolveNode,
-  resolvePython,
-  type Layers,
-  type ResolvedPackages,
-  type StoredLayer,
-  type UserEnvironment,
-  type Venv,
-  type Workspace,
-} from '#sandbox';
-import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
-import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
+  declaredBy,
+  listEcosystems,
+  type DeclaringParts,
+  type PackageNeeds,
+  type ProgramAction,
+} from './declared-needs.ts';
+import { mountPackages, type MountedPackages, type PreparedPackages } from './layer-mounts.ts';
+import { openLayers, type Layers, type StoredLayer } from './layers.ts';
+import { explainFailure } from './remedy.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
-import type { ProgramAction } from '../execution/parts.ts';
+import { openVenv, type Venv } from './venv.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
+type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
@@ -89,19 +94,25 @@ export interface Packages {
   /** Whether the executor can mount packages. */
   readonly isAvailable: boolean;
   /** What a program needs, including what it or an earlier program of the skill asked for. */
-  needsOf(
-    action: ProgramAction,
-    skill: SkillEntry | undefined,
-    askedBy: OfType<RunEvent, 'action'>['askedBy'],
-  ): Promise<readonly PackageNeeds[]>;
+  needsOf(action: ProgramAction, skill: SkillEntry | undefined, askedBy: AskedBy): Promise<readonly PackageNeeds[]>;
   /** Later programs of the skill get the packages that this one asked for. */
-  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: OfType<RunEvent, 'action'>['askedBy']): void;
+  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: AskedBy): void;
   /** Answers of this session: exactly these packages for exactly this skill. */
   readonly approved: ApprovedPackages;
   /** The checked environment of `--venv`. */
   venv(signal: AbortSignal | undefined): Promise<Venv | ActionProblem | undefined>;
   find(needs: PackageNeeds, skill: string, signal: AbortSignal | undefined): Promise<FoundPackages | ActionProblem>;
-  readonly layers: Layers;
+  /** What a program sees of its packages, and the folders in which it finds programs. */
+  mount(packages: PreparedPackages, root: string): MountedPackages;
+  /** The requirements of a skill that are not met. */
+  readonly missing: FindMissingFor;
+  /** Why a program failed, with the command that fixes it, where its output shows a missing package, program or variable. */
+  explain(
+    output: string,
+    action: ProgramAction,
+    staged: StagedSkill | undefined,
+    askedBy: AskedBy | undefined,
+  ): Promise<string | undefined>;
 }
 
 interface ApprovedPackages {
@@ -109,20 +120,26 @@ interface ApprovedPackages {
   add(skill: ApprovedSkill, lockDigest: string): void;
 }
 
-export interface PackagesParts extends DeclaringParts {
+export interface PackagesRequest extends Pick<DeclaringParts, 'stage'> {
   readonly options: PackageOptions;
   readonly executor: Executor;
-  /** Folders for layers, best first; the first that programs can reach is used. */
-  readonly folders: readonly string[];
-  readonly user: UserEnvironment;
-  /** Identifies the file system of programs, where it is not that of this machine. */
-  readonly image: string | undefined;
-  readonly openWorkspace: (key: string) => Promise<Workspace>;
+  readonly places: LayerPlaces;
+  readonly user: Omit<Surroundings, 'cwd'>;
+  /** Opens the workspace of the session, or another one. */
+  readonly openWorkspace: (key?: string) => Promise<Workspace>;
 }
 
-export function openPackages(parts: PackagesParts): Packages {
-  const { options } = parts;
-  const hasLayers = mountsLayers(parts.executor);
+type PackagesParts = PackagesRequest & DeclaringParts;
+
+export function openPackages(request: PackagesRequest): Packages {
+  const { options, executor } = request;
+  const parts: PackagesParts = {
+    ...request,
+    programFolders: interpreterFolders(executor),
+    inspect: executor.image === undefined ? undefined : inspectIn(() => request.openWorkspace()),
+  };
+  const { programFolders, inspect } = parts;
+  const hasLayers = executorTraits(executor.name).layers !== undefined;
   const named = (options.with ?? []).map((text) => requested(text, 'option', '--with'));
   if (options.venv !== undefined && named.some(({ ecosystem }) => ecosystem === 'python'))
     throw invalid(
@@ -134,12 +151,15 @@ export function openPackages(parts: PackagesParts): Packages {
   const remembered = new Map<string, readonly RequestedPackage[]>();
   const approved = new Set<string>();
   const approval = ({ id, digest }: ApprovedSkill, lockDigest: string): string => stableJson([id, digest, lockDigest]);
-  const layers = openLayers({
-    folder: layerFolder(parts),
-    identity: parts.executor.identity,
-  });
+  const layers = openLayers(layerFolder(parts), executor.identity);
   const packages: Packages = {
-    layers,
+    missing: openRequirements({ programFolders, inspect }),
+    mount(prepared, root) {
+      const mounted = mountPackages(prepared, { root, isOwnPath: usesOwnPaths(executor) });
+      return { ...mounted, programFolders: [...mounted.programFolders, ...programFolders] };
+    },
+    explain: (output, action, staged, askedBy) =>
+      explainFailure(output, action, staged, { canAsk: askedBy === 'model' && hasLayers, programFolders, inspect }),
     isAvailable: hasLayers,
     approved: {
       has: (skill, lockDigest) => approved.has(approval(skill, lockDigest)),
@@ -191,14 +211,12 @@ export function openPackages(parts: PackagesParts): Packages {
       });
     },
     async venv(signal) {
-      if (options.venv === undefined) return undefined;
-      venv ??= checkVenv(options.venv, signal, parts);
-      return await venv;
+      return options.venv === undefined ? undefined : await (venv ??= checkVenv(options.venv, signal, parts));
     },
     async find(needs, skill, signal) {
       if (!hasLayers)
         return packagesFailed(
-          `the executor ${parts.executor.name} cannot mount packages, and they are never installed outside of a sandbox`,
+          `the executor ${executor.name} cannot mount packages, and they are never installed outside of a sandbox`,
           'use --executor bubblewrap or namespaces, or install the packages on this machine',
         );
       const key = computeLayerKey(needs, parts);
@@ -229,10 +247,7 @@ function byName(packages: readonly RequestedPackage[]): readonly RequestedPackag
   return packages.filter((one, place) => packages.findIndex((other) => key(other) === key(one)) === place);
 }
 
-function requestedBy(
-  { packages = [] }: ProgramAction,
-  askedBy: OfType<RunEvent, 'action'>['askedBy'],
-): readonly RequestedPackage[] {
+function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readonly RequestedPackage[] {
   return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
 }
 
@@ -269,19 +284,29 @@ async function checkVenv(
   }
 }
 
-/** The folders that may hold layers, best first. */
-export function layerFolders({
-  cacheDir,
-  base,
-}: {
+/** Whether programs see layers where they are on the host, because nothing can be mounted elsewhere. */
+function usesOwnPaths({ name }: Executor): boolean {
+  return executorTraits(name).layers === 'in-place';
+}
+
+interface LayerPlaces {
   readonly cacheDir: string | undefined;
   readonly base: string;
-}): readonly string[] {
+}
+
+/** The folders that may hold layers, best first. */
+function layerFolders({ cacheDir, base }: LayerPlaces): readonly string[] {
   return [...(cacheDir === undefined ? [] : [path.join(cacheDir, 'layers')]), path.join(base, 'layers')];
 }
 
+/** All layers that sessions of this user have built. */
+export function openAllLayers(places: LayerPlaces): readonly Layers[] {
+  return layerFolders(places).map((folder) => openLayers(folder, undefined));
+}
+
 /** Packages of programs of another user must not be in the home folder, which that user cannot enter. */
-function layerFolder({ executor, folders }: PackagesParts): string {
+function layerFolder({ executor, places }: PackagesParts): string {
+  const folders = layerFolders(places);
   const isReachable = (folder: string): boolean => {
     if (executor.identity === undefined || !isRoot()) return true;
     for (let at = path.dirname(folder); at !== path.dirname(at); at = path.dirname(at)) {
@@ -294,12 +319,9 @@ function layerFolder({ executor, folders }: PackagesParts): string {
 }
 
 /** The same request for the same interpreter is the same layer. */
-function computeLayerKey(
-  { ecosystem, packages }: PackageNeeds,
-  { programFolders, image, executor }: PackagesParts,
-): string {
+function computeLayerKey({ ecosystem, packages }: PackageNeeds, { programFolders, executor }: PackagesParts): string {
   const requests = packages.map(({ text }) => text).toSorted();
-  const machine = image ?? (ecosystem === 'python' ? programStamp('python3', programFolders) : nodeStamp());
+  const machine = executor.image ?? (ecosystem === 'python' ? programStamp('python3', programFolders) : nodeStamp());
   // Console scripts name the path at which the layer was built.
   const place = usesOwnPaths(executor) ? { isOwnPath: true } : {};
   return sha256(stableJson({ schema: 1, ecosystem, requests, machine, ...place }));
@@ -337,11 +359,10 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
       isOwnPath: usesOwnPaths(parts.executor),
     });
     const request = { sandbox, packages: needs.packages, user, wheels: options.wheels, hosts: options.hosts ?? [] };
-    const resolved: ResolvedPackages | ActionProblem =
-      needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
+    const resolved = needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
     if ('code' in resolved) {
       await close();
-      return forImage(resolved, parts.image);
+      return forImage(resolved, parts.executor.image);
     }
     return {
       ...resolved,
@@ -351,28 +372,17 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
         options.onProgress?.(
           `installing ${resolved.packages.map(({ name, version }) => `${name} ${version}`).join(', ')}`,
         );
-        try {
-          return await layers.build(
-            key,
-            async (tree, final) => {
-              const failed = await resolved.install(tree, final);
-              if (failed !== undefined) throw new InstallFailed(failed);
-              const { ecosystem, lockDigest, packages, index } = resolved;
-              return {
-                ecosystem,
-                lockDigest,
-                packages,
-                index,
-                requested: needs.packages.map(packageArgument),
-                skills: [skill],
-              };
+        const { install, type: _type, ...about } = resolved;
+        return await layers.build(
+          key,
+          async (tree, final) =>
+            (await install(tree, final)) ?? {
+              ...about,
+              requested: needs.packages.map(packageArgument),
+              skills: [skill],
             },
-            signal,
-          );
-        } catch (error) {
-          if (error instanceof InstallFailed) return error.failure;
-          throw error;
-        }
+          signal,
+        );
       },
     };
   } catch (error) {
@@ -386,15 +396,4 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
 function forImage(failed: ActionProblem, image: string | undefined): ActionProblem {
   if (image === undefined || !failed.hint.startsWith('run: apt')) return failed;
   return { ...failed, hint: `the image ${image} lacks it; choose one with --image or execution.image` };
-}
-
-/** Leaves `Layers.build`, which removes the incomplete layer. */
-class InstallFailed extends Error {
-  override readonly name = 'InstallFailed';
-  readonly failure: ActionProblem;
-
-  constructor(failure: ActionProblem) {
-    super(failure.message);
-    this.failure = failure;
-  }
 }

@@ -1,22 +1,24 @@
 import { scriptPath, typedWord, type StagedSkill } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
-import { importedModules, mentionedPackages, remedyFor, readSkillText, type ImportedModules } from '#sandbox';
-import { mountsLayers } from './layer-mounts.ts';
+import type { ProgramMachine } from '../programs/preflight.ts';
+import type { ProgramAction } from './declared-needs.ts';
+import { importedModules, type ImportedModules } from './import-scan.ts';
+import { mentionedPackages, remedyFor } from './remedies.ts';
+import { readSkillText } from './skill-text.ts';
 import { missingModules } from './suggested-packages.ts';
-import type { ExecutionCall, ExecutionParts, ProgramAction } from '../execution/parts.ts';
 
 /** Explains why a program failed and names the command that fixes it, where its output shows a missing package, program or variable. */
 export async function explainFailure(
   output: string,
   action: ProgramAction,
   staged: StagedSkill | undefined,
-  parts: ExecutionParts & Pick<ExecutionCall, 'askedBy'>,
+  { canAsk, ...machine }: ProgramMachine & { readonly canAsk: boolean },
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
   const plain = {
     stderr: output,
     again,
-    canAsk: parts.askedBy === 'model' && mountsLayers(parts.executor),
+    canAsk,
     ...moduleCommand(action, staged),
     missing: { python: [], node: [] },
     mentioned: { python: [], node: [] },
@@ -31,7 +33,7 @@ export async function explainFailure(
       action.type === 'run_script' ? importedModules(directory, scriptPath(action)) : { python: [], node: [] };
     return remedyFor({
       ...plain,
-      missing: { python: await missingModules(imported.python, parts), node: imported.node },
+      missing: { python: await missingModules(imported.python, machine), node: imported.node },
       own: importableNames(directory),
       mentioned: mentionedPackages(readSkillText(directory, 'SKILL.md') ?? ''),
     });

@@ -2,19 +2,23 @@ import {
   ECOSYSTEMS,
   scriptPath,
   toRelativePath,
+  type Action,
+  type OfType,
   type RequestedPackage,
   type SkillEntry,
   type StagedSkill,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
-import { declaredPackages, findMissing, importedModules, type Inspect } from '#sandbox';
-import type { ProgramAction } from '../execution/parts.ts';
+import { findMissing, type ProgramMachine } from '../programs/preflight.ts';
+import { declaredPackages } from './declared-packages.ts';
+import { importedModules } from './import-scan.ts';
 
 type Ecosystem = RequestedPackage['ecosystem'];
 
-export interface DeclaringParts {
-  readonly programFolders: readonly string[];
-  readonly inspect: Inspect | undefined;
+/** The actions that start a program. */
+export type ProgramAction = OfType<Action, 'run_script' | 'run_command' | 'start_command'>;
+
+export interface DeclaringParts extends ProgramMachine {
   readonly stage: (skill: SkillEntry) => Promise<StagedSkill>;
 }
 
