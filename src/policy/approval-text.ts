@@ -8,6 +8,7 @@ import {
   type ApprovalRequest,
   type TextDiff,
   type Decision,
+  startsProgram,
 } from '#core';
 import { sha256 } from '#platform';
 import { capabilityLabel, CONTAINED } from './capability-text.ts';
@@ -186,7 +187,7 @@ function givenLines(action: Action, show: Show): readonly string[] {
       Object.entries(action.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       show,
     );
-  if (action.type !== 'run_script' && action.type !== 'run_command' && action.type !== 'start_command') return [];
+  if (!startsProgram(action)) return [];
   const { env = {}, stdin, inputs = [] } = action;
   const { cwd, editorText } = { cwd: undefined, editorText: undefined, ...action };
   return [

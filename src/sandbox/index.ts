@@ -42,7 +42,7 @@ export type { InteractionView } from './interaction/interaction.ts';
 export { serveProgram, type ServedPort, type ServedProgram } from './network/serve-port.ts';
 
 // Packages of programs.
-export type { PackageNeeds, ProgramAction } from './environments/declared-needs.ts';
+export type { PackageNeeds } from './environments/declared-needs.ts';
 export type { PreparedPackages } from './environments/layer-mounts.ts';
 export type { StoredLayer } from './environments/layers.ts';
 export {
