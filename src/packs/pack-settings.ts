@@ -1,11 +1,11 @@
 /** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
+import { projectTop } from '#skills';
 import { parseJson, quoted, SkillError, type Config, type Mode, type Surroundings, ARCHIVE_LIMITS } from '#core';
 import { packRefusal, type PackRefusal } from './problems.ts';
 import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy } from '#scan';
 import { readTextFile } from '#platform';
-import { projectTop } from '#runtime';
 import { skillsFolder } from './skills-folder.ts';
 import type { ArchiveLimits } from './archive-limits.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { isRunId, readRun, recordProblem } from '#journal';
 import { isSkillError, quoted, type Action, type AgentStart, type JournalLine, type RunInfo } from '#core';
-import { recordedRun, skillProblems, type Runtime } from '#runtime';
+import { skillProblems, type Runtime } from '#runtime';
 import { replayedRun, settledCalls, type RecordSource, type ReplayedRun } from './replayed-run.ts';
 import { checkResume } from './resume-gate.ts';
 
@@ -61,7 +61,7 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
     ? { problems: [], repeats: [] }
     : checkResume({ folder, settled: settledCalls(past), again });
   if (problems.length > 0) return { type: 'impossible', problems };
-  const changed = await skillProblems(recordedRun(lines).skills, runtime, signal);
+  const changed = await skillProblems(lines, runtime, signal);
   return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past, repeats };
 }
 

@@ -3,7 +3,7 @@
  * conversation and session are restored. The model is not called and nothing is performed until the record ends.
  */
 import { actionFailed, failure, SkillError, stableJson, type Model, startsProgram } from '#core';
-import type { Recall, RecalledAction } from '#runtime';
+import type { Recall } from '#runtime';
 import { withRemark, type Conversation } from '../conversation.ts';
 import { isSettled, type RecordedCall, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 
@@ -83,7 +83,7 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
 }
 
 /** Returns undefined if the action has to be performed, because it is harmless or cannot have started. */
-function recalled(call: RecordedCall): RecalledAction | undefined {
+function recalled(call: RecordedCall): ReturnType<Recall> {
   const { action, events, observation } = call;
   if (observation !== undefined) return { events, observation };
   if (!isSettled(call)) return undefined;

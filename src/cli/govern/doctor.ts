@@ -5,7 +5,7 @@ import path from 'node:path';
 import { LIMIT_LABELS, printable, type Surroundings } from '#core';
 import { isDirectory, quietly } from '#platform';
 import { landlockGaps, landlockVersion, type ExecutorExamination, type ProbeReport } from '#sandbox';
-import { examineExecutors, projectTop, type Runtime } from '#runtime';
+import { examineExecutors, type Runtime } from '#runtime';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -13,7 +13,7 @@ import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serverFindings } from '../agent/mcp-servers.ts';
 import { rightsFindings, type Finding } from './permission-findings.ts';
-import { unusableFiles } from '#skills';
+import { unusableFiles, projectTop } from '#skills';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import {
   agentBases,

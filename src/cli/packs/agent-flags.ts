@@ -1,6 +1,7 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
 import path from 'node:path';
 
+import { projectTop } from '#skills';
 import { compareText, countText, printable } from '#core';
 import {
   findAgentBase,
@@ -15,7 +16,6 @@ import {
   type PlaceTarget,
   type Unplaced,
 } from '#packs';
-import { projectTop } from '#runtime';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';

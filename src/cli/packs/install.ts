@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { projectTop } from '#skills';
 import {
   detectAgents,
   installSkills,
@@ -37,7 +38,6 @@ import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines, refusedJson, refusedLines, type PlanView } from './show-pack.ts';
 import { showPlan, type Terminal } from '../terminal/terminal.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { projectTop } from '#runtime';
 import { chooseMany } from '../terminal/choose.ts';
 
 const flags = {

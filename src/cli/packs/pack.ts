@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { resolveSkill } from '#skills';
+import { resolveSkill, projectTop } from '#skills';
 import {
   packName,
   packRefusal,
@@ -12,7 +12,6 @@ import {
 } from '#packs';
 import { printable, problemError, quoted } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
-import { projectTop } from '#runtime';
 import { option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';

@@ -7,9 +7,9 @@ import { surroundingsFor } from '../surroundings.ts';
 import { diagnosticCounts, diagnosticJson } from './show-diagnostics.ts';
 import { isForModel, OWN_SOURCES, printable, type SkillEntry, type Surroundings } from '#core';
 import { fitText, padText, textWidth } from '#platform';
-import { projectTop, type Runtime } from '#runtime';
+import type { Runtime } from '#runtime';
 import { trustRemarks, type Untrusted } from './show-trust.ts';
-import type { SkillIndex } from '#skills';
+import { type SkillIndex, projectTop } from '#skills';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({

@@ -2,9 +2,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
+import { projectTop } from '#skills';
 import type { Surroundings } from '#core';
 import { isDirectory, isPresent, isSystemError, realPath } from '#platform';
-import { projectTop } from '#runtime';
 import type { LockFile } from '../lock/lock.ts';
 import { readLock } from '../lock/lock-file.ts';
 import { isRefusal } from '../problems.ts';

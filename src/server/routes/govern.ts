@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_BUDGET } from '#core';
 import { capabilityLine, openApprovalFiles } from '#policy';
 import type { ApprovalBook } from '../approvals.ts';
-import { examineExecutors, explainDecision, policyWith, shownLayers } from '#runtime';
+import { examineExecutors, explainDecision, explainRules } from '#runtime';
 import { runIds } from '#journal';
 import { VERSION } from '../../version.ts';
 import {
@@ -65,7 +65,7 @@ export function policyRoutes({ options: { runtime, reach }, surroundings }: Skil
       allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict',
       sandboxed: runtime.config.policy?.sandboxed ?? 'ask',
       tools: TOOLS,
-      layers: shownLayers(await policyWith(runtime, [])),
+      layers: await explainRules(runtime, []),
     })),
     jsonRoute(
       'POST /policy/explain',
