@@ -1,8 +1,8 @@
 /** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
 import path from 'node:path';
 
-import { findAgentBase } from './agents/agent-view.ts';
-import { checkPlaces } from './agents/check-places.ts';
+import { findAgentBase } from './agents/agents.ts';
+import { checkPlaces } from './agents/lock-places.ts';
 import type { PlacementKind, Unplaced } from './agents/place-skills.ts';
 import { placeRequests, type PlaceTarget } from './agents/place-targets.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';

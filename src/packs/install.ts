@@ -7,7 +7,7 @@ import path from 'node:path';
 import { compareText, quoted } from '#core';
 import type { PlacementKind, Unplaced } from './agents/place-skills.ts';
 import { placeRequests, planPlace, type PlaceTarget, type PlannedPlace } from './agents/place-targets.ts';
-import type { LockFile, LockedSkill } from './lock/lock.ts';
+import type { LockFile, LockedSkill } from './lock/lock-file.ts';
 import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { sourceText } from './sources/source-text.ts';
@@ -21,7 +21,7 @@ import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.t
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
 import { sourceVerdicts, type RefusedSkill, type SourceVerdicts } from './inspect/verdicts.ts';
-import { differenceFrom } from './agents/foreign-copy.ts';
+import { differenceFrom } from './agents/copies.ts';
 import { verifySkill } from './verify-root.ts';
 
 export interface InstallProgress {

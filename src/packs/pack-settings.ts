@@ -11,11 +11,10 @@ import {
   type Mode,
   type Surroundings,
 } from '#core';
-import { packRefusal, type PackRefusal } from './problems.ts';
 import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy } from '#scan';
-import { readTextFile } from '#platform';
+import { readTextFile, isDirectory, isPresent } from '#platform';
 import { projectTop } from '#runtime';
-import { skillsFolder } from './skills-folder.ts';
+import { packRefusal, type PackRefusal } from './problems.ts';
 
 export interface PlaceChoice {
   /** Path of a root. Takes precedence over `scope`. */
@@ -101,4 +100,21 @@ function readPolicyFile(file: string, { home, cwd }: Surroundings): typeof DEFAU
   if (value === undefined) return refused('the file is not valid JSON');
   const policy = readScanPolicy(value);
   return isScanPolicy(policy) ? policy : refused(policy.problems.join('; '));
+}
+
+/** Most clients read this folder. */
+const FOLDER = '.agents/skills';
+/** The folder of older projects, used if it is the only one. */
+const OLDER_FOLDER = '.agent/skills';
+
+/** The older folder beside a root, if both exist: its skills are used too. */
+export function olderFolder(root: string): string | undefined {
+  const older = path.join(path.dirname(path.dirname(root)), OLDER_FOLDER);
+  return root.endsWith(path.join('/', FOLDER)) && isDirectory(older) ? older : undefined;
+}
+
+/** The folder for skills below a project or home folder. `new`, `install` and `pack` use the same. */
+export function skillsFolder(top: string): string {
+  const [own, older] = [path.join(top, FOLDER), path.join(top, OLDER_FOLDER)];
+  return !isPresent(own) && isDirectory(older) ? older : own;
 }

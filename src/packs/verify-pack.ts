@@ -2,16 +2,15 @@
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
+import { quoted } from '#core';
+import { removeTree } from '#platform';
 import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
-import { quoted } from '#core';
 import type { StagedSource } from './sources/source.ts';
-import { removeTree } from '#platform';
-import { groupByName, inspectSkills } from './inspect/verdicts.ts';
+import { groupByName, inspectSkills, verifySource } from './inspect/verdicts.ts';
 import { stagePack, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
-import { verifySource } from './inspect/prove-source.ts';
 
 export interface VerifiedPack {
   readonly type: 'verified-pack';

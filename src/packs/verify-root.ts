@@ -2,13 +2,12 @@
 import path from 'node:path';
 
 import { listParentFolders, compareText, quoted, type Surroundings } from '#core';
-import { findAgentBase } from './agents/agent-view.ts';
-import { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
-import type { Drift, LockedFile, LockedSkill } from './lock/lock.ts';
-import { findDrift, readLock } from './lock/lock-file.ts';
+import { FileHasher, isDirectory, isPresent, namesIn } from '#platform';
+import { findAgentBase } from './agents/agents.ts';
+import { checkPlaces, type CheckedPlace } from './agents/lock-places.ts';
+import { findDrift, readLock, type Drift, type LockedFile, type LockedSkill } from './lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { presentBuffer, presentFiles, presentTree, readFiles, type PresentTree } from './root/present-files.ts';
-import { FileHasher, isDirectory, isPresent, namesIn } from '#platform';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
 /**

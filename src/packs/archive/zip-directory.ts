@@ -1,11 +1,10 @@
 import type { Entry, ExtraField } from 'yauzl';
 
-import { findRefusal, refused, type PackProblem } from '../problems.ts';
 import { pause } from '#platform';
-import { windowedReads, type ArchiveFile } from './archive-file.ts';
-import type { RawEntry } from './validate-entries.ts';
-import { decodeName, entryRefused, tooMany } from './entry-name.ts';
 import type { ArchiveLimits, SkillError } from '#core';
+import { findRefusal, refused, type PackProblem } from '../problems.ts';
+import { windowedReads, type ArchiveFile } from './archive-file.ts';
+import { decodeName, entryRefused, tooMany, type RawEntry } from './validate-entries.ts';
 
 /** An entry of the central directory. */
 export interface ZipEntry extends RawEntry {

@@ -10,11 +10,10 @@ import type { PackSettings } from '../pack-settings.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { resolveTypedPath } from '../sources/folder.ts';
-import { skillHead, startOfFile } from '../sources/skill-name.ts';
-import { SKILL_FILE_NAME } from '../sources/skill-folders.ts';
+import { skillHead, startOfFile, SKILL_FILE_NAME } from '../sources/skill-folders.ts';
 import { sourceText } from '../sources/source-text.ts';
 import type { PackSource, SourceSkill, StageProgress } from '../sources/source.ts';
-import { MAX_AVAILABLE, availableSkill, type AvailableSkill, type SourceIndex } from './source-index.ts';
+import { MAX_AVAILABLE, availableSkill, type AvailableSkill, type SourceIndex } from './source-store.ts';
 
 export interface IndexSourceOptions {
   readonly settings: PackSettings;

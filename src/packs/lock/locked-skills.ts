@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { compareText, quoted, type SkillHead } from '#core';
-import type { LockFile, LockedSkill } from './lock.ts';
+import type { LockFile, LockedSkill } from './lock-file.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
 import { parseSkillMd } from '#skills';

@@ -2,23 +2,22 @@
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
-import { findAgentBase } from '../agents/agent-view.ts';
-import { checkPlaces, type CheckedPlace } from '../agents/check-places.ts';
+import { findAgentBase } from '../agents/agents.ts';
+import { checkPlaces, type CheckedPlace } from '../agents/lock-places.ts';
 import type { FolderChange, Unplaced } from '../agents/place-skills.ts';
 import { folderInLock, type PlaceTarget } from '../agents/place-targets.ts';
-import type { LockedSkill } from './lock.ts';
+import { readLock, type LockedSkill } from './lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource } from '../sources/source.ts';
 import { withRoot, type OpenRoot } from '../root/open-root.ts';
 import { mayReplace, type Existing, type PutChange } from '../root/plan.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';
 import { fingerprintFolder, presentFiles } from '../root/present-files.ts';
-import { readLock } from './lock-file.ts';
 import { stagePack, settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
 import type { InstallProgress } from '../install.ts';
 import type { BeforeCommit } from '../root/commit.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { verifySource } from '../inspect/prove-source.ts';
+import { verifySource } from '../inspect/verdicts.ts';
 import { verifySkill } from '../verify-root.ts';
 
 export interface RestoreOptions {

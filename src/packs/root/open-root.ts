@@ -2,10 +2,20 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Unplaced } from '../agents/place-skills.ts';
-import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import { asRefusal, isRefusal, orSystemRefusal, packRefusal, systemRefusal, type PackRefusal } from '../problems.ts';
 import { diagnose, problemError, quoted, SkillError, type Diagnostic } from '#core';
+import {
+  isInside,
+  isSystemError,
+  makeFolders,
+  ownerName,
+  removeTree,
+  thisProcess,
+  TreeFingerprint,
+  withForwardSlashes,
+} from '#platform';
+import type { Unplaced } from '../agents/place-skills.ts';
+import { readLockAt, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
+import { asRefusal, isRefusal, orSystemRefusal, packRefusal, systemRefusal, type PackRefusal } from '../problems.ts';
 import type { OnStep } from './apply.ts';
 import {
   BACKUP_PARTS,
@@ -20,21 +30,11 @@ import {
   statePath,
   timedName,
   unusable,
+  lockRoot,
   type RootHandle,
+  type RootLock,
 } from './root-paths.ts';
-import { readLockAt } from '../lock/lock-file.ts';
 import { recoverOpenRoot, type Recovered } from './recover.ts';
-import { lockRoot, type RootLock } from './root-lock.ts';
-import {
-  isInside,
-  isSystemError,
-  makeFolders,
-  ownerName,
-  removeTree,
-  thisProcess,
-  TreeFingerprint,
-  withForwardSlashes,
-} from '#platform';
 import { commitChanges, type CommitEnd, type CommitOptions, type Work } from './commit.ts';
 import { startBackgroundSync, type BackgroundSync } from './sync.ts';
 import {

@@ -2,11 +2,19 @@
 import path from 'node:path';
 
 import { quoted, SkillError } from '#core';
-import { isKeyId, parsePublicKey, publicKeyLine, type MinisignPublicKey } from './minisign.ts';
-import { asRefusal, type PackRefusal } from '../problems.ts';
 import { openSealedFile, readPrivateFile, type SealedFile } from '#platform';
+import {
+  isKeyId,
+  parsePublicKey,
+  publicKeyLine,
+  makeKey,
+  openSecretKey,
+  type MinisignPublicKey,
+  type NewKeyOptions,
+  type SigningKey,
+} from './minisign.ts';
+import { asRefusal, type PackRefusal } from '../problems.ts';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';
-import { makeKey, openSecretKey, type NewKeyOptions, type SigningKey } from './secret-key.ts';
 
 export interface PinnedKey {
   /** The user's name for the key. */

@@ -25,7 +25,7 @@ import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '
 import { acceptReviewed, allowOption, applyScanPolicy, scanSkill } from '#scan';
 import { readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
-import { formatPublicLine, type SigningKey } from '../sign/secret-key.ts';
+import { formatPublicLine, type SigningKey } from '../sign/minisign.ts';
 import { SITE_POLICY, indexPage, skillPage, type PageSite, type PageSkill } from './site-pages.ts';
 
 export interface BuildSiteOptions {

@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { connectThrough, exchangeOver, isSystemError, networkGate, proxyFor, readGrant, timerMs } from '#platform';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { insecure, isLoopback } from './source-address.ts';
+import { insecure, isLoopback } from './source-text.ts';
 import { isProblem, printable, problemError, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
 

@@ -1,6 +1,6 @@
 /** Validates untrusted file names: portable to all common systems, and unique on case-insensitive ones. */
 import { ARCHIVE_LIMITS, collisionKey, hiddenCharacters, printable, quoted, type ArchiveLimits } from '#core';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOut } from './skill-folders.ts';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 
 /** Limit of common file systems, in bytes. */

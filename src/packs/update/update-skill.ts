@@ -1,10 +1,11 @@
 /** Updates one installed skill: stages the new version, merged with local edits if requested. */
 import path from 'node:path';
+import { isUtf8 } from 'node:buffer';
 
-import type { LockedFile, LockedSkill } from '../lock/lock.ts';
-import type { UpdatedFile } from './capability-diff.ts';
-import { toRelativePath } from '#core';
+import { toRelativePath, compareText } from '#core';
 import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
+import type { LockedFile, LockedSkill } from '../lock/lock-file.ts';
+import type { UpdatedFile, FileSide } from './capability-diff.ts';
 import { isRefusal, type PackRefusal } from '../problems.ts';
 import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
 import { buildUpdate } from './apply-update.ts';
@@ -13,7 +14,6 @@ import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
 import { presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from '../inspect/inspect-skill.ts';
 import type { IsTrusted } from '../trust-confirmed.ts';
-import { updatedFiles } from './updated-files.ts';
 
 /** The result for one skill. A `refused` skill stays unchanged. */
 export type SkillUpdate =
@@ -203,4 +203,52 @@ export function baseFileReader(
     }
     return undefined;
   };
+}
+
+/** A folder and its files. */
+export interface TreeSide {
+  readonly dir: string;
+  readonly files: FileTable;
+}
+
+/** Larger files are listed without their text. */
+const MAX_SHOWN_BYTES = 1024 * 1024;
+/** The limit for all texts of one side. */
+const MAX_SIDE_BYTES = 32 * 1024 * 1024;
+
+/** Returns the files of both sides, sorted by path. */
+export function updatedFiles(before: TreeSide, after: TreeSide): readonly UpdatedFile[] {
+  const [old, now] = [fileSides(before), fileSides(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].sort(compareText).map((path): UpdatedFile => {
+    const [was, is] = [old.get(path), now.get(path)];
+    return { path, before: was, after: is };
+  });
+}
+
+function fileSides({ dir, files }: TreeSide): ReadonlyMap<string, FileSide> {
+  const sides = new Map<string, FileSide>();
+  const opened = openConfined(dir);
+  let room = MAX_SIDE_BYTES;
+  try {
+    for (const [path, { sha256, bytes, executable }] of Object.entries(files)) {
+      const isShown = opened.type === 'open' && bytes <= Math.min(MAX_SHOWN_BYTES, room);
+      const text = isShown ? readFileText(opened.directory, path) : undefined;
+      room -= text === undefined ? 0 : bytes;
+      sides.set(path, { sha256, isExecutable: executable === true, text });
+    }
+  } finally {
+    if (opened.type === 'open') opened.directory.close();
+  }
+  return sides;
+}
+
+type Directory = Extract<ReturnType<typeof openConfined>, { type: 'open' }>['directory'];
+
+/** Returns undefined for binary files. Does not follow links. */
+function readFileText(directory: Directory, path: string): string | undefined {
+  const relative = toRelativePath(path);
+  if (relative.type === 'refused') return undefined;
+  const read = directory.read(relative.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
+  if (read.type !== 'read' || read.bytes.includes(0) || !isUtf8(read.bytes)) return undefined;
+  return read.bytes.toString('utf8');
 }

@@ -5,17 +5,16 @@
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
+import { isPresent } from '#platform';
 import type { Unplaced } from '../agents/place-skills.ts';
 import { openNameCheck } from '../inspect/confusable-name.ts';
-import type { LockedSkill } from '../lock/lock.ts';
+import { readLock, type LockedSkill } from '../lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
 import type { UpdateMode } from './update-plan.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';
 import { withRoot, type OpenRoot } from '../root/open-root.ts';
 import { fingerprintFolder } from '../root/present-files.ts';
-import { readLock } from '../lock/lock-file.ts';
-import { isPresent } from '#platform';
 import {
   stagePack,
   settingsForLock,
@@ -24,8 +23,7 @@ import {
   type StagePackOptions,
 } from '../inspect/stage-pack.ts';
 import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
-import { readRequirements } from '../requires/requires.ts';
-import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
+import { readRequirements, requirementRefusal, resolveRequirements } from '../requires/requires.ts';
 import { lockedSkill, type InstallProgress } from '../install.ts';
 import {
   absentFromSource,
@@ -37,9 +35,8 @@ import {
 import type { BeforeCommit } from '../root/commit.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { sourceVerdicts } from '../inspect/verdicts.ts';
-import { updateSkill, type ChangedSkill, type SkillUpdate } from './update-skill.ts';
+import { updateSkill, updatedFiles, type ChangedSkill, type SkillUpdate } from './update-skill.ts';
 import { openTrustCheck } from '../trust-confirmed.ts';
-import { updatedFiles } from './updated-files.ts';
 
 export interface UpdateOptions {
   readonly settings: PackSettings;

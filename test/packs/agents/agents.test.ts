@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { AGENTS } from '../../../src/packs/agents/agent-table.ts';
 import { agentFolder, baseOfRoot, detectAgents, isKnownFolder } from '../../../src/packs/agents/agents.ts';
-import { readAgents } from '../../../src/packs/agents/read-agents.ts';
+import { readAgents } from '../../../src/packs/agents/place-targets.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 const byId = (id: string) => {

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { findAgentBase } from '../../../src/packs/agents/agent-view.ts';
-import { checkPlaces } from '../../../src/packs/agents/check-places.ts';
+import { findAgentBase } from '../../../src/packs/agents/agents.ts';
+import { checkPlaces } from '../../../src/packs/agents/lock-places.ts';
 import type { FolderChange } from '../../../src/packs/agents/place-skills.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { withRoot, type Committed, type OpenRoot } from '../../../src/packs/root/open-root.ts';

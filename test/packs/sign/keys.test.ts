@@ -1,11 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-
 import { describe, expect, test } from 'vitest';
 
-import { parsePublicKey } from '../../../src/packs/sign/minisign.ts';
+import { parsePublicKey, openSecretKey } from '../../../src/packs/sign/minisign.ts';
 import { openKeyFile, openPinnedKeys, writeNewKey } from '../../../src/packs/sign/keys.ts';
-import { openSecretKey } from '../../../src/packs/sign/secret-key.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
 
