@@ -1,19 +1,18 @@
 /** Runs cases with one or two arms and makes the report. */
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { makeReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
-import { invalidInput, isObject, isSkillError, quoted, type Executor, type Model, type SkillError } from '#core';
+import { isObject, isSkillError, type Executor, type Model } from '#core';
 import { containerSettings, findExecutor, type Runtime } from '#runtime';
 import { VERSION } from '../version.ts';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
-import { isSystemError, makeFolders, realPath, removeTree } from '#platform';
+import { removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
 import { makeTriggerReport } from './trigger/trigger-score.ts';
-import { closeRootHandle, findRefusal, isRefusal, listBackups, openRootHandle, runProgram, stageSource } from '#packs';
+import { findBaselineVersion } from '#packs';
 import type { ActionPattern, EvalCase } from './cases/case.ts';
 import type { SkillSet } from './run/skill-set.ts';
 import type { ArmSkills, Job } from './run/suite-jobs.ts';
@@ -231,102 +230,4 @@ async function failedControls(options: SuiteBasis): Promise<EvalReport | undefin
     results,
     trigger: makeTriggerReport({ trials: [], controls }),
   });
-}
-
-interface BaselineVersionOptions {
-  /** `old` is the previous installed version, or HEAD without one; any other value is a git revision. */
-  readonly baseline: string;
-  /** An unused folder. */
-  readonly to: string;
-  readonly home: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
-}
-
-interface BaselineVersion {
-  /** Has the same base name as the folder of the skill. */
-  readonly folder: string;
-  /** Description of the version for messages. */
-  readonly from: string;
-}
-
-/** The previous installed version of a skill, or a git revision of it. Throws `input/invalid` if there is none. */
-async function findBaselineVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const kept = options.baseline === 'old' ? keptVersion(skill) : undefined;
-  return kept ?? gitVersion(skill, options);
-}
-
-function keptVersion(skill: string): BaselineVersion | undefined {
-  try {
-    const held = openRootHandle(path.dirname(skill), { create: false });
-    try {
-      const [newest] = listBackups(held, 'previous', path.basename(skill));
-      return newest === undefined ? undefined : { folder: newest.path, from: `the version from ${newest.at}` };
-    } finally {
-      closeRootHandle(held);
-    }
-  } catch (error) {
-    // Nothing was installed in this root.
-    if (isSystemError(error) || findRefusal(error) !== undefined) return undefined;
-    throw error;
-  }
-}
-
-async function gitVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const { baseline, to, home, env, signal } = options;
-  const real = realPath(skill);
-  const ref = baseline === 'old' ? 'HEAD' : baseline;
-  const top = await gitOutput(['rev-parse', '--show-toplevel'], real, options);
-  const revision = await gitOutput(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
-  if (top === undefined || revision === undefined)
-    throw noVersion(
-      skill,
-      top === undefined ? 'the skill is not in a git repository' : `git has no revision ${quoted(ref)}`,
-    );
-  makeFolders(to);
-  const folder = path.relative(top, real).split(path.sep).join('/');
-  const brought = await stageSource(
-    {
-      type: 'git',
-      url: pathToFileURL(top).href,
-      ref: revision,
-      ...(folder === '' ? {} : { folder }),
-    },
-    { to, cwd: to, home: home ?? to, env, signal, extract: neverExtracted },
-  );
-  if (isRefusal(brought)) throw noVersion(skill, brought.message);
-  const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];
-  if (found === undefined) throw noVersion(skill, `the revision ${quoted(ref)} does not contain the skill`);
-  return { folder: found.path, from: `${ref} (${revision.slice(0, 12)})` };
-}
-
-function neverExtracted(): never {
-  throw new TypeError('a git source is never extracted');
-}
-
-const GIT_MS = 30_000;
-
-/** The output of a git command; undefined if it fails. */
-async function gitOutput(
-  args: readonly string[],
-  cwd: string,
-  { env, signal }: BaselineVersionOptions,
-): Promise<string | undefined> {
-  const variables = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
-  const { exitCode, output } = await runProgram({
-    argv: ['git', '-c', 'core.fsmonitor=false', ...args],
-    cwd,
-    env: { ...Object.fromEntries(variables.map(([name, value]) => [name, value ?? ''])), LC_ALL: 'C' },
-    timeoutMs: GIT_MS,
-    signal,
-  });
-  return exitCode === 0 ? output.toString('utf8').trim() : undefined;
-}
-
-function noVersion(skill: string, why: string): SkillError {
-  return invalidInput(
-    `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
-    'a previous or committed version',
-    'pass --baseline REF with a git revision, or --baseline none',
-  );
 }

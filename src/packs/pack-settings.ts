@@ -16,7 +16,7 @@ import { readTextFile, isDirectory, isPresent } from '#platform';
 import { projectTop } from '#runtime';
 import { packRefusal, type PackRefusal } from './problems.ts';
 
-export interface PlaceChoice {
+export interface RootChoice {
   /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
   readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | undefined;
@@ -41,7 +41,7 @@ export interface PackSettings {
 export function packSettings(
   surroundings: Surroundings,
   config: Config,
-  choice: PlaceChoice = {},
+  choice: RootChoice = {},
 ): PackSettings | PackRefusal {
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
   const scanPolicy = policyFile === undefined ? DEFAULT_SCAN_POLICY : readPolicyFile(policyFile, surroundings);
@@ -74,7 +74,7 @@ export function packSettings(
 export function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
-  { root, scope = config.install?.scope }: PlaceChoice,
+  { root, scope = config.install?.scope }: RootChoice,
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });

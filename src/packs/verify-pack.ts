@@ -1,5 +1,6 @@
 /** Verifies a pack without installing it: contents, manifest, signature and scan findings. */
 import { mkdtempSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
 import { quoted } from '#core';
@@ -28,8 +29,8 @@ export interface VerifiedPack {
 export interface VerifyPackOptions {
   readonly settings: PackSettings;
   readonly source: string;
-  /** The pack is unpacked into a temporary folder below this one. */
-  readonly workFolder: string;
+  /** The pack is unpacked into a temporary folder below this one (default: that of the system). */
+  readonly workFolder?: string;
   /** Treats a missing signature as a refusal. */
   readonly signature?: boolean;
   readonly lenient?: boolean;
@@ -38,7 +39,7 @@ export interface VerifyPackOptions {
 
 /** Refuses if the pack cannot be unpacked. */
 export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
-  const { settings, workFolder, signal } = options;
+  const { settings, workFolder = os.tmpdir(), signal } = options;
   const source = readTypedSource(options.source, settings);
   if (isRefusal(source)) return source;
   const to = mkdtempSync(path.join(workFolder, 'skillwright-verify-'));

@@ -112,7 +112,7 @@ export function findAgentBase(root: string, surroundings: Surroundings): AgentBa
   return { base, scope: home !== undefined && base === realPath(home) ? 'user' : 'project', surroundings };
 }
 
-/** The bases of a command: the project, if there is one, and the home folder. */
+/** The project, if there is one, and the home folder. */
 export function agentBases(surroundings: Surroundings): readonly AgentBase[] {
   const { cwd, home } = surroundings;
   const project = projectTop({ cwd, home });
@@ -142,19 +142,35 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
   return byFolder;
 }
 
-/** Returns a function that lists the ids of the agents that see the skill in a folder. Nothing is read before its first call. */
-export function openAgentView(bases: () => readonly AgentBase[]): (dir: string) => readonly string[] {
-  let view: AgentFolders | undefined;
-  return (dir) => {
-    const { byFolder, byTarget, realSkillPath, copiesOf } = (view ??= readAgentFolders(bases()));
-    if (byFolder.size === 0) return [];
-    const real = realSkillPath(dir);
-    const seeing = [path.dirname(real), ...copiesOf(real)].flatMap((folder) => [...(byFolder.get(folder) ?? [])]);
-    return [...new Set([...seeing, ...(byTarget.get(real) ?? [])])].toSorted();
+/** The agents of a project and of the user, by id. Nothing is read before the first call. */
+export interface AgentFolders {
+  /** Agents in use here. */
+  used(): ReadonlySet<string>;
+  /** Agents that see the skill in a folder. */
+  seeing(dir: string): readonly string[];
+  /** Agents that look in a folder. */
+  lookingIn(folder: string): readonly string[];
+}
+
+/** With `root`, only the agents of the project or home folder of that root. */
+export function openAgentFolders(surroundings: Surroundings, root?: string): AgentFolders {
+  const bases = (): readonly AgentBase[] =>
+    root === undefined ? agentBases(surroundings) : [findAgentBase(root, surroundings)];
+  let view: SkillViews | undefined;
+  return {
+    used: () => new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id)),
+    seeing(dir) {
+      const { byFolder, byTarget, realSkillPath, copiesOf } = (view ??= readAgentFolders(bases()));
+      if (byFolder.size === 0) return [];
+      const real = realSkillPath(dir);
+      const seeing = [path.dirname(real), ...copiesOf(real)].flatMap((folder) => [...(byFolder.get(folder) ?? [])]);
+      return [...new Set([...seeing, ...(byTarget.get(real) ?? [])])].toSorted();
+    },
+    lookingIn: (folder) => bases().flatMap((base) => listFolderAgents(folder, base)),
   };
 }
 
-interface AgentFolders {
+interface SkillViews {
   readonly byFolder: ReadonlyMap<string, ReadonlySet<string>>;
   readonly byTarget: ReadonlyMap<string, ReadonlySet<string>>;
   readonly realSkillPath: (dir: string) => string;
@@ -162,7 +178,7 @@ interface AgentFolders {
   readonly copiesOf: (real: string) => readonly string[];
 }
 
-function readAgentFolders(bases: readonly AgentBase[]): AgentFolders {
+function readAgentFolders(bases: readonly AgentBase[]): SkillViews {
   const byFolder = agentFolders(bases);
   const byTarget = new Map<string, Set<string>>();
   for (const [folder, ids] of byFolder)
@@ -210,9 +226,7 @@ function openRealSkillPath(): (dir: string) => string {
 }
 
 /** Links in the folders of agents whose targets do not exist. */
-export function brokenLinks(
-  bases: readonly AgentBase[],
-): readonly { readonly path: string; readonly agents: readonly string[] }[] {
+export function brokenLinks(bases: readonly AgentBase[]) {
   return [...agentFolders(bases)].flatMap(([folder, ids]) =>
     linksIn(folder)
       .filter(({ target }) => !isPresent(target))
@@ -231,7 +245,6 @@ function linksIn(folder: string): readonly { readonly name: string; readonly tar
   }
 }
 
-/** Agents that look in a folder, by id. */
 export function listFolderAgents(folder: string, base: AgentBase): readonly string[] {
   const real = realPath(folder);
   return AGENTS.filter((agent) => {

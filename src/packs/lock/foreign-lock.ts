@@ -14,12 +14,8 @@ export interface ForeignSkill {
   readonly name: string;
   /** Untrusted text with ref. `readSource` parses and validates it. */
   readonly source: string;
-  /** A branch, tag or commit, as written in the file. */
-  readonly ref?: string;
   /** Relative to the source; absent if the source itself is the skill. */
   readonly folder?: string;
-  /** Information that the file does not contain, for the user. */
-  readonly note?: string;
 }
 
 export interface UnreadForeignSkill {
@@ -143,7 +139,7 @@ function parseSkillFolder(skillPath = ''): string | undefined {
   return read.type === 'path' && !folder.includes('#') ? read.path : undefined;
 }
 
-type ForeignSource = Pick<ForeignSkill, 'source' | 'ref' | 'folder' | 'note'>;
+type ForeignSource = Omit<ForeignSkill, 'name'>;
 
 /** Returns the source or an error message. */
 function toForeignSource(entry: Entry): ForeignSource | string {
@@ -158,19 +154,15 @@ function toForeignSource(entry: Entry): ForeignSource | string {
     case 'well-known':
       if (sourceUrl !== undefined && /^https?:\/\//i.test(sourceUrl)) return { source: `well-known:${sourceUrl}` };
       return /^[\w.-]+(?::\d+)?$/.test(source)
-        ? {
-            source: `well-known:https://${source}`,
-            note: 'the file does not contain the path of the site: the top of the site is used',
-          }
+        ? // The file does not contain the path of the site.
+          { source: `well-known:https://${source}` }
         : `${quoted(source)} is not a valid site name`;
     case 'node_modules':
       return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(source)
-        ? { source: `npm:${source}`, note: 'the file does not contain the version of the package: the latest is used' }
+        ? { source: `npm:${source}` }
         : `${quoted(source)} is not a valid package name`;
     case 'local':
-      return /^(?:\/|\.{1,2}(?:\/|$)|[A-Za-z]:[\\/])/.test(source)
-        ? { source, note: 'the source is a folder on the machine where the file was written' }
-        : `${quoted(source)} is not a path`;
+      return /^(?:\/|\.{1,2}(?:\/|$)|[A-Za-z]:[\\/])/.test(source) ? { source } : `${quoted(source)} is not a path`;
     default:
       return `unknown source type: ${quoted(sourceType)}`;
   }
@@ -204,11 +196,7 @@ function repository(address: string): string | undefined {
 function inRepository(address: string | undefined, { source, ref, folder }: Entry): ForeignSource | string {
   if (address === undefined || address.includes('#'))
     return `the file does not contain the address of its repository, only ${quoted(source)}`;
-  return {
-    source: ref === undefined ? address : `${address}#${ref}`,
-    ref,
-    folder,
-  };
+  return { source: ref === undefined ? address : `${address}#${ref}`, folder };
 }
 
 const MAX_BYTES = 8 * 1024 * 1024;

@@ -13,9 +13,10 @@ import {
   type SigningKey,
 } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
-import { findRefusal, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
+import { lockTime } from '../lock/lock-file.ts';
+import { accepted, findRefusal, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
 import { writeWholeText } from '../whole-file.ts';
-import type { PinnedKey } from './keys.ts';
+import { openSigningKey, type KeyChoice, type PinnedKey } from './keys.ts';
 
 export const SIGNATURE_SUFFIX = '.minisig';
 
@@ -46,11 +47,32 @@ export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
     const { file, manifest, key, now = new Date(), out = file + SIGNATURE_SUFFIX, force = false } = options;
     const skills = signableSkills(manifest);
     const sums = hashPayload({ file });
-    const comment: PackComment = { skills, sha256: sums.sha256, time: `${now.toISOString().slice(0, 19)}Z` };
+    const comment: PackComment = { skills, sha256: sums.sha256, time: lockTime(now) };
     const text = signed(sums, key, formatPackComment(comment));
     if (options.dryRun !== true) writeWholeText(out, text, { force });
     return { type: 'signed', path: out, keyId: key.id, comment, text };
   });
+}
+
+export interface SignFileOptions extends Omit<SignPackOptions, 'manifest' | 'now' | 'key'> {
+  readonly key: KeyChoice;
+}
+
+/** Signs a pack, or the manifest of a folder, which names the signed skills. Throws a refusal. */
+export async function signPackFile({
+  key,
+  ...options
+}: SignFileOptions): Promise<SignedPack & { readonly line: string }> {
+  const { file } = options;
+  const { readManifestOfPack, readPackManifest } = await import('../pack/read-pack-manifest.ts');
+  const reading = accepted(file.endsWith('.json') ? readPackManifest(file) : await readManifestOfPack(file));
+  if (reading.type !== 'manifest')
+    throw refused(
+      'pack/manifest',
+      `${quoted(file, 200)} has no skillwright manifest; create the pack with skillwright pack`,
+    );
+  const signed = accepted(signPack({ ...options, manifest: reading.manifest, key: await openSigningKey(key) }));
+  return { ...signed, line: formatPackComment(signed.comment) };
 }
 
 function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
@@ -68,7 +90,7 @@ export interface VerifyOptions {
   readonly payload: Payload;
   /** Text of the signature; undefined without a signature. */
   readonly signature: string | undefined;
-  readonly keys: readonly PinnedKey[];
+  readonly keys: readonly Pick<PinnedKey, 'name' | 'key'>[];
   /** The skills in the payload. The signature must name exactly these, with their versions. */
   readonly skills?: readonly { readonly name: string; readonly version?: string }[];
 }

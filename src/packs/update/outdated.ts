@@ -1,11 +1,14 @@
 /** Finds installed skills that differ from their sources. Does not write to the root: sources are staged in a temporary folder elsewhere. */
 import { mkdtempSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
 import { isSystemError, removeTree } from '#platform';
-import { findDrift, hasDrift, readLock, type LockedSkill } from '../lock/lock-file.ts';
-import { isRefusal, packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
+import { findDrift, hasDrift, requireLock, type LockedSkill } from '../lock/lock-file.ts';
+import { completeChange } from '../root/open-root.ts';
+import type { FetchIntoRootOptions } from '../install.ts';
+import { asRefusal, isRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
@@ -16,17 +19,13 @@ import {
   findInSource,
   type LockedGroup,
 } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-settings.ts';
 import { compareVersions } from '../compare-versions.ts';
 
-export interface OutdatedOptions {
-  readonly settings: PackSettings;
+export interface OutdatedOptions extends Pick<FetchIntoRootOptions, 'settings' | 'offline' | 'signal' | 'onNote'> {
   /** Names of skills; empty means all skills of the lock. */
   readonly names?: readonly string[];
-  /** A private folder outside the root for staging; its content is restored afterwards. */
-  readonly workFolder: string;
-  readonly offline?: boolean;
-  readonly signal?: AbortSignal;
+  /** A private folder outside the root for staging; its content is restored afterwards (default: that of the system). */
+  readonly workFolder?: string;
   /** Counts sources. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -48,13 +47,18 @@ export interface OutdatedRoot {
 
 /** A source that cannot be read makes only its own skills unknown. */
 export async function findOutdated(options: OutdatedOptions): Promise<OutdatedRoot | PackRefusal> {
+  try {
+    return await compareRoot(options);
+  } catch (error) {
+    return asRefusal(error);
+  }
+}
+
+async function compareRoot(options: OutdatedOptions): Promise<OutdatedRoot> {
   const { settings, names = [], signal, onProgress } = options;
   const { root } = settings;
-  const lock = readLock(root);
-  if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
-  if (isRefusal(lock)) return lock;
-  const groups = lockedGroups(lock, names, root);
-  if ('type' in groups) return groups;
+  await completeChange(options);
+  const groups = lockedGroups(requireLock(root), names, root);
   const skills: OutdatedSkill[] = [];
   for (const [done, group] of groups.entries()) {
     signal?.throwIfAborted();
@@ -87,7 +91,7 @@ async function compareGroup(group: LockedGroup, options: OutdatedOptions): Promi
 type SourceState = (locked: LockedSkill) => SourceNow;
 
 async function readSourceState(source: PackSource, group: LockedGroup, options: OutdatedOptions): Promise<SourceState> {
-  const to = mkdtempSync(path.join(options.workFolder, 'skillwright-outdated-'));
+  const to = mkdtempSync(path.join(options.workFolder ?? os.tmpdir(), 'skillwright-outdated-'));
   try {
     const stageOptions = {
       settings: settingsForLock(options.settings),
@@ -242,11 +246,7 @@ function outdated(locked: LockedSkill, now: FoundSkill, isReplaced: boolean): Ou
 }
 
 function pickVersion({ version, revision, digest }: SkillVersion): SkillVersion {
-  return {
-    version,
-    revision,
-    digest,
-  };
+  return { version, revision, digest };
 }
 
 /** A full commit hash or an exact version is a pin; a tag is not, because it can be moved. */

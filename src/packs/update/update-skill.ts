@@ -5,10 +5,10 @@ import { isUtf8 } from 'node:buffer';
 import { toRelativePath, compareText } from '#core';
 import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
 import type { LockedFile, LockedSkill } from '../lock/lock-file.ts';
-import type { UpdatedFile, FileSide } from './capability-diff.ts';
+import { changedFiles, countChanges, type FileSide, type UpdatedFile } from './capability-diff.ts';
 import { isRefusal, type PackRefusal } from '../problems.ts';
 import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
-import { buildUpdate } from './apply-update.ts';
+import { buildUpdate, conflictsIn, type FileConflict } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
 import { presentFiles, type TreeLooks } from '../root/present-files.ts';
@@ -18,7 +18,14 @@ import type { IsTrusted } from '../trust-confirmed.ts';
 /** The result for one skill. A `refused` skill stays unchanged. */
 export type SkillUpdate =
   | { readonly status: 'current'; readonly name: string; readonly before: LockedSkill; readonly reason: string }
-  | { readonly status: 'refused'; readonly name: string; readonly before: LockedSkill; readonly refusal: PackRefusal }
+  | {
+      readonly status: 'refused';
+      readonly name: string;
+      readonly before: LockedSkill;
+      readonly refusal: PackRefusal;
+      /** The changes that cannot be merged; empty if there is another reason. */
+      readonly conflicts: readonly FileConflict[];
+    }
   | ChangedSkill;
 
 export interface ChangedSkill {
@@ -31,6 +38,7 @@ export interface ChangedSkill {
   readonly lock: LockedSkill;
   /** The files before and after the update. */
   readonly files: readonly UpdatedFile[];
+  readonly changes: ReturnType<typeof countChanges>;
   /** Paths of files with merged lines. */
   readonly merged: readonly string[];
   /** Paths of files that keep their local state. */
@@ -54,9 +62,8 @@ export interface UpdateResult {
   readonly localLooks?: string;
 }
 
-/** What to tell the user about an update that stays untrusted. */
-export function untrustedNote(name: string): string {
-  return `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`;
+export function refusedUpdate(before: LockedSkill, refusal: PackRefusal): SkillUpdate {
+  return { status: 'refused', name: before.name, before, refusal, conflicts: conflictsIn(refusal) };
 }
 
 export interface UpdateSkillOptions {
@@ -80,27 +87,24 @@ export async function updateSkill(
   const { name } = before;
   const dir = path.join(root.path, name);
   const local = localTree(dir, before, mode);
-  if (isRefusal(local)) return { status: 'refused', name, before, refusal: local };
+  if (isRefusal(local)) return refusedUpdate(before, local);
   const isThere = local.looks !== undefined;
   // A missing folder has no edits to lose, so it is installed again.
-  const plan = planUpdate({
-    base: isThere ? before.files : {},
-    local: local.files,
-    incoming: skill.files,
-    mode,
-  });
+  const plan = planUpdate({ base: isThere ? before.files : {}, local: local.files, incoming: skill.files, mode });
   if (!plan.hasNews && plan.lost.length === 0)
     return { status: 'current', name, before, reason: 'the source has the same files' };
   const built = await stageResult(before, { plan, skill, dir }, options);
-  if (isRefusal(built)) return { status: 'refused', name, before, refusal: built };
+  if (isRefusal(built)) return refusedUpdate(before, built);
   const present = await readTreeDigest(dir);
+  const files = updatedFiles({ dir, files: local.files }, { dir: built.from, files: built.files });
   return {
     status: 'update',
     name,
     before,
     skill,
     lock,
-    files: updatedFiles({ dir, files: local.files }, { dir: built.from, files: built.files }),
+    files,
+    changes: countChanges(changedFiles(files)),
     merged: built.merged,
     kept: built.kept,
     lost: plan.lost,
@@ -108,11 +112,7 @@ export async function updateSkill(
       options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined) ||
       // Nothing of the local files is left: the new version follows the one that was installed.
       (built.from === skill.path && options.isTrusted(dir, before.digest)),
-    result: {
-      from: built.from,
-      looks: built.looks,
-      localLooks: local.looks,
-    },
+    result: { from: built.from, looks: built.looks, localLooks: local.looks },
   };
 }
 
@@ -154,15 +154,13 @@ async function stageResult(
   const originals = plan.toMerge.length === 0 ? new Map<string, string>() : await root.originals(before);
   const isKept = plan.files.every(({ take, base }) => take !== 'merge' || originals.has(base?.sha256 ?? ''));
   const base = isKept ? undefined : await options.stageBase(before);
-  const backups = [...root.versions(before.name), ...root.backups(), ...root.trash()]
-    .filter(({ name }) => name === before.name)
-    .map((kept) => kept.path);
+  const backups = (['previous', 'backups', 'trash'] as const).flatMap((part) => root.backups(part, before.name));
   const to = path.join(root.staging(), before.name);
   const built = await buildUpdate({
     plan,
     local: dir,
     incoming: skill.path,
-    base: baseFileReader([...(base === undefined ? [] : [base]), ...backups], {
+    base: baseFileReader([...(base === undefined ? [] : [base]), ...backups.map((kept) => kept.path)], {
       maxBytes: MAX_MERGED_BYTES,
       originals,
     }),

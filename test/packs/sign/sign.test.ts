@@ -37,7 +37,7 @@ const NOW = new Date('2026-01-31T12:00:00.500Z');
 function pinned(publicText: string, name = 'author'): PinnedKey {
   const key = parsePublicKey(publicText);
   if (key.type === 'invalid') throw new Error(key.reason);
-  return { name, key, at: '2026-01-01T00:00:00.000Z' };
+  return { name, key, line: '', at: '2026-01-01T00:00:00.000Z' };
 }
 
 async function opened(text: string, password?: string): Promise<SigningKey> {
