@@ -34,7 +34,6 @@ describe('readForeignLock', () => {
         {
           name: 'xlsx',
           source: 'github:anthropics/skills#v1',
-          ref: 'v1',
           folder: 'skills/xlsx',
         },
       ],
