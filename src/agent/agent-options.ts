@@ -1,4 +1,4 @@
-import type { Budget, Model, Plan, Vocabulary } from '#core';
+import type { Budget, Model, Plan, SkillError, Vocabulary } from '#core';
 import type { VocabularyName } from '#tools';
 import type { Run, RunOptions, Runtime, Session } from '#runtime';
 import type { Activation } from './activation.ts';
@@ -26,6 +26,8 @@ export interface AgentOptions {
   readonly unapproved?: 'continue' | 'stop';
   /** Options of the run: execution, project files, policy, approvals, journal directory, sinks. */
   readonly run?: Omit<RunOptions, 'request' | 'vocabulary' | 'budgets'>;
+  /** Called if no executor is usable: the run then goes on without programs (default: it fails with `executor/unavailable`). */
+  readonly onProgramsUnavailable?: (error: SkillError) => void;
   /** Awaited before the run ends, while its workspace still exists, for example to copy files out of it. Not called for subagents. */
   readonly beforeEnd?: (session: Session, run: Run) => Promise<void>;
   readonly signal?: AbortSignal;

@@ -6,6 +6,9 @@ export const UPDATE_PLAN = 'update_plan';
 export const RECALL = 'recall_output';
 export const CHOOSE_SKILLS = 'choose_skills';
 
+/** Tools that never become actions. */
+export const OWN_TOOLS: ReadonlySet<string> = new Set([UPDATE_PLAN, RECALL]);
+
 /** Plans may have more: `goal`, `assumptions`, and steps that are only titles. A wrong status is answered with the known ones. */
 export const updatePlanTool: ModelTool = {
   name: UPDATE_PLAN,

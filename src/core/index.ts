@@ -108,8 +108,8 @@ export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
-export { reduceChat } from './chat.ts';
-export { DEFAULT_BUDGET, type Budget } from './budget.ts';
+export { lastAnswer, reduceChat } from './chat.ts';
+export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {
