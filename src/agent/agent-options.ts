@@ -20,7 +20,7 @@ export interface AgentOptions {
   readonly required?: readonly string[];
   /** Files of this machine to copy into the workspace. */
   readonly files?: readonly string[];
-  /** Instructions of the project for the system message, from `projectInstructions`. */
+  /** Instructions of the project for the system message, from `projectInstructions` of `#project`. */
   readonly projectInstructions?: string | undefined;
   /** What to do if an action needs approval and no user is available: go on without it, or end the run (default: `continue`). */
   readonly unapproved?: 'continue' | 'stop';

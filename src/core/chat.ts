@@ -1,5 +1,4 @@
 /** The messages of a chat, reduced from events, so that another run can continue the chat. */
-import type { RunEvent } from './run-events.ts';
 
 export interface Said {
   readonly message: string;
@@ -27,12 +26,4 @@ export function reduceChat(said: readonly Said[], event: ChatEvent): readonly Sa
     case 'carry':
       return event.said;
   }
-}
-
-/** The last recorded answer, or an empty string. */
-export function lastAnswer(lines: Iterable<{ readonly event: RunEvent }>): string {
-  let answer = '';
-  for (const { event } of lines)
-    if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
-  return answer;
 }

@@ -94,6 +94,7 @@ export { refusedText } from './network/refused-connection.ts';
 // Sessions, runs and their events.
 export { findLoaded, kindOfFailure, reduceSession, startState, type SessionState } from './session.ts';
 export {
+  lastAnswer,
   type ResumedRun,
   OUTCOMES,
   RUN_SCHEMA,
@@ -108,7 +109,7 @@ export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
-export { lastAnswer, reduceChat } from './chat.ts';
+export { reduceChat } from './chat.ts';
 export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.

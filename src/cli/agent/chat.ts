@@ -1,6 +1,7 @@
 import path from 'node:path';
 
-import { findChat, openChat, projectInstructions, type AgentModel, type AgentResult, type Chat } from '#agent';
+import { findChat, openChat, type AgentModel, type AgentResult, type Chat } from '#agent';
+import { projectInstructions } from '#project';
 import { runsDirectory } from '#journal';
 import { countText, printable, shownText } from '#core';
 import { lineJson } from '../json.ts';

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { defined, docsPage, quoted, SkillError, visibleJson } from '#core';
-import { ACTIVATIONS, projectInstructions, runAgent, type AgentOptions } from '#agent';
+import { ACTIVATIONS, runAgent, type AgentOptions } from '#agent';
+import { projectInstructions } from '#project';
 import { VOCABULARY_NAMES } from '#tools';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, toExitCode } from './agent-model.ts';

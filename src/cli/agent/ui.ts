@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 
-import { projectInstructions, runAgent } from '#agent';
+import { runAgent } from '#agent';
+import { projectInstructions } from '#project';
 import { printable } from '#core';
 import { storedEvaluations } from '#evals';
 import { builtFile } from '#platform';

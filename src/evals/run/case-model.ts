@@ -4,7 +4,7 @@ import { readFileSync, renameSync, rmSync } from 'node:fs';
 import type { EvalCase } from '../cases/case.ts';
 import type { AnsweringModel, Arm, ModelWay } from '../report/result.ts';
 import { stableJson, type Model, type ModelAnswer, type ModelDelta } from '#core';
-import { openScripted, readCassette, recordCassette, replayCassette, toScriptedTurns } from '#model';
+import { openScript, recordCassette, replayCassette } from '#model';
 import { sha256 } from '#platform';
 
 /** The model of a suite. Only `live` costs money. */
@@ -43,7 +43,7 @@ export function openCaseModel(
   const { place } = evalCase;
   const answers = answersFor(evalCase, suite);
   if (answers?.type === 'script') {
-    const scripted = openScripted(toScriptedTurns({ turns: answers.turns }, place.file));
+    const scripted = openScript({ turns: answers.turns }, place.file);
     const identity = sha256(stableJson(answers.turns));
     const assertDone = (): void => scripted.assertDone();
     return watched(scripted, { id: 'scripted', way: 'scripted', answers: identity, identity, assertDone });
@@ -54,22 +54,13 @@ export function openCaseModel(
     const identity = sha256(readFileSync(file));
     const model = showing(replayed, portable);
     const assertDone = (): void => replayed.assertDone();
-    return watched(model, { id: replayed.id, way: 'cassette', answers: answersDigest(file), identity, assertDone });
+    return watched(model, { id: replayed.id, way: 'cassette', answers: replayed.answers, identity, assertDone });
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
   const identity = `${way} ${id}`;
   if (file === undefined) return watched(suite.open(), { id, way, identity, assertDone: () => undefined });
   return watched(...recording(suite, file, portable));
-}
-
-/** Covers what the model said, not what it was asked. */
-function answersDigest(file: string): string {
-  const { entries } = readCassette(file);
-  const answerTexts = entries.map(({ answer }) =>
-    answer === undefined ? 'failed' : [answer.text, answer.toolCalls.map(({ name, input }) => [name, input])],
-  );
-  return sha256(stableJson(answerTexts));
 }
 
 /** Generated answers only stand in for a model that is not given. */
