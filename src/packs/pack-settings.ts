@@ -1,21 +1,13 @@
 /** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
-import {
-  ARCHIVE_LIMITS,
-  parseJson,
-  quoted,
-  SkillError,
-  type ArchiveLimits,
-  type Config,
-  type Mode,
-  type Surroundings,
-} from '#core';
+import { parseJson, quoted, SkillError, type Config, type Mode, type Surroundings, ARCHIVE_LIMITS } from '#core';
 import { packRefusal, type PackRefusal } from './problems.ts';
 import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy } from '#scan';
 import { readTextFile } from '#platform';
 import { projectTop } from '#runtime';
 import { skillsFolder } from './skills-folder.ts';
+import type { ArchiveLimits } from './archive-limits.ts';
 
 export interface PlaceChoice {
   /** Path of a root. Takes precedence over `scope`. */

@@ -1,7 +1,6 @@
 import {
   listHostInputs,
-  isHostPattern,
-  isPackage,
+  isWeaker,
   packageArgument,
   readAuthority,
   readHostPattern,
@@ -13,6 +12,7 @@ import {
   type Decision,
   type OfType,
   type RunResult,
+  isProblem,
 } from '#core';
 import { listPrograms } from './command/command-pattern.ts';
 
@@ -125,7 +125,7 @@ function packageAccesses(
 ): readonly Access[] {
   const names = packages.map((text) => {
     const read = readPackage(text);
-    return isPackage(read) ? packageArgument({ ...read, text: read.name }) : text;
+    return isProblem(read) ? text : packageArgument({ ...read, text: read.name });
   });
   const subject = { kind: 'packages', names, lock } as const;
   const tools = isDeclared ? ['install_packages'] : ['install_packages', 'unlisted_packages'];
@@ -181,7 +181,7 @@ export function listCapabilities({
     ...on('project_write', writes),
     ...on('network', hosts),
     ...on('secrets', secrets),
-    ...(isolation === 'landlock' ? [{ name: 'weak_isolation', on: [] } as const] : []),
+    ...(isWeaker(isolation) ? [{ name: 'weak_isolation', on: [] } as const] : []),
     ...(isolation === 'none' ? [{ name: 'no_isolation', on: [] } as const] : []),
   ];
 }
@@ -196,12 +196,12 @@ export function hostSubject(url: string, method: string): Extract<Access['subjec
 /** What a network grant lets programs do. One name stands for all names of a wildcard. */
 export function grantAccess(pattern: string): Access {
   const grant = readHostPattern(pattern);
-  const subject = isHostPattern(grant)
-    ? {
+  const subject = isProblem(grant)
+    ? { host: undefined, port: 0 }
+    : {
         host: { name: grant.kind === 'below' ? `any.${grant.host}` : grant.host, isAddress: grant.kind === 'address' },
         port: grant.ports === 'all' ? HTTPS : (grant.ports.at(-1) ?? HTTPS),
-      }
-    : { host: undefined, port: 0 };
+      };
   return { tool: 'network_request', subject: { kind: 'host', method: 'GET', ...subject } };
 }
 

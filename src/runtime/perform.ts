@@ -19,7 +19,7 @@ import { resolveSkill } from '#skills';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import { askApproval, type Approval } from './ask-approval.ts';
 import { decideAction, type ActionDecision } from './decide-action.ts';
-import type { ProgramAction } from './execution/parts.ts';
+import type { ProgramAction } from '#sandbox';
 import type { packagesFor } from './packages/install-packages.ts';
 import { skillDigest } from './skill-digest.ts';
 import { findTarget, type ActionTarget } from './find-target.ts';

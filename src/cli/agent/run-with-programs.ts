@@ -1,6 +1,7 @@
 import type { AgentOptions } from '#agent';
 import { defined, type Executor } from '#core';
-import type { ExecutionOptions, PackageOptions } from '#runtime';
+import type { ExecutionOptions } from '#runtime';
+import type { PackageOptions } from '#sandbox';
 import { modelExecution } from './execution-options.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 

@@ -1,7 +1,6 @@
 import {
   actionFailed,
   failure,
-  isPackage,
   packageArgument,
   readPackage,
   type Decision,
@@ -11,17 +10,16 @@ import {
   type SkillEntry,
   type Action,
   type OfType,
+  isProblem,
 } from '#core';
-import type { StoredLayer } from '#sandbox';
+import type { PackageNeeds, PreparedPackages, ProgramAction, StoredLayer } from '#sandbox';
 import { toSkillIdentity } from '../skill-identity.ts';
 import type { ActionContext } from '../action-context.ts';
 import { askApproval } from '../ask-approval.ts';
 import { decideAction } from '../decide-action.ts';
 import type { Execution } from '../execution/execution.ts';
-import { executionFailure, type ProgramAction } from '../execution/parts.ts';
-import type { PreparedPackages } from './layer-mounts.ts';
+import { executionFailure } from '../execution/parts.ts';
 import { skillDigest } from '../skill-digest.ts';
-import type { PackageNeeds } from './declared-needs.ts';
 
 type InstallPackages = OfType<Action, 'install_packages'>;
 
@@ -60,10 +58,10 @@ export async function performInstall(
 
 function parseNeeds({ packages, isDeclared }: InstallPackages): PackageNeeds | ActionProblem {
   const read = packages.map(readPackage);
-  const problem = read.find((one) => !isPackage(one));
-  const specs = read.filter(isPackage);
+  const problem = read.find(isProblem);
+  const specs = read.flatMap((one) => (isProblem(one) ? [] : [one]));
   const [first] = specs;
-  if (problem !== undefined && 'problem' in problem) return failure('input/invalid', problem.problem);
+  if (problem !== undefined) return failure('input/invalid', problem.message);
   if (first === undefined || specs.some(({ ecosystem }) => ecosystem !== first.ecosystem))
     return failure('input/invalid', 'packages must be a list of Python packages, or a list of npm: packages');
   const source = isDeclared ? 'option' : 'model';
