@@ -7,7 +7,7 @@ import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import { removeTree, sha256 } from '#platform';
 import { readSurroundings, temporaryFolder, type Session } from '#runtime';
-import { makeTemporary, openBase } from '#sandbox';
+import { makeTemporaryFolder } from '#sandbox';
 import {
   answersFor,
   openCaseModel,
@@ -177,7 +177,7 @@ function groupRounds(jobs: readonly Job[], isByAttempt: boolean): readonly (read
 /** Outside of `.agent`, whose files no tool of a case may read or write. If this process is killed, the next one removes it. */
 async function workFolder(): Promise<string> {
   const { env, home } = readSurroundings({});
-  return makeTemporary(openBase(await temporaryFolder(env, home)));
+  return makeTemporaryFolder(await temporaryFolder(env, home));
 }
 
 interface JobParts {

@@ -1,6 +1,5 @@
 import { isFailedEnd, type Collected, type ProgramEnd } from '#core';
-import type { Redactor } from '#journal';
-import { collectOutputs, type SaveOutput } from '#sandbox';
+import { collectOutputs } from '#sandbox';
 import { INPUTS_FOLDER } from './run-result.ts';
 import { spanned } from './span.ts';
 import type { ExecutionParts } from './parts.ts';
@@ -14,8 +13,7 @@ export async function collectFor(
   { artifacts, onSpan, changedInputs }: ExecutionParts,
 ): Promise<Collected> {
   const { root } = workspace.place;
-  const save =
-    outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix, redactor) : undefined;
+  const hide = (text: string): string => redactor?.text(text) ?? text;
   const collect = {
     name: 'workspace.collect',
     attributes: { patterns: outputs.globs.length },
@@ -29,9 +27,15 @@ export async function collectFor(
         isFailedRun: isFailedEnd(end),
         programRoot: workspace.attached.root,
         // Files that earlier runs left are not results of this one.
-        ...(outputs.isAutomatic ? { changedSince: startedAt } : {}),
+        changedSince: outputs.isAutomatic ? startedAt : undefined,
       },
-      save === undefined ? {} : { save },
+      {
+        save:
+          outputs.save && artifacts !== undefined
+            ? ({ name, chunks, mediaType }) =>
+                artifacts.save(hide(outputs.artifactPrefix + name), redactedChunks(chunks, redactor), { mediaType })
+            : undefined,
+      },
     ),
   );
   if (outputs.isAutomatic)
@@ -45,17 +49,4 @@ export async function collectFor(
   }));
   if (!outputs.save || artifacts !== undefined) return collected;
   return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
-}
-
-function saveTo(
-  artifacts: NonNullable<ExecutionParts['artifacts']>,
-  prefix: string,
-  redactor: Redactor | undefined,
-): SaveOutput {
-  return async ({ name, chunks, mediaType }) => {
-    const whole = `${prefix}${name}`;
-    const clean = redactor?.text(whole) ?? whole;
-    const saved = await artifacts.save(clean, redactedChunks(chunks, redactor), { mediaType });
-    return { name: saved.name, version: saved.version };
-  };
 }

@@ -1,6 +1,6 @@
 import type { PackageLayer, ProgramSpec, RunResult } from '#core';
 import type { Redactor } from '#journal';
-import type { RunFolder, ServedProgram, Workspace } from '#sandbox';
+import type { RunFolder, Workspace } from '#sandbox';
 import type { OutputRequest } from './run-result.ts';
 
 /** A program that is ready to run. */
@@ -19,8 +19,8 @@ export interface PreparedProgram {
   readonly missing: () => Promise<readonly string[]>;
   /** The script or command line, to tell what it may do. */
   readonly code: string;
-  /** A port that is served while the program runs. */
-  readonly served: ServedProgram | undefined;
+  /** Opens the port that is served while the program runs, if any. The caller closes it. */
+  readonly openPort: () => Promise<{ close(): Promise<void> } | undefined>;
   /** To be called after the program: keeps what it wrote, checks the folders of the user, and returns further warnings. */
   readonly finish: () => Promise<readonly string[]>;
   /** Removes secrets of this program, and those that others left in the workspace. */
