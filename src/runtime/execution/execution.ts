@@ -40,13 +40,14 @@ import {
   limitReport,
   executionFailure,
   partsFor,
+  spanned,
   type ExecutionAction,
   type ExecutionCall,
   type ExecutionParts,
   type GiveSecrets,
+  type OnSpan,
 } from './parts.ts';
-import { spanned, type OnSpan } from './span.ts';
-import { stagedSource } from './staged-source.ts';
+import { stagedSource } from './working-directory.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
 

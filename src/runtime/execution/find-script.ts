@@ -18,7 +18,7 @@ import { listSkillFiles } from '#skills';
  * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.
  * Paths that leave the skill are passed on, for the runtime to refuse. Throws `input/invalid` with the candidates.
  */
-export function findScript(
+export function locateScript(
   { name, dir }: SkillEntry,
   typed: string,
 ): Pick<OfType<Action, 'run_script'>, 'script' | 'anywhere'> {

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { serverSentEvents, type ServerSentEventOptions } from '../../../src/journal/export/server-sent-events.ts';
-import type { JournalLine, RunEvent } from '../../../src/core/run-events.ts';
-import { WHOLE_RUN, linesOf, start } from '../run-lines.ts';
-import { verifies } from '../../conformance/verifies.ts';
+import { serverSentEvents, type ServerSentEventOptions } from '../../src/server/server-sent-events.ts';
+import type { JournalLine, RunEvent } from '../../src/core/run-events.ts';
+import { WHOLE_RUN, linesOf, start } from '../journal/run-lines.ts';
+import { verifies } from '../conformance/verifies.ts';
 
 interface Frame {
   readonly id: string;

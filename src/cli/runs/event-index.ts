@@ -1,9 +1,8 @@
 /** The events of runs as rows for queries: who asked for what, what was decided, and what came of it. A fleet has the same rows as a view. */
 import path from 'node:path';
 
-import type { RunEvent } from '#core';
-import { readRun } from './journal-reader.ts';
-import { listRuns } from './run-folder.ts';
+import { readField, type RunEvent } from '#core';
+import { listRuns, readRun } from '#journal';
 
 export interface EventIndexRow {
   readonly run: string;
@@ -28,7 +27,7 @@ export function* eventIndex(directory: string): Generator<EventIndexRow> {
 }
 
 function indexedEvent(event: RunEvent): Pick<EventIndexRow, 'call' | 'subject' | 'result'> {
-  const call = valueAt(event, 'call');
+  const call = readField(event, 'call');
   return {
     call: typeof call === 'number' ? call : null,
     subject: first(event, [
@@ -52,12 +51,8 @@ function indexedEvent(event: RunEvent): Pick<EventIndexRow, 'call' | 'subject' |
 
 function first(event: RunEvent, places: readonly (readonly string[])[]): string | null {
   for (const place of places) {
-    const value = place.reduce<unknown>(valueAt, event);
+    const value = place.reduce<unknown>(readField, event);
     if (typeof value === 'string') return value;
   }
   return null;
-}
-
-function valueAt(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { visibleJson, type JournalLine } from '#core';
-import { isEventName } from '../shape.ts';
 
 export interface ServerSentEventOptions {
   /** The `Last-Event-ID` header of the request: lines up to that id are omitted. */
@@ -14,7 +13,6 @@ export interface ServerSentEventOptions {
   readonly signal?: AbortSignal;
 }
 
-const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 2_000;
 
 /**
@@ -36,11 +34,12 @@ export async function* serverSentEvents(
       const result = await orSilence(next, heartbeatMs, signal);
       if (result === 'gone') return;
       if (result === 'silence') {
-        yield ': \n\n';
+        yield HEARTBEAT;
         continue;
       }
       if (result.done === true) return;
-      if (!(result.value.seq <= after)) yield frame(result.value);
+      const { seq, event } = result.value;
+      if (!(seq <= after)) yield frameEvent(event.type, result.value, Number.isSafeInteger(seq) ? seq : undefined);
       next = iterator.next();
     }
   } finally {
@@ -54,12 +53,19 @@ function readLastEventId(header: string | undefined): number {
   return header !== undefined && /^[0-9]{1,15}$/.test(header) ? Number(header) : 0;
 }
 
-function frame(line: JournalLine): string {
-  const { seq, event } = line;
-  const id = Number.isSafeInteger(seq) ? `id: ${String(seq)}\n` : '';
-  const name = isEventName(event.type) ? event.type : 'unknown';
-  return `${id}event: ${name}\ndata: ${visibleJson(JSON.stringify(line))}\n\n`;
+export function frameEvent(event: string, value: unknown, id?: string | number): string {
+  return frameLine(event, visibleJson(JSON.stringify(value)), id);
 }
+
+/** A frame with one line of JSON. A name that could break the frame is replaced. */
+export function frameLine(event: string, json: string, id?: string | number): string {
+  const first = id === undefined ? '' : `id: ${String(id)}\n`;
+  return `${first}event: ${/^[a-z-]{1,40}$/.test(event) ? event : 'unknown'}\ndata: ${json}\n\n`;
+}
+
+/** Says that a stream without news is still open. */
+export const HEARTBEAT = ': \n\n';
+export const HEARTBEAT_MS = 15_000;
 
 /** Waits for the next line, the keep-alive interval, or the abort signal, whichever comes first. */
 async function orSilence<Line>(

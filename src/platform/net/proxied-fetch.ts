@@ -1,27 +1,25 @@
 import { Readable } from 'node:stream';
 
-import { readHost, writeAuthority } from '#core';
-import { connectThrough, exchangeOver, proxyFor } from '#platform';
+import { httpTarget } from './guarded-http.ts';
+import { exchangeOver } from './http-exchange.ts';
+import { connectThrough, proxyFor } from './user-proxy.ts';
 
 /** `fetch` through the proxy of the user's environment, and plain `fetch` where it names none for the address. */
 export function proxiedFetch(env: Readonly<Record<string, string | undefined>>): typeof fetch {
   return async (input, init = {}) => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    const isSecure = url.protocol === 'https:';
-    const host = readHost(url.hostname.replace(/^\[|\]$/g, ''));
-    const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-    const proxy = host === undefined ? undefined : proxyFor({ host, port, isSecure }, env);
+    const target = httpTarget(new URL(input instanceof Request ? input.url : input));
+    const proxy = target === undefined ? undefined : proxyFor(target, env);
     // The libraries of the vendors send text; a stream as the body would need a length.
     const { body } = init;
-    if (host === undefined || proxy === undefined || (body != null && typeof body !== 'string'))
+    if (target === undefined || proxy === undefined || (body != null && typeof body !== 'string'))
       return await fetch(input, init);
     const stop = init.signal ?? new AbortController().signal;
-    const socket = await connectThrough(proxy, { host, port }, stop);
+    const socket = await connectThrough(proxy, target, stop);
     const response = await exchangeOver(socket, {
-      target: { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) },
+      target,
       method: init.method ?? 'GET',
       headers: { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' },
-      ...(body == null ? {} : { body: Buffer.from(body) }),
+      body: body == null ? undefined : Buffer.from(body),
       stop,
     });
     const headers = new Headers();
