@@ -7,8 +7,6 @@ export { findModel } from './auto.ts';
 
 // Models without a key: rules, scripts and recordings.
 export { openRules } from './rules/rules.ts';
-export { offeredTools } from './rules/rule-tools.ts';
 export { quickstartWith } from './rules/quickstart.ts';
 export { openScript } from './scripted/scripted-file.ts';
 export { recordCassette, replayCassette } from './cassette/cassette.ts';
-export { splitIntoDeltas } from './emit.ts';
