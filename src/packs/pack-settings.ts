@@ -2,21 +2,21 @@
 import path from 'node:path';
 
 import {
-  ARCHIVE_LIMITS,
   isProblem,
   parseJson,
   quoted,
   SkillError,
-  type ArchiveLimits,
   type Config,
   type Mode,
   type Surroundings,
+  ARCHIVE_LIMITS,
 } from '#core';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { readScanPolicy, type ScanPolicy } from '#scan';
 import { readTextFile } from '#platform';
 import { projectTop } from '#runtime';
 import { skillsFolder } from './skills-folder.ts';
+import type { ArchiveLimits } from './archive-limits.ts';
 
 export interface PlaceChoice {
   /** Path of a root. Takes precedence over `scope`. */

@@ -13,11 +13,9 @@ import {
 } from '#core';
 import { openInteractions, type InteractionView, type ViewOptions } from '#sandbox';
 import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
-import { makeRunResult } from './run-result.ts';
-import { withRedaction } from './redacted.ts';
-import { collectFor } from './collect-for.ts';
+import { collectFor, makeRunResult, type PreparedProgram } from './run-result.ts';
+import { withRedaction } from './output-capture.ts';
 import { prepareProgram } from './run-program.ts';
-import type { PreparedProgram } from './prepared-program.ts';
 
 type InteractiveAction =
   | OfType<Action, 'start_command'>
@@ -113,11 +111,7 @@ async function collectResult(
   parts: ExecutionParts,
 ): Promise<RunResult | undefined> {
   if (end === undefined) return undefined;
-  const written = [
-    ...((await program.skillCopy?.finish()) ?? []),
-    ...((await program.area?.finish()) ?? []),
-    ...program.finishMounts(),
-  ];
+  const written = await program.finish();
   const silent = { text: '', truncated: false };
   return makeRunResult({
     end,

@@ -5,13 +5,12 @@ import {
   compileGlob,
   countText,
   fileProblemText,
-  printable,
   toRelativePath,
   type FileProblem,
   type RelativePath,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
-import { isNeverWritten } from '#policy';
+import { writeProtection } from '#policy';
 import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
 import type { Session } from '../session.ts';
 
@@ -38,8 +37,8 @@ export interface Results {
 
 const OUT_FOLDER = 'out/';
 const WORK_FOLDER = 'work/';
-export const MAX_RESULT_FILES = 10_000;
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_RESULT_FILES = 10_000;
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_DEPTH = 32;
 const MAX_NAMES = 100_000;
 /** Folders of other tools, which no program of a skill fills with results. */
@@ -65,23 +64,6 @@ export async function readResults({ execution }: Pick<Session, 'execution'>): Pr
   } finally {
     directory.close();
   }
-}
-
-const MAX_NAMED = 100;
-const NOT_STORED = 'output not stored: ';
-
-/** A note for the record about each file of `out/` that is missing from the results. */
-export function leftOutNotes(leftOut: readonly Omit<LeftOutFile, 'isMissed'>[]): readonly string[] {
-  const more = leftOut.length - MAX_NAMED;
-  return [
-    ...leftOut.slice(0, MAX_NAMED).map(({ name, reason }) => `${NOT_STORED}${printable(name)} (${reason})`),
-    ...(more > 0 ? [`${NOT_STORED}${countText(more, 'more file')}`] : []),
-  ];
-}
-
-/** Whether a note of a record was made by `leftOutNotes`. */
-export function isLeftOutNote(message: string): boolean {
-  return message.startsWith(NOT_STORED);
 }
 
 async function listOut(
@@ -156,7 +138,8 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   const from = toRelativePath(name);
   const target = toRelativePath(short);
   if (from.type === 'refused' || target.type === 'refused') return missed(MEANINGS.name);
-  if (isNeverWritten(target.path)) return missed('other tools run what is at this path');
+  const reason = whyNeverWritten(target.path);
+  if (reason !== undefined) return missed(reason);
   const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
   if (file.type === 'failed') return missed(leftOutReason(file));
   return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
@@ -168,4 +151,9 @@ function leftOutReason({ code, detail }: FileProblem): string {
   return detail === 'EACCES' || detail === 'EPERM'
     ? 'its permissions do not allow reading it'
     : `it ${fileProblemText({ code, detail })}`;
+}
+
+/** Why no result is written to a path, wherever it comes from. */
+export function whyNeverWritten(target: string): string | undefined {
+  return writeProtection(target) === 'never' ? 'other tools run what is at this path' : undefined;
 }

@@ -12,7 +12,6 @@ import {
   NOT_COLLECTED,
   printable,
   SkillError,
-  SKIP_REASONS,
   type Collected,
   type RunResult,
 } from '#core';
@@ -304,11 +303,11 @@ const SHOWN_NAMES = 3;
 
 /** One line per reason with the first names. */
 function describeSkipped(skipped: readonly Collected['skipped'][number][]): readonly string[] {
-  return SKIP_REASONS.flatMap((reason) => {
+  return Object.entries(MEANINGS).flatMap(([reason, meaning]) => {
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];
     const more = names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : '';
-    return [`${NOT_COLLECTED}${MEANINGS[reason]}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
+    return [`${NOT_COLLECTED}${meaning}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
   });
 }
 

@@ -33,15 +33,8 @@ function wordCase(about: string, words: readonly string[]): CaseDefinition {
 /** Builds the command like `run_script`. */
 async function runScript(fixture: Fixture, script: string, args: readonly string[]): Promise<ProgramResult> {
   const bytes = readFileSync(path.join(fixture.staged.snapshot, script));
-  const command = scriptCommand(
-    {
-      path: `${fixture.root}/skills/${SKILL}/${script}`,
-      head: bytes.subarray(0, 4096),
-      isExecutable: false,
-      readWhole: () => bytes,
-    },
-    args,
-  );
+  const file = `${fixture.root}/skills/${SKILL}/${script}`;
+  const command = scriptCommand({ path: file, bytes, isExecutable: false }, args);
   assert(command.type === 'command', script);
   const ran = await fixture.run(command.argv);
   assertExit(ran, 0);
