@@ -33,7 +33,14 @@ export { isNeverSearched } from './not-searched.ts';
 export type { OfType } from './of-type.ts';
 export { ACTION_KINDS, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export { DEFAULT_OUTPUT_LIMITS, NOT_COLLECTED, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
+export {
+  DEFAULT_OUTPUT_LIMITS,
+  NOT_COLLECTED,
+  SKIP_MEANINGS,
+  isFailedEnd,
+  type Collected,
+  type RunResult,
+} from './outputs.ts';
 export {
   ECOSYSTEMS,
   normalName,

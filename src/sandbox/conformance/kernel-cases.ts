@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { SYSTEM_CALLS } from '#sandbox';
+import { SYSTEM_CALLS } from '../executors/seccomp/system-calls.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { assertExit } from './fixture.ts';
 

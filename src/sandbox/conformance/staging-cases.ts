@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { digestOfEntries, readTreeDigest } from '#platform';
-import { collectOutputs, stageInputs } from '#sandbox';
+import { stageInputs } from '../inputs/inputs.ts';
+import { collectOutputs } from '../outputs/collect.ts';
 import type { Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { scriptCommand, shellCommand } from '#sandbox';
+import { scriptCommand, shellCommand } from '../programs/interpreter.ts';
 import { assertExit, type Fixture, type ProgramResult } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';

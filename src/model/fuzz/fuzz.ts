@@ -1,6 +1,7 @@
 /** A model that answers with seeded valid, broken and hostile answers, for testing code that must handle all of them. */
 import { openRandom, SkillError, type Model, type ModelAnswer, type ModelTool } from '#core';
-import { splitIntoDeltas, offeredTools } from '#model';
+import { splitIntoDeltas } from '../emit.ts';
+import { offeredTools } from '../rules/rule-tools.ts';
 import { FUZZ_KINDS, draftAnswer, type FuzzDraft, type FuzzKind } from './fuzz-answers.ts';
 
 export interface FuzzOptions {

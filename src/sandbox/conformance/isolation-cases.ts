@@ -4,14 +4,8 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isPresent } from '#platform';
-import {
-  attemptScript,
-  fileName,
-  openHostDecoys,
-  type DecoyListener,
-  type EscapeAttempt,
-  type HostDecoys,
-} from '#sandbox';
+import { attemptScript, fileName, type EscapeAttempt } from '../probe/escape-attempts.ts';
+import { openHostDecoys, type DecoyListener, type HostDecoys } from '../probe/host-decoys.ts';
 import { pickStableEnd, type Fixture } from './fixture.ts';
 import { CaseSkipped } from './case.ts';
 import { conform, type CaseDefinition } from './definition.ts';

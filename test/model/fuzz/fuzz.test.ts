@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { isSkillError } from '../../../src/core/errors.ts';
 import { checkJson, type JsonSchema } from '../../../src/core/json/json-schema.ts';
 import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../../../src/core/model.ts';
-import { FUZZ_KINDS, type FuzzKind } from '../../../src/testing/model/fuzz-answers.ts';
-import { fuzzModel, type FuzzModel } from '../../../src/testing/model/fuzz.ts';
+import { FUZZ_KINDS, type FuzzKind } from '../../../src/model/fuzz/fuzz-answers.ts';
+import { fuzzModel, type FuzzModel } from '../../../src/model/fuzz/fuzz.ts';
 import { openSkillTools } from '../../../src/runtime/skill-tools.ts';
 import { SKILLS } from '../../built-in-skills/support.ts';
-import { modelTools } from '../../model/rule-request.ts';
+import { modelTools } from '../rule-request.ts';
 
 const signal = new AbortController().signal;
 const SCHEMA: JsonSchema = {

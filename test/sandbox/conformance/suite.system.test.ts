@@ -10,7 +10,7 @@ import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { executorConformance, judgeCase, type ConformanceOptions } from '../../../src/testing.ts';
 import { PROJECT } from '../../files-below.ts';
-import { groupExecutor } from '../../sandbox/own-executor.ts';
+import { groupExecutor } from '../own-executor.ts';
 
 const WAIT_MS = 30_000;
 

@@ -16,7 +16,7 @@ import {
   type StagedSkill,
 } from '#core';
 import { openConfined, programEnvironment, removeTree } from '#platform';
-import { openWorkspaces, type Workspace } from '#sandbox';
+import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
 
