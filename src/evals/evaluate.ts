@@ -3,11 +3,11 @@ import path from 'node:path';
 
 import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
-import { makeReport } from './report/report.ts';
+import { finishReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
 import { isObject, isSkillError, type Executor, type Model } from '#core';
-import { containerSettings, findExecutor, type Runtime } from '#runtime';
-import { VERSION } from '../version.ts';
+import type { Runtime } from '#runtime';
+import { findExecutor } from '#sandbox';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
 import { removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
@@ -28,27 +28,24 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
   readonly places: Pick<Runtime['executionPlaces'], 'base' | 'cacheDir' | 'engine'>;
   readonly home?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Grades what code cannot check. */
   readonly judge?: Model;
   /** Stops after the attempt at which the difference to the baseline is decided. `repeat` is the most attempts. */
   readonly stopWhenDecided?: { readonly detect: number };
 }
 
-/** Runs cases and grades their records. */
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { directory, judge, onNote } = options;
-  const invalid = await failedControls(options);
-  if (invalid !== undefined) return { ...invalid, startedAt: startedAt.toISOString() };
+  const invalid = await failedControls(options, startedAt);
+  if (invalid !== undefined) return invalid;
   const found = await executorFor(options);
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
-  const arms = await buildArms(options);
   const { stopWhenDecided: stop } = options;
   const { results, sets, rounds, isPartial } = await runSuite({
     ...options,
     isDecided: stop === undefined ? undefined : (done) => isDecided(done, stop),
-    arms,
+    arms: await buildArms(options),
     grading: { judge, outputs: path.join(directory, 'outputs') },
     executor,
     settings: { judge: judge?.id ?? '' },
@@ -57,10 +54,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
         ? found.reason
         : undefined,
   });
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
+  return finishReport(startedAt, {
     skills: listSkills(sets),
     isPartial,
     results,
@@ -102,16 +96,12 @@ export function listSkills(sets: readonly SkillSet[]): EvalReport['skills'] {
   return [...skills.values()];
 }
 
-interface FoundPrograms {
-  readonly executor?: Executor;
-  /** Why no program can run; empty if there is an executor. */
-  readonly reason: string;
-}
-
 type ProgramOptions = Pick<EvaluateOptions, 'executor' | 'places' | 'subject' | 'cases' | 'elsewhere'>;
 
-/** Probed once for all runs, because the probe takes longer than most cases. */
-async function executorFor(options: ProgramOptions): Promise<FoundPrograms> {
+/** The executor, or the reason why no program can run. Probed once for all runs, because the probe takes longer than most cases. */
+async function executorFor(
+  options: ProgramOptions,
+): Promise<{ readonly executor?: Executor; readonly reason: string }> {
   const { executor = 'auto', places, subject, cases } = options;
   if (options.elsewhere !== undefined) return { reason: '' };
   // Another agent runs programs itself; only checkers need the sandbox.
@@ -119,7 +109,7 @@ async function executorFor(options: ProgramOptions): Promise<FoundPrograms> {
   if (executor === 'none') return { reason: 'program execution is disabled' };
   const { base, cacheDir, engine } = places;
   try {
-    const settings = { bridgeFolder: base, container: containerSettings(engine) };
+    const settings = { bridgeFolder: base, container: { socket: engine } };
     return { executor: (await findExecutor(executor, settings, { cacheDir })).executor, reason: '' };
   } catch (error) {
     const isNamed = executor !== 'auto';
@@ -133,13 +123,17 @@ async function buildArms(options: EvaluateOptions): Promise<readonly ArmSkills[]
   const foldersFor = createFolderLookup(skills);
   const own: ArmSkills = { arm: 'with', foldersFor };
   if (baseline === undefined) return [own];
-  if (baseline === 'none') return [own, { arm: 'without', foldersFor: (one) => withoutTarget(one, foldersFor(one)) }];
-  return [own, { arm: 'old', foldersFor: await oldFolders(options, foldersFor) }];
+  if (baseline !== 'none') return [own, { arm: 'old', foldersFor: await oldFolders(options, foldersFor) }];
+  // A case without a target is compared with no skills at all.
+  const withoutTarget: FoldersFor = (one) => {
+    const { target } = one.skills;
+    return target === undefined ? [] : foldersFor(one).filter((folder) => !isSkillNamed(folder, target));
+  };
+  return [own, { arm: 'without', foldersFor: withoutTarget }];
 }
 
 type FoldersFor = ArmSkills['foldersFor'];
 
-/** The skill folders that a case names, or those of the suite. */
 function createFolderLookup(skills: readonly string[]): FoldersFor {
   const known = new Map<string, readonly string[]>();
   return ({ skills: { folders } }) => {
@@ -152,27 +146,21 @@ function createFolderLookup(skills: readonly string[]): FoldersFor {
   };
 }
 
-/** A case without a target is compared with no skills at all. */
-function withoutTarget({ skills: { target } }: EvalCase, folders: readonly string[]): readonly string[] {
-  return target === undefined ? [] : folders.filter((folder) => !isSkillNamed(folder, target));
-}
-
 async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Promise<FoldersFor> {
-  const { cases, baseline = 'old', directory, home, env = {}, signal, onNote } = options;
+  const { cases, directory, onNote } = options;
   const targets = new Set(
     cases.flatMap((one) => foldersFor(one).filter((folder) => isSkillNamed(folder, one.skills.target ?? ''))),
   );
   const old = new Map<string, string>();
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
-    const version = await findBaselineVersion(folder, { baseline, to, home, env, signal });
+    const version = await findBaselineVersion(folder, to, options);
     onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);
   }
   return (one) => foldersFor(one).map((folder) => old.get(folder) ?? folder);
 }
 
-/** Tools of all vocabularies that run programs. */
 const RUNS = /^(?:run_(?:script|command)|start_command|skill_(?:run|exec)|Bash|bash)$/;
 
 /** Whether the script of the case runs a program, or the case expects one to run. The calls of a live model are not known, so its cases are tried. */
@@ -188,7 +176,6 @@ function hasChecker({ expect }: Pick<EvalCase, 'expect'>): boolean {
   return (expect.output ?? []).some(({ type }) => type === 'checker');
 }
 
-/** The names of tools and structured actions in a scripted turn. */
 function calledIn(turn: unknown): readonly string[] {
   if (!isObject(turn)) return [];
   const { toolCalls, text } = turn;
@@ -202,12 +189,11 @@ function calledIn(turn: unknown): readonly string[] {
  * A report without scores if the subject fails a control: for example, a new version of it has another transcript. The cache is not used,
  * because an older result proves nothing about the program of today.
  */
-async function failedControls(options: SuiteBasis): Promise<EvalReport | undefined> {
+async function failedControls(options: SuiteBasis, startedAt: Date): Promise<EvalReport | undefined> {
   const { subject, directory } = options;
   if (subject === undefined || subject.missing !== '') return undefined;
   const skillsFolder = path.join(directory, 'control-skills');
   await removeTree(skillsFolder);
-  const startedAt = new Date();
   const { cache: _cache, ...basis } = options;
   const { results, isPartial } = await runSuite({
     ...basis,
@@ -221,13 +207,5 @@ async function failedControls(options: SuiteBasis): Promise<EvalReport | undefin
     canaryControl('never-fire', NEVER_FIRE.name, results),
   ];
   if (!isPartial && controls.every(({ isKept }) => isKept)) return undefined;
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
-    skills: [],
-    isPartial,
-    results,
-    trigger: makeTriggerReport({ trials: [], controls }),
-  });
+  return finishReport(startedAt, { isPartial, results, trigger: makeTriggerReport({ trials: [], controls }) });
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
+import { frameLine } from '#server';
 import { storedLines, storedRecords } from './run-store.ts';
 import { readRow } from './run-table.ts';
 
@@ -35,12 +36,12 @@ export async function* followStored(
           ({ attempt } = stored);
           ({ seq } = one);
           hasSent = true;
-          yield `id: ${String(attempt)}-${String(seq)}\nevent: ${readEventType(one.line)}\ndata: ${one.line}\n\n`;
+          yield frameLine(readEventType(one.line), one.line, `${String(attempt)}-${String(seq)}`);
         }
       }
     }
     if (row === undefined) return;
-    if (row.state === 'ended' && !hasSent) return void (yield 'event: end\ndata: {}\n\n');
+    if (row.state === 'ended' && !hasSent) return void (yield frameLine('end', '{}'));
     silentMs = hasSent ? 0 : silentMs + POLL_MS;
     if (hasSent) continue;
     // A comment without an empty line is no frame of its own.

@@ -6,7 +6,7 @@
 import path from 'node:path';
 
 import { SkillError } from '#core';
-import { newRunId, type NamedText, type RecordStorage } from '#journal';
+import { newRunId, type RecordStorage } from '#journal';
 import { sha256 } from '#platform';
 import type { RecordFile, RunStore } from './run-store.ts';
 import type { Ending } from './run-table.ts';
@@ -70,7 +70,7 @@ export function openMirror(store: RunStore, run: string): Mirror {
         if (isSealed) return;
         open.files.push({ path: name, digest: sha256(bytes), bytes, isOwn: false });
       };
-      const replace = (files: readonly NamedText[]): void => {
+      const replace = (files: Parameters<RecordStorage['prepare']>[0]): void => {
         if (isSealed) return;
         for (const [name, text] of files) {
           const bytes = Buffer.from(text, 'utf8');

@@ -12,14 +12,14 @@ import {
   type Observation,
   type OfType,
 } from '#core';
-import { decide, deniedReads, grantAccess, isPossible } from '#policy';
+import { decide, deniedReads, mayReach } from '#policy';
 import type { PlannedEdit } from '#project';
 import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '#skills';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import { askApproval, type Approval } from './ask-approval.ts';
 import { decideAction, type ActionDecision } from './decide-action.ts';
-import type { ProgramAction } from './execution/parts.ts';
+import type { ProgramAction } from '#sandbox';
 import type { packagesFor } from './packages/install-packages.ts';
 import { skillDigest } from './skill-digest.ts';
 import { findTarget, type ActionTarget } from './find-target.ts';
@@ -185,16 +185,15 @@ async function doAction(
     return 'code' in called ? actionFailed(action.type, called) : called;
   }
   if (isOfKind(action, 'host')) {
-    const { performHostAction } = await import('./host-actions.ts');
+    const { performAllowed } = await import('./host-actions.ts');
     const active = activeSkills(context);
     const isClosed = (place: { readonly absolute: string; readonly shown: string }): boolean =>
       context.askedBy === 'model' && context.host?.closed.refusal(place, active) !== undefined;
     const preview = edit?.preview ?? approval?.preview;
     const rights = { policy, isApproved: approval !== undefined, preview, isClosed, signal };
-    return performHostAction(action, path, rights);
+    return performAllowed(action, path, rights);
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
-    const mayReach = (host: string): boolean => isPossible(decide(policy, [grantAccess(host)]));
     const packages = isStarting(action)
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
       : undefined;
@@ -203,7 +202,7 @@ async function doAction(
     const given = {
       isDenied,
       hostInputs: listHostInputs(action),
-      mayReach,
+      mayReach: (host: string) => mayReach(policy, host),
       packages,
     };
     return execution.perform(action, skill, { signal, askedBy: context.askedBy, digest, call, ...given });

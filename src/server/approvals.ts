@@ -3,16 +3,7 @@
  * counts, and it is used once.
  */
 import { defined, isSkillError, type ApprovalRequest, type ApprovalAnswer } from '#core';
-import {
-  answerPending,
-  capabilityLine,
-  isAnswered,
-  listPending,
-  openStoredApprovals,
-  pendingFolder,
-  storedId,
-  type PendingFolder,
-} from '#policy';
+import { capabilityLine, openApprovalFiles } from '#policy';
 import type { Approvals, PendingApproval } from './api/govern.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
@@ -38,42 +29,33 @@ export function openFolderApprovals(
   home: string | undefined,
   askedBy: (request: string) => string | undefined,
 ): ApprovalBook {
-  const place = (): PendingFolder => {
+  const files = (): ReturnType<typeof openApprovalFiles> => {
     if (home === undefined) throw httpError(503, 'HOME is not set; approvals are stored in the home folder');
-    return { folder: pendingFolder(home), home };
+    return openApprovalFiles(home);
   };
   return {
     async list() {
-      const waiting = listPending(place());
-      const stored = openStoredApprovals(place().home).list();
+      const waiting = files().questions();
+      const stored = files().answers();
       return {
-        pending: waiting.questions.map(({ request, at }) => {
+        pending: waiting.questions.map(({ request, at, isAnswered }) => {
           const run = askedBy(request.id);
-          return {
-            ...questionView(request, at),
-            isAnswered: isAnswered(place(), request.id),
-            ...defined({ run }),
-          };
+          return { ...questionView(request, at), isAnswered, ...defined({ run }) };
         }),
-        stored: stored.approvals.map((approval) => ({
-          id: storedId(approval),
-          skill: approval.skill.id,
-          digest: approval.skill.digest,
-          tool: approval.tool,
-          verdict: approval.verdict,
-          at: approval.at,
-        })),
+        stored: stored.answers.map(({ id, skill, tool, verdict, at }) => {
+          return { id, skill: skill.id, digest: skill.digest, tool, verdict, at };
+        }),
         problems: [...waiting.problems, ...stored.problems],
       };
     },
     async answer(id, { verdict, scope, reason }) {
       try {
-        answerPending(place(), id, { verdict, scope, reason });
+        files().answer(id, { verdict, scope, reason });
       } catch (error) {
         throw conflict(error);
       }
     },
-    revoke: async (id) => (await openStoredApprovals(place().home).revoke({ id })).length,
+    revoke: async (id) => (await files().revoke({ id })).length,
   };
 }
 

@@ -6,6 +6,7 @@
 // Routes and answers.
 export { eventRoute, fileRoute, jsonRoute, type Route } from './router.ts';
 export { answerApi, sendError } from './exchange.ts';
+export { frameLine } from './server-sent-events.ts';
 export { httpError } from './http-error.ts';
 export { readForm } from './request-body.ts';
 export { openPageFiles } from './page-files.ts';

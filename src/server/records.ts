@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { followRun, isRunId, listRuns, runIds, verifyChainOf, verifyRun, type Content } from '#journal';
+import { followRun, isRunId, listRuns, runIds, verifyChain, verifyRun } from '#journal';
 import { readSealKey } from '#platform';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { RecordLine } from './event-row.ts';
@@ -26,7 +26,7 @@ interface FollowRecord {
   /** The attempt of that event, in a fleet. Of a later attempt the reader has nothing. */
   readonly attempt?: number | undefined;
   /** How much of long texts (default: whole). */
-  readonly content?: Content;
+  readonly content?: 'whole' | 'answer';
   readonly signal: AbortSignal;
 }
 
@@ -77,13 +77,9 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
       for await (const line of followRun(place(id), { signal, content, pollMs: 50 })) if (line.seq > after) yield line;
     },
     async verify(id) {
-      const key = home === undefined ? undefined : readSealKey(home);
-      const keys = key === undefined ? {} : { sealKey: key };
-      const found = verifyRun(place(id), { ...keys, expectsSeal: true });
-      const { problems: missing } = verifyChainOf(place(id), directory, {
-        ...keys,
-        home,
-      });
+      const sealKey = home === undefined ? undefined : readSealKey(home);
+      const found = verifyRun(place(id), { sealKey, expectsSeal: true });
+      const { problems: missing } = verifyChain(directory, { sealKey, home }, place(id));
       return {
         ...found,
         status: missing.length > 0 ? 'tampered' : found.status,

@@ -2,7 +2,6 @@ import {
   jsonSchema,
   escapeHeaderLines,
   printable,
-  SELECT_MODES,
   type Offer,
   type ToolRow,
   type Vocabulary,
@@ -11,7 +10,6 @@ import {
   type Observation,
 } from '#core';
 import {
-  buildInputSchema,
   isSet,
   named,
   readOffset,
@@ -55,7 +53,8 @@ const load: ToolRow = singleAction({
   name: 'skill_load',
   description: 'Load the instructions of a skill, and documents of it by path. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => buildInputSchema('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
+  schema: (offer) =>
+    jsonSchema.section('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
   toAction(input) {
     const documents = readSelection(input);
     const isGiven = documents === '*' || documents.length > 0;
@@ -81,7 +80,7 @@ const selectDocs: ToolRow = {
   action: 'select_documents',
   isOffered: hasSkills,
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which documents.',
       {
         skill: skillName,
@@ -91,7 +90,7 @@ const selectDocs: ToolRow = {
           type: 'string',
           description: 'How to change the selection.',
           brief: 'type',
-          enum: SELECT_MODES,
+          enum: ['add', 'replace', 'clear'],
           isOpen: true,
           default: 'replace',
         },
@@ -123,7 +122,7 @@ const selectDocs: ToolRow = {
 
 function readSelectMode(input: ToolInput): OfType<Action, 'select_documents'>['mode'] {
   const asked = readOptionalText(input, 'mode')?.trim().toLowerCase();
-  return SELECT_MODES.find((known) => known === asked) ?? 'replace';
+  return asked === 'add' || asked === 'clear' ? asked : 'replace';
 }
 
 function sameName(one: string, other: string): boolean {
@@ -147,7 +146,7 @@ const listDocs: ToolRow = singleAction({
   name: 'skill_list_docs',
   description: 'List the documents of a skill.',
   action: 'list_resources',
-  schema: () => buildInputSchema('Which skill.', { skill: skillName }, ['skill']),
+  schema: () => jsonSchema.section('Which skill.', { skill: skillName }, ['skill']),
   toAction: (input) => ({ type: 'list_resources', skill: readText(input, 'skill') }),
   toResult: ({ files }) =>
     inOrder(files)

@@ -1,4 +1,5 @@
-import type { ArchiveLimits, SkillError } from '#core';
+import type { SkillError } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { refused } from '../problems.ts';
 import {
   extractTree,

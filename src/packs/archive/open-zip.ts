@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
-import { quoted, type ArchiveLimits } from '#core';
+import { quoted } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { pause } from '#platform';
 import {
   extractTree,

@@ -2,7 +2,8 @@ import type { Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-import { quoted, type ArchiveLimits, type SkillError } from '#core';
+import { quoted, type SkillError } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { refused } from '../problems.ts';
 import { decodeName, tooMany, ALWAYS_ALLOWED_BYTES, type RawEntry } from './validate-entries.ts';
 import type { ArchiveFile } from './archive-file.ts';

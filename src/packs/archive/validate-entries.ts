@@ -1,4 +1,5 @@
-import { listParentFolders, problemError, quoted, type ArchiveLimits, type SkillError } from '#core';
+import { listParentFolders, problemError, quoted, type SkillError } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import {
   leftOutLine,
   findOmission,

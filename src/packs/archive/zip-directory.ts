@@ -1,7 +1,8 @@
 import type { Entry, ExtraField } from 'yauzl';
 
 import { pause } from '#platform';
-import type { ArchiveLimits, SkillError } from '#core';
+import type { SkillError } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { findRefusal, refused, type PackProblem } from '../problems.ts';
 import { windowedReads, type ArchiveFile } from './archive-file.ts';
 import { decodeName, entryRefused, tooMany, type RawEntry } from './validate-entries.ts';

@@ -7,15 +7,15 @@ import path from 'node:path';
 import { Zip, ZipPassThrough, deflateSync } from 'fflate';
 
 import {
-  ARCHIVE_LIMITS,
   collisionKey,
   isValidName,
   quoted,
   toRelativePath,
-  type ArchiveLimits,
   type Diagnostic,
   type SkillError,
+  ARCHIVE_LIMITS,
 } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { parseSkillMd } from '#skills';
 import { openConfined, openSha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';

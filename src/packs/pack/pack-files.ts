@@ -1,16 +1,8 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
 import path from 'node:path';
 
-import {
-  listParentFolders,
-  ignoredBy,
-  parentFolder,
-  parseIgnore,
-  printable,
-  problemError,
-  quoted,
-  type ArchiveLimits,
-} from '#core';
+import { listParentFolders, ignoredBy, parentFolder, parseIgnore, printable, problemError, quoted } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import {
   digestOfEntries,
   hashOpened,

@@ -5,7 +5,7 @@
 import { BETWEEN_NAMES } from '#skills';
 import {
   hiddenCharacters,
-  isTooLong,
+  isValidName,
   parseJson,
   quoted,
   readName,
@@ -87,8 +87,7 @@ export function readRequirement(entry: string): SkillRequirement | UnreadRequire
   const { needed, source } = withoutSource(entry.trim());
   const [, written = '', rest = ''] = NAME_AND_REST.exec(needed) ?? [];
   const { name, problem } = readName(written);
-  if (name === undefined || problem !== undefined || isTooLong(name))
-    return unread(`${quoted(entry)} does not start with a skill name`);
+  if (!isValidName(name) || problem !== undefined) return unread(`${quoted(entry)} does not start with a skill name`);
   const range = rest.startsWith('@') ? rest.slice(1).trim() : rest;
   if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is not a valid version range`);
   if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} has no source after "from"`);

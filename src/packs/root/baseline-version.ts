@@ -10,27 +10,25 @@ import { runProgram } from '../sources/run-program.ts';
 import { closeRootHandle, openRootHandle } from './root-paths.ts';
 import { listBackups } from './skill-backups.ts';
 
-export interface BaselineVersionOptions {
-  /** `old` is the previous installed version, or HEAD without one; any other value is a git revision. */
-  readonly baseline: string;
-  /** An unused folder. */
-  readonly to: string;
-  readonly home: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
+/** A folder with the same base name as that of the skill, and a description of the version for messages. */
+type BaselineVersion = Readonly<Record<'folder' | 'from', string>>;
+
+export interface BaselineOptions {
+  /** `old` is the previous installed version, or HEAD without one; any other value is a git revision (default: `old`). */
+  readonly baseline?: string;
+  readonly home?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
-export interface BaselineVersion {
-  /** Has the same base name as the folder of the skill. */
-  readonly folder: string;
-  /** Description of the version for messages. */
-  readonly from: string;
-}
-
-/** The previous installed version of a skill, or a git revision of it. Throws `input/invalid` if there is none. */
-export async function findBaselineVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const kept = options.baseline === 'old' ? keptVersion(skill) : undefined;
-  return kept ?? gitVersion(skill, options);
+/** The previous installed version of a skill, or a git revision of it. `to` is an unused folder. Throws `input/invalid` if there is none. */
+export async function findBaselineVersion(
+  skill: string,
+  to: string,
+  options: BaselineOptions,
+): Promise<BaselineVersion> {
+  const kept = (options.baseline ?? 'old') === 'old' ? keptVersion(skill) : undefined;
+  return kept ?? (await gitVersion(skill, to, options));
 }
 
 function keptVersion(skill: string): BaselineVersion | undefined {
@@ -49,36 +47,36 @@ function keptVersion(skill: string): BaselineVersion | undefined {
   }
 }
 
-async function gitVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const { baseline, to, home, env, signal } = options;
+async function gitVersion(skill: string, to: string, options: BaselineOptions): Promise<BaselineVersion> {
+  const { baseline = 'old', home = to, env = {}, signal } = options;
+  const noVersion = (why: string): SkillError =>
+    invalidInput(
+      `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
+      'a previous or committed version',
+      'pass --baseline REF with a git revision, or --baseline none',
+    );
   const real = realPath(skill);
   const ref = baseline === 'old' ? 'HEAD' : baseline;
   const top = await gitOutput(['rev-parse', '--show-toplevel'], real, options);
+  if (top === undefined) throw noVersion('the skill is not in a git repository');
   const revision = await gitOutput(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
-  if (top === undefined || revision === undefined)
-    throw noVersion(
-      skill,
-      top === undefined ? 'the skill is not in a git repository' : `git has no revision ${quoted(ref)}`,
-    );
+  if (revision === undefined) throw noVersion(`git has no revision ${quoted(ref)}`);
   makeFolders(to);
-  const folder = path.relative(top, real).split(path.sep).join('/');
-  const brought = await stageSource(
-    { type: 'git', url: pathToFileURL(top).href, ref: revision, folder: folder === '' ? undefined : folder },
-    { to, cwd: to, home: home ?? to, env, signal, extract: extractArchive },
-  );
-  if (isRefusal(brought)) throw noVersion(skill, brought.message);
+  const folder = path.relative(top, real).split(path.sep).join('/') || undefined;
+  const source = { type: 'git', url: pathToFileURL(top).href, ref: revision, folder } as const;
+  const brought = await stageSource(source, { to, cwd: to, home, env, signal, extract: extractArchive });
+  if (isRefusal(brought)) throw noVersion(brought.message);
   const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];
-  if (found === undefined) throw noVersion(skill, `the revision ${quoted(ref)} does not contain the skill`);
+  if (found === undefined) throw noVersion(`the revision ${quoted(ref)} does not contain the skill`);
   return { folder: found.path, from: `${ref} (${revision.slice(0, 12)})` };
 }
 
 const GIT_MS = 30_000;
 
-/** The output of a git command; undefined if it fails. */
 async function gitOutput(
   args: readonly string[],
   cwd: string,
-  { env, signal }: BaselineVersionOptions,
+  { env = {}, signal }: BaselineOptions,
 ): Promise<string | undefined> {
   const variables = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
   const { exitCode, output } = await runProgram({
@@ -89,12 +87,4 @@ async function gitOutput(
     signal,
   });
   return exitCode === 0 ? output.toString('utf8').trim() : undefined;
-}
-
-function noVersion(skill: string, why: string): SkillError {
-  return invalidInput(
-    `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
-    'a previous or committed version',
-    'pass --baseline REF with a git revision, or --baseline none',
-  );
 }

@@ -1,7 +1,7 @@
 /** Stages skills from a git repository: fetches one commit, lists its tree and writes the files of its skills from the objects. */
 import path from 'node:path';
 
-import { quoted, type ArchiveLimits, type SkillError } from '#core';
+import { quoted, type SkillError } from '#core';
 import { removeTree } from '#platform';
 import {
   leftOutLine,
@@ -25,6 +25,7 @@ import {
 } from './git-repository.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,

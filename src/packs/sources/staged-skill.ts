@@ -3,7 +3,8 @@ import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
-import { compareText, parentFolder, problemError, quoted, type ArchiveLimits } from '#core';
+import { compareText, parentFolder, problemError, quoted } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import type { ScanFile } from '#scan';
 import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint } from '#platform';
 import type { LockedFile } from '../lock/lock-file.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_BUDGET } from '#core';
-import { capabilityLine, isAnswered, listPending, pendingFolder } from '#policy';
+import { capabilityLine, openApprovalFiles } from '#policy';
 import type { ApprovalBook } from '../approvals.ts';
 import { examineExecutors, explainDecision, policyWith, shownLayers } from '#runtime';
 import { runIds } from '#journal';
@@ -188,10 +188,8 @@ export function statusRoutes(context: ServerContext): readonly Route[] {
     eventRoute('/changes', 'Learn about new questions, runs and skills', { query: z.strictObject({}) }, ({ signal }) =>
       changes(
         () => {
-          const waiting = home === undefined ? [] : listPending({ folder: pendingFolder(home), home }).questions;
-          const open = waiting.filter(
-            ({ request }) => home !== undefined && !isAnswered({ folder: pendingFolder(home), home }, request.id),
-          );
+          const waiting = home === undefined ? [] : openApprovalFiles(home).questions().questions;
+          const open = waiting.filter(({ isAnswered }) => !isAnswered);
           return {
             approvals: open.length,
             // A question that is answered and asked again is another state.

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 
 import { visibleJson } from '#core';
-import { readRun, serverSentEvents } from '#journal';
+import { readRun } from '#journal';
 import { z } from 'zod';
 import {
   ComparisonQuery,
@@ -21,6 +21,7 @@ import { httpError } from '../http-error.ts';
 import { liveRows, readLineId } from '../live-stream.ts';
 import { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 import { alignedSteps } from '../run-views.ts';
+import { serverSentEvents } from '../server-sent-events.ts';
 
 const LiveQuery = z.strictObject({
   after: z
