@@ -18,7 +18,6 @@ import type {
   InputSources,
   Packages,
   PreparedPackages,
-  ServedPort,
   Workspace,
 } from '#sandbox';
 import type { Redactor } from '#journal';
@@ -96,7 +95,7 @@ export interface ExecutionParts {
   readonly records: readonly string[];
   readonly skillRoots: readonly string[];
   readonly startsInProject: boolean;
-  readonly serve: ServedPort | undefined;
+  readonly serve: { readonly port: number; readonly onReady: () => void } | undefined;
 }
 
 /** Details of one action. */
