@@ -12,14 +12,7 @@ import {
   type AttachedWorkspace,
   type Observation,
 } from '#core';
-import type {
-  ArtifactStore,
-  CheckedMount,
-  InputSources,
-  Packages,
-  PreparedPackages,
-  Workspace,
-} from '#sandbox';
+import type { ArtifactStore, CheckedMount, InputSources, Packages, PreparedPackages, Workspace } from '#sandbox';
 import type { Redactor } from '#journal';
 
 type Span = OfType<RunEvent, 'span'>['span'];
