@@ -41,7 +41,14 @@ export {
   type ProgramAction,
 } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export { DEFAULT_OUTPUT_LIMITS, NOT_COLLECTED, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
+export {
+  DEFAULT_OUTPUT_LIMITS,
+  NOT_COLLECTED,
+  SKIP_MEANINGS,
+  isFailedEnd,
+  type Collected,
+  type RunResult,
+} from './outputs.ts';
 export {
   ECOSYSTEMS,
   normalName,
@@ -67,7 +74,7 @@ export {
   type RunLimits,
   type RunningProgram,
   type StagedSkill,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from './execution.ts';
 export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
@@ -93,6 +100,7 @@ export { refusedText } from './network/refused-connection.ts';
 // Sessions, runs and their events.
 export { findLoaded, kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
+  lastAnswer,
   OUTCOMES,
   RUN_SCHEMA,
   type AgentStart,
@@ -107,7 +115,7 @@ export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
 export { reduceChat } from './chat.ts';
-export { DEFAULT_BUDGET, type Budget } from './budget.ts';
+export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {

@@ -11,11 +11,14 @@ import {
 } from '#core';
 import { decide, type Policy } from '#policy';
 import type { PlannedEdit } from '#project';
-import type { FoundPackages, PackageNeeds } from '#sandbox';
+import type { PackageNeeds, Packages } from '#sandbox';
 import type { ActionContext } from './action-context.ts';
 import { askApproval, type Approval } from './ask-approval.ts';
 import { decideAction, type ActionDecision } from './decide-action.ts';
 import type { ActionTarget } from './find-target.ts';
+
+/** Packages in exact versions. */
+export type FoundPackages = Exclude<Awaited<ReturnType<Packages['find']>>, ActionProblem>;
 
 /** What an action is decided about. */
 export interface DecidedTarget extends ActionTarget {

@@ -8,7 +8,7 @@ import { runAgent, type AgentOptions, type AgentResult } from '#agent';
 import { sliceEnd, type RunEvent } from '#core';
 import type { EventSink } from '#journal';
 import { copyResults, type ExecutionOptions } from '#runtime';
-import { makeTemporary, openBase } from '#sandbox';
+import { makeTemporaryFolder } from '#sandbox';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { httpError } from './http-error.ts';
 
@@ -56,7 +56,7 @@ export function openRunStarter(
   const started = new Map<string, StartedRun>();
   const asked = new Map<string, string>();
   let folder: string | undefined;
-  const base = (): string => (folder ??= makeTemporary(openBase(options.runtime.executionPlaces.base)));
+  const base = (): string => (folder ??= makeTemporaryFolder(options.runtime.executionPlaces.base));
 
   const start: RunStarter['start'] = async (begin) => {
     if (closing.aborted) throw httpError(503, 'the server is shutting down');

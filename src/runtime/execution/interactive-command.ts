@@ -11,7 +11,7 @@ import {
   type Action,
   type OfType,
 } from '#core';
-import { openInteractions, type InteractionView, type ViewOptions } from '#sandbox';
+import { openInteractions, type InteractionView } from '#sandbox';
 import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
 import { collectFor, makeRunResult, type PreparedProgram } from './run-result.ts';
 import { withRedaction } from './output-capture.ts';
@@ -61,7 +61,8 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
 
   return {
     async perform(action, skill, call) {
-      const waiting = toViewOptions(action, call.signal);
+      const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
+      const waiting = { yieldMs, pollLines, signal: call.signal };
       const parts = partsFor(shared, call);
       try {
         switch (action.type) {
@@ -92,15 +93,6 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
       }
     },
     close: () => interactions.close(),
-  };
-}
-
-function toViewOptions(action: InteractiveAction, signal: AbortSignal | undefined): ViewOptions {
-  const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
-  return {
-    yieldMs,
-    pollLines,
-    signal,
   };
 }
 

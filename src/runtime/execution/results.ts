@@ -2,16 +2,16 @@
 import {
   listParentFolders,
   compareText,
-  compileGlob,
   countText,
   fileProblemText,
+  SKIP_MEANINGS,
   toRelativePath,
   type FileProblem,
   type RelativePath,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { writeProtection } from '#policy';
-import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
+import { listOutputs } from '#sandbox';
 import type { Session } from '../session.ts';
 
 export interface ResultFile {
@@ -69,46 +69,24 @@ export async function readResults({ execution }: Pick<Session, 'execution'>): Pr
 async function listOut(
   root: string,
 ): Promise<{ readonly names: readonly string[]; readonly leftOut: readonly LeftOutFile[] }> {
-  const folders = new WorkspaceFolders(root);
-  try {
-    const walked = await walkOutputs(folders, [compileGlob(`${OUT_FOLDER}**`, { hidden: true })], {
-      maxKept: MAX_RESULT_FILES,
-      maxDepth: MAX_DEPTH,
-      maxNames: MAX_NAMES,
-    });
-    const more = walked.fileCount - walked.files.length;
-    const tools = walked.files.filter((name) => TOOL_FOLDER.test(name));
-    return {
-      names: walked.files.filter((name) => !TOOL_FOLDER.test(name)),
-      leftOut: [
-        ...walked.irregular.map(({ name, reason }) => ({
-          name,
-          reason: MEANINGS[reason],
-          isMissed: reason === 'name' || reason === 'too-deep' || reason === 'unreadable',
-        })),
-        ...(tools.length === 0
-          ? []
-          : [
-              {
-                name: countText(tools.length, 'file'),
-                reason: 'in folders named .git or node_modules',
-                isMissed: false,
-              },
-            ]),
-        ...(more > 0 || walked.isCut
-          ? [
-              {
-                name: walked.isCut ? 'the rest of out/' : countText(more, 'more file'),
-                reason: `out/ has more than ${String(MAX_RESULT_FILES)} files`,
-                isMissed: true,
-              },
-            ]
-          : []),
-      ],
-    };
-  } finally {
-    folders.close();
+  const limits = { maxKept: MAX_RESULT_FILES, maxDepth: MAX_DEPTH, maxNames: MAX_NAMES };
+  const { files, fileCount, irregular, isCut } = await listOutputs(root, OUT_FOLDER, limits);
+  const more = fileCount - files.length;
+  const tools = files.filter((name) => TOOL_FOLDER.test(name));
+  const leftOut: LeftOutFile[] = irregular.map(({ name, reason }) => ({
+    name,
+    reason: SKIP_MEANINGS[reason],
+    isMissed: reason === 'name' || reason === 'too-deep' || reason === 'unreadable',
+  }));
+  if (tools.length > 0) {
+    const reason = 'in folders named .git or node_modules';
+    leftOut.push({ name: countText(tools.length, 'file'), reason, isMissed: false });
   }
+  if (more > 0 || isCut) {
+    const reason = `out/ has more than ${String(MAX_RESULT_FILES)} files`;
+    leftOut.push({ name: isCut ? 'the rest of out/' : countText(more, 'more file'), reason, isMissed: true });
+  }
+  return { names: files.filter((name) => !TOOL_FOLDER.test(name)), leftOut };
 }
 
 /**
@@ -137,7 +115,7 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   const missed = (reason: string): LeftOutFile => ({ name, reason, isMissed: true });
   const from = toRelativePath(name);
   const target = toRelativePath(short);
-  if (from.type === 'refused' || target.type === 'refused') return missed(MEANINGS.name);
+  if (from.type === 'refused' || target.type === 'refused') return missed(SKIP_MEANINGS.name);
   const reason = whyNeverWritten(target.path);
   if (reason !== undefined) return missed(reason);
   const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
@@ -147,7 +125,7 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
 
 function leftOutReason({ code, detail }: FileProblem): string {
   if (code === 'file/too-large') return `it is larger than ${String(MAX_FILE_BYTES / 1024 / 1024)} MiB`;
-  if (code === 'path/hard-link') return MEANINGS['hard-link'];
+  if (code === 'path/hard-link') return SKIP_MEANINGS['hard-link'];
   return detail === 'EACCES' || detail === 'EPERM'
     ? 'its permissions do not allow reading it'
     : `it ${fileProblemText({ code, detail })}`;

@@ -163,7 +163,7 @@ export async function prepareProgram(
   return {
     type: 'prepared',
     code,
-    served,
+    openPort: async () => await served?.open(),
     finish: async () => [
       ...((await skillCopy?.finish()) ?? []),
       ...((await area?.finish()) ?? []),
@@ -232,7 +232,7 @@ export async function runPrepared(
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
   const observer = parts.onOutput === undefined ? undefined : observedOutput(parts.onOutput, prepared.redactor);
-  const served = await prepared.served?.open();
+  const served = await prepared.openPort();
   const { capabilities } = workspace.attached;
   const hint = withNetworkHint(teeOutput(streams, observer?.tell), { spec, capabilities, code: prepared.code });
   const running = spanned(

@@ -16,7 +16,7 @@ import {
   type ProgramSpec,
 } from '#core';
 import type { Redactor } from '#journal';
-import { collectOutputs, type SaveOutput, type RunFolder, type ServedProgram, type Workspace } from '#sandbox';
+import { collectOutputs, type RunFolder, type Workspace } from '#sandbox';
 import { spanned, type ExecutionParts } from './parts.ts';
 import { redactedChunks } from './output-capture.ts';
 
@@ -194,8 +194,7 @@ export async function collectFor(
   { artifacts, onSpan, changedInputs }: ExecutionParts,
 ): Promise<Collected> {
   const { root } = workspace.place;
-  const save =
-    outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix, redactor) : undefined;
+  const hide = (text: string): string => redactor?.text(text) ?? text;
   const collect = {
     name: 'workspace.collect',
     attributes: { patterns: outputs.globs.length },
@@ -209,9 +208,15 @@ export async function collectFor(
         isFailedRun: isFailedEnd(end),
         programRoot: workspace.attached.root,
         // Files that earlier runs left are not results of this one.
-        ...(outputs.isAutomatic ? { changedSince: startedAt } : {}),
+        changedSince: outputs.isAutomatic ? startedAt : undefined,
       },
-      save === undefined ? {} : { save },
+      {
+        save:
+          outputs.save && artifacts !== undefined
+            ? ({ name, chunks, mediaType }) =>
+                artifacts.save(hide(outputs.artifactPrefix + name), redactedChunks(chunks, redactor), { mediaType })
+            : undefined,
+      },
     ),
   );
   if (outputs.isAutomatic)
@@ -225,19 +230,6 @@ export async function collectFor(
   }));
   if (!outputs.save || artifacts !== undefined) return collected;
   return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
-}
-
-function saveTo(
-  artifacts: NonNullable<ExecutionParts['artifacts']>,
-  prefix: string,
-  redactor: Redactor | undefined,
-): SaveOutput {
-  return async ({ name, chunks, mediaType }) => {
-    const whole = `${prefix}${name}`;
-    const clean = redactor?.text(whole) ?? whole;
-    const saved = await artifacts.save(clean, redactedChunks(chunks, redactor), { mediaType });
-    return { name: saved.name, version: saved.version };
-  };
 }
 
 /** A program that is ready to run. */
@@ -256,8 +248,8 @@ export interface PreparedProgram {
   readonly missing: () => Promise<readonly string[]>;
   /** The script or command line, to tell what it may do. */
   readonly code: string;
-  /** A port that is served while the program runs. */
-  readonly served: ServedProgram | undefined;
+  /** Opens the port that is served while the program runs, if any. The caller closes it. */
+  readonly openPort: () => Promise<{ close(): Promise<void> } | undefined>;
   /** To be called after the program: keeps what it wrote, checks the folders of the user, and returns further warnings. */
   readonly finish: () => Promise<readonly string[]>;
   /** Removes secrets of this program, and those that others left in the workspace. */

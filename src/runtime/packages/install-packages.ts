@@ -8,9 +8,11 @@ import {
   isProblem,
   type ProgramAction,
 } from '#core';
-import type { FoundPackages, PackageNeeds, PreparedPackages, StoredLayer } from '#sandbox';
+import type { PackageNeeds, PreparedPackages } from '#sandbox';
+
+type StoredLayer = PreparedPackages['layers'][number];
 import type { ActionContext } from '../action-context.ts';
-import { whenAllowed } from '../allow-action.ts';
+import { whenAllowed, type FoundPackages } from '../allow-action.ts';
 import type { Execution } from '../execution/execution.ts';
 import { executionFailure } from '../execution/parts.ts';
 
@@ -24,7 +26,7 @@ export async function packagesFor(
   context: ActionContext & { readonly execution: Execution },
 ): Promise<PreparedPackages | ActionProblem> {
   const { packages } = context.execution;
-  const layers: StoredLayer[] = [];
+  const layers: PreparedPackages['layers'][number][] = [];
   const warnings: string[] = [];
   let venv: PreparedPackages['venv'];
   try {
