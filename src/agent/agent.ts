@@ -172,9 +172,7 @@ interface Opened {
   readonly ancestry: Ancestry;
   readonly replay: Replay | undefined;
   readonly state: () => AgentState;
-  /** The usage of earlier messages of the same chat. */
   readonly before?: Budget;
-  /** The stored outputs of earlier messages of the same chat. */
   readonly outputs?: KeptOutputs;
 }
 

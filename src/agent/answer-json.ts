@@ -6,7 +6,6 @@ export type AnswerReading =
   | {
       readonly type: 'object';
       readonly value: Readonly<Record<string, unknown>>;
-      /** The parts of the answer that were ignored. */
       readonly notes: readonly string[];
     }
   | { readonly type: 'unreadable'; readonly problem: AnswerProblem };
@@ -14,7 +13,6 @@ export type AnswerReading =
 /** `message` names the error, its line and column, and the text before it. */
 export type AnswerProblem = JsonProblem;
 
-/** Characters of the answer that a problem quotes. */
 const QUOTED_BEFORE = 40;
 
 /**
@@ -52,7 +50,6 @@ function describeIgnoredText(text: string, from: number, to: number): readonly s
   ];
 }
 
-/** An error in an answer or in a decision. */
 export interface Repairable {
   readonly message: string;
   readonly hint?: string;

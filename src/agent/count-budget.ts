@@ -20,7 +20,6 @@ export const NOTHING_USED: Budget = {
   wallMs: 0,
 };
 
-/** Actions that start a program. */
 const STARTS: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command', 'start_command']);
 
 export function startsProgram(action: Action['type']): boolean {

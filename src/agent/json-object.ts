@@ -32,7 +32,6 @@ type Fault = Pick<JsonProblem, 'kind' | 'message' | 'offset'>;
 
 export const MAX_JSON_CHARACTERS = 16 * 1024 * 1024;
 export const MAX_JSON_DEPTH = 64;
-/** The longest number or literal. */
 export const MAX_WORD = 1000;
 
 const WORD = /[\w.+-]+/y;
@@ -155,7 +154,6 @@ function scanWord(text: string, at: number, depth: number): number | Fault {
   return VALID_WORD.test(word) ? at + word.length : invalid(`expected a value, found ${quoted(word)}`, at);
 }
 
-/** Returns the offset after the closing quote. */
 function scanString(text: string, start: number, depth: number): number | Fault {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -16,7 +16,6 @@ import { budgetLeft } from './count-budget.ts';
 import type { Run } from '#runtime';
 import type { AgentState } from './state.ts';
 
-/** The position of an agent in the tree of subagents. */
 export interface Ancestry {
   /** 0 for the agent that the user started. */
   readonly depth: number;
@@ -39,7 +38,6 @@ export function firstAncestry(): Ancestry {
   };
 }
 
-/** The task of a subagent. */
 export interface ChildTask {
   readonly skill: SkillEntry;
   readonly request: string;

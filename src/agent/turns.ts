@@ -24,7 +24,6 @@ import { delegate } from './subagent.ts';
 import { readInput } from '#tools';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 
-/** The state between two turns. */
 interface TurnState {
   readonly conversation: Conversation;
   /** Skills that the model still has to accept or reject. */
@@ -206,11 +205,8 @@ function findTurnsEnd(parts: AgentParts): TurnsEnd | undefined {
 }
 
 interface CallResults {
-  /** One result for each call, in the order of the answer. */
   readonly results: readonly ExchangeResult[];
-  /** Files that the calls read or wrote. */
   readonly touched: readonly string[];
-  /** The answer to the person, if one of the calls gave it. */
   readonly answer?: string;
 }
 

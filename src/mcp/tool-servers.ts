@@ -30,7 +30,6 @@ import { readTool } from './tool-schema.ts';
 import type { Runtime } from '#runtime';
 
 export interface ToolServersOptions {
-  /** The name of one server (default: all that are enabled). */
   readonly only?: string | undefined;
   /** Called when a server is connected to, which can take seconds. */
   readonly onConnect?: (server: string) => void;
@@ -40,7 +39,6 @@ export interface ToolServersOptions {
 export interface ServerState {
   readonly name: string;
   readonly tools: readonly ServerTool[];
-  /** Names of its skills; known after it was connected. */
   readonly skills: readonly string[];
   /** Why it or some of its tools and skills cannot be used. */
   readonly problems: readonly string[];

@@ -11,7 +11,6 @@ export const PROVIDERS = [
 ] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** A vendor that is reached with an API key. */
 export interface Vendor {
   readonly baseUrl: string;
   /** Environment variables with the key; the first one that is set counts. */
@@ -57,7 +56,6 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^gemini-/, 1_048_576],
 ];
 
-/** Returns undefined if no window is published. */
 export function publishedWindow(model: string): number | undefined {
   return WINDOWS.find(([family]) => family.test(model))?.[1];
 }

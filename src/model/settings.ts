@@ -1,6 +1,5 @@
 import { isObject, type Config } from '#core';
 
-/** Which model to use, and how to reach it. */
 export interface ModelSettings {
   /** One of `PROVIDERS`. */
   readonly provider: string;

@@ -13,7 +13,6 @@ import { sha256 } from '#platform';
 import { capabilityLabel, CONTAINED } from './capability-text.ts';
 
 export interface ApprovalTextOptions {
-  /** Columns of the terminal. */
   readonly width: number;
   /** `whole`: everything, up to very generous limits. `change`: only the diff of a write, nothing for other actions (default: `short`). */
   readonly show?: 'short' | 'whole' | 'change';

@@ -8,9 +8,7 @@ const MAX_INCLUDE_DEPTH = 8;
 const MAX_INCLUDED_FILES = 64;
 
 export interface PolicySource {
-  /** The file, the variable or the option. */
   readonly where: string;
-  /** Base of relative paths. */
   readonly base: string;
   readonly home: string | undefined;
 }
@@ -33,10 +31,8 @@ export function readPolicy(written: WrittenPolicy, source: PolicySource): Policy
   };
 }
 
-/** State of one reading. */
 interface Walk {
   readonly home: string | undefined;
-  /** Real paths of files already read. */
   readonly seen: Set<string>;
   readonly problems: Diagnostic[];
 }

@@ -22,9 +22,7 @@ export interface PolicyRule {
   readonly effect: Decision['effect'];
   readonly text: string;
   readonly origin: Decision['origin'];
-  /** Tools that the rule names. */
   readonly tools: readonly string[];
-  /** Matches further tool names. */
   readonly pattern?: Glob;
   /** Absent: the rule covers every use of the tool. */
   readonly subjects?: SubjectPattern;
@@ -104,7 +102,6 @@ export function ownName(tool: string): string {
   return OTHER_NAMES.get(tool)?.[0] ?? tool;
 }
 
-/** Parses a rule, or explains why the text is invalid. */
 export function readRule(
   text: string,
   {
@@ -207,7 +204,6 @@ function readPathPattern(
   return { kind: 'path', globs, anyCase: !isStrict };
 }
 
-/** Whether a rule applies to a tool. */
 export function appliesToTool({ tools, pattern }: PolicyRule, tool: string): boolean {
   return tools.includes(tool) || pattern?.matches(tool) === true;
 }

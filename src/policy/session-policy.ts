@@ -14,7 +14,6 @@ import { BY_RISK, narrowingLayer, narrowPolicy, type Policy, type PolicyLayer } 
 import { isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
 import { sha256 } from '#platform';
 
-/** Rules as text. */
 export interface RuleTexts {
   readonly allow?: readonly string[];
   readonly ask?: readonly string[];

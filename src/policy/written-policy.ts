@@ -5,7 +5,6 @@ import { EFFECTS, type Config, type LoadedConfig, type Decision } from '#core';
 export type PolicyConfig = LoadedConfig['policies'][number]['policy'];
 export type WrittenRule = LoadedConfig['policies'][number]['policy']['allow'][number];
 
-/** A policy as written in a file. */
 export type WrittenPolicy = NonNullable<Config['policy']>;
 
 export interface Contradiction {
@@ -17,7 +16,6 @@ export interface Contradiction {
   readonly by: string;
 }
 
-/** Converts a policy without its includes. */
 export function ownPolicy(written: WrittenPolicy, where: string): PolicyConfig {
   const rules = (list: Decision['effect']): readonly WrittenRule[] =>
     (written[list] ?? []).map((text) => ({ rule: text, where }));

@@ -4,7 +4,6 @@ import { readNotes, type ContinueCall } from './wording.ts';
 export const continueWith: ContinueCall = (path, offset) =>
   `load_resource(relative_path=${path}, offset=${String(offset)})`;
 
-/** Renders a skill file like skills-agent does. */
 export function showRead(read: OfType<Observation, 'resource-read'>): unknown {
   const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
   const notes = readNotes(read, continueWith);

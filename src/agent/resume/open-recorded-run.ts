@@ -13,7 +13,6 @@ export type OpenedRecord =
       readonly info: RunInfo;
       readonly start: AgentStart;
       readonly past: ReplayedRun;
-      /** What an earlier resume did and this one may repeat. */
       readonly repeats: readonly Action[];
     }
   /** The run cannot be resumed; nothing was changed. */

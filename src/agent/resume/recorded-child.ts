@@ -42,7 +42,6 @@ export async function recordedChild(
   }
 }
 
-/** The result of a subagent whose record cannot be followed. */
 export function lostChild({ run, end }: RecordedChild, why: string): ChildResult {
   return {
     outcome: 'failed',

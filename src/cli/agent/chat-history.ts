@@ -6,7 +6,6 @@ import { isSystemError, makeFolders, readPrivateFile, sha256, writeFileAtomicall
 import { toLine } from './chat-paste.ts';
 
 export interface ChatHistory {
-  /** Newest first, one line each. */
   readonly lines: () => readonly string[];
   readonly add: (message: string) => void;
 }

@@ -20,11 +20,9 @@ export interface ChatInput {
 
 export interface EditorOptions {
   readonly prompt: string;
-  /** Newest first, one line each. */
   readonly history: () => readonly string[];
   /** Completions of the end of a line, and the text that they replace. */
   readonly complete: (line: string) => { readonly hits: readonly string[]; readonly of: string };
-  /** The mention that a pasted path of a file becomes. */
   readonly mention: (pasted: string) => string | undefined;
   readonly signal: AbortSignal;
 }
@@ -89,7 +87,6 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
   });
 }
 
-/** Reads messages from a pipe or a file, one per line. */
 export function openLines(stdin: NodeJS.ReadableStream, signal: AbortSignal): ChatInput {
   const lines = createInterface({ input: stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
   const iterator = lines[Symbol.asyncIterator]();

@@ -41,7 +41,6 @@ export function openPasteFilter(
   };
 }
 
-/** The message that a line of the editor stands for. */
 export function toMessage(line: string): string {
   return line.replaceAll(LINE_END, '\n').replaceAll(TAB, '\t');
 }

@@ -24,9 +24,7 @@ import type { Style, Terminal } from '../terminal/terminal.ts';
 
 export interface AgentDisplay {
   readonly sink: EventSink;
-  /** Receives what programs print while they run. */
   readonly output: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
-  /** Prints the answer, unless it was already streamed. */
   readonly end: (answer: string) => void;
 }
 
@@ -184,7 +182,6 @@ export function displayFor(
   return openAgentDisplay(terminal, level, (onKey) => watchOutputKey(process, onKey));
 }
 
-/** The steps of a plan that are new or changed. */
 export function planLines(
   before: Plan | undefined,
   { steps }: Plan,
@@ -206,7 +203,6 @@ function isSame(before: Plan['steps'][number] | undefined, { title, status }: Pl
 interface StatusLine {
   /** Shows what is waited for, with the elapsed time, until `end`. */
   begin(text: string): void;
-  /** Shows something else for the same wait. */
   change(text: string): void;
   /** Takes what a program prints; its last line is shown after the key. */
   readonly output: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;

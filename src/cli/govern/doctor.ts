@@ -313,7 +313,6 @@ function linkFindings(base: AgentBase): readonly LinkFinding[] {
   return ROOTS.flatMap((folder) => rootFindings(path.join(base.base, folder), base));
 }
 
-/** Roots of `install`. */
 const ROOTS = [SHARED_FOLDER, '.agent/skills'];
 
 function rootFindings(root: string, base: AgentBase): readonly LinkFinding[] {

@@ -3,7 +3,6 @@ import { LONGEST_TIMER_MS } from '#platform';
 
 interface AskOptions {
   readonly signal: AbortSignal | undefined;
-  /** After this time, the question counts as answered with `no`. */
   readonly deadlineMs?: number | undefined;
 }
 

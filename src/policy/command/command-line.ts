@@ -27,11 +27,9 @@ const MAX_DEPTH = 8;
 export interface LineContext {
   /** Variables that only the runtime sets; the value of any other variable is unknown. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Variables that come with the line. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Reads a line for `bash -c`. */
 export function readCommandLine(text: string, { variables = {}, env = {} }: LineContext = {}): CommandLine {
   const given = Object.entries(env);
   const code = given.find(
@@ -162,7 +160,6 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Walk
     }
   }
 
-  /** Notes what a node means for the whole line. */
   function note(node: SyntaxNode): void {
     switch (node.type) {
       case 'Script':

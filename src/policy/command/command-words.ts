@@ -26,7 +26,6 @@ export function fixedWord(text: string): CommandWord {
   return { text, kind: 'fixed', pieces: [text], isSplit: false };
 }
 
-/** One word with unknown parts. */
 export function computedWord(text: string, pieces: readonly string[] = ['', '']): CommandWord {
   return { text, kind: 'computed', pieces, isSplit: false };
 }

@@ -13,7 +13,6 @@ export interface CommandReader {
   /** What the command reads from stdin; undefined if the line does not show it. */
   readonly stdin: string | undefined;
   readLine(text: string): CommandLine;
-  /** Whether the name is a function that the line defined before. */
   isFunction(name: string): boolean;
 }
 
