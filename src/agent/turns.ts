@@ -15,7 +15,7 @@ import {
   type ExchangeResult,
 } from './conversation.ts';
 import { readModelAnswer, type AgentDecision } from './decision.ts';
-import { keepPlan, type PlanContext } from './keep-plan.ts';
+import { keepPlan, type PlanContext } from './plan-limits.ts';
 import { CHOOSE_SKILLS, chooseSchema, chooseTool } from './own-tools.ts';
 import { repeatedTurns } from './state.ts';
 import { ownResult, type CallOutcome } from './agent-tools.ts';

@@ -13,13 +13,16 @@ import {
   VENDORS,
   isVendor,
   publishedWindow,
+  readModelName,
   readProvider,
+  requestParams,
+  settingsOfConfig,
   unavailable,
+  type ModelSettings,
   type ProviderName,
   type Vendor,
   type VendorName,
 } from './providers.ts';
-import { readModelName, requestParams, settingsOfConfig, type ModelSettings } from './settings.ts';
 import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
 import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
 import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';

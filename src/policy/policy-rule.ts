@@ -10,9 +10,8 @@ import {
   type Decision,
   isProblem,
 } from '#core';
-import type { SimpleCommand } from './command/command-line-parts.ts';
+import { fixedWord, type SimpleCommand } from './command/command-words.ts';
 import { matchesLine, type Match } from './command/command-match.ts';
-import { fixedWord } from './command/command-words.ts';
 import { firstUncovered, readCommandPattern, type CommandPattern } from './command/command-pattern.ts';
 
 type Glob = ReturnType<typeof compileGlob>;

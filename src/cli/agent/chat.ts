@@ -14,8 +14,7 @@ import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } fro
 import { askForTrust, hiddenJson } from './consent.ts';
 import { completeCommand, handleLine } from './chat-commands.ts';
 import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
-import { openChatHistory } from './chat-history.ts';
-import { openEditor, openLines, type ChatInput } from './chat-input.ts';
+import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { takeInterrupts, type Interrupts } from './interrupts.ts';

@@ -13,9 +13,16 @@ import {
 } from 'unbash';
 
 import type { CommandLine } from '#core';
-import type { CommandWord, SimpleCommand, Unclear } from './command-line-parts.ts';
+import {
+  NO_VARIABLES,
+  commandWord,
+  computedWord,
+  type CommandWord,
+  type SimpleCommand,
+  type Unclear,
+  type Variables,
+} from './command-words.ts';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
-import { commandWord, computedWord, NO_VARIABLES, type Variables } from './command-words.ts';
 
 const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;
