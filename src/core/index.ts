@@ -66,7 +66,7 @@ export {
   type RunLimits,
   type RunningProgram,
   type StagedSkill,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from './execution.ts';
 export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';

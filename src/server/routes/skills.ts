@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { estimateTokens, isSkillError, sliceStart, toRelativePath, type SkillEntry } from '#core';
 import { listSkillFiles, parseSkillMd, readSkillFile, type SkillIndex } from '#skills';
-import { agentBases, isRefusal, openAgentView, readLock } from '#packs';
+import { findLockedSkill, openAgentFolders } from '#packs';
 import { inConfined, readTreeDigest, sha256 } from '#platform';
 import { checkAndFix, openSecrets } from '#runtime';
 import {
@@ -132,7 +132,7 @@ function openListing({ options: { runtime }, surroundings }: SkillContext): () =
   };
 
   async function listing(index: SkillIndex): Promise<Listing> {
-    const seenBy = openAgentView(() => agentBases(surroundings));
+    const { seeing: seenBy } = openAgentFolders(surroundings);
     const untrusted = await runtime.distrust(index.skills);
     const problems = countProblems(index);
     const rows = index.skills.map((skill): Immutable<SkillRow> => ({
@@ -287,10 +287,9 @@ function listPowers(
   };
 }
 
-function findInstallation({ dir, name }: SkillEntry): Pick<Immutable<SkillDetail>, 'installed'> {
+function findInstallation({ dir }: SkillEntry): Pick<Immutable<SkillDetail>, 'installed'> {
   const root = path.dirname(dir);
-  const lock = readLock(root);
-  const locked = lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(name);
+  const locked = findLockedSkill(dir);
   if (locked === undefined) return {};
   const { source, installedAt, digest, version, revision, signedBy } = locked;
   return {
