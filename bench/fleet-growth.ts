@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import pg, { type Pool, type PoolClient } from 'pg';
 
-import { listQuestions } from '../src/fleet/approval-table.ts';
+import { openFleetApprovals } from '../src/fleet/approval-table.ts';
 import { newestActs } from '../src/fleet/audit.ts';
 import { openQueue, type SubmittingQueue } from '../src/fleet/dbos-queue.ts';
 import { fleetState } from '../src/fleet/fleet-state.ts';
@@ -188,7 +188,7 @@ async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue
   });
   await time('fleet status', () => fleetState(pool));
   await time('/metrics', () => metricsText(pool, PROJECT));
-  await time('questions that wait', () => listQuestions(pool, PROJECT));
+  await time('questions that wait', () => openFleetApprovals(pool, queue, { actor: 'bench', project: PROJECT }).list());
   await time('newest 50 acts of the audit', () => newestActs(pool, PROJECT));
   await time('the record of a run', async () => {
     let lines = 0;

@@ -3,19 +3,14 @@ import { randomUUID } from 'node:crypto';
 
 import type { Pool, PoolClient } from 'pg';
 
-import { APPROVAL_SCOPES, invalidInput, quoted, type ApprovalAnswer, type ApprovalRequest, type Approve } from '#core';
-import { conflict, questionView, type ApprovalBook } from '#server';
+import { APPROVAL_SCOPES, quoted, type ApprovalAnswer, type ApprovalRequest, type Approve } from '#core';
+import { httpError, type ApprovalBook } from '#server';
+import { recordAct } from './audit.ts';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { continueRun } from './hand-over.ts';
+import type { Submitter } from './run-table.ts';
 import { storableJson, storableText } from './storable-text.ts';
-
-export interface FleetQuestion {
-  readonly run: string;
-  readonly id: string;
-  readonly question: ApprovalRequest;
-  readonly askedAt: Date;
-}
 
 /**
  * Answers of people to the questions of one run. A question without an answer is left in the table, and the run waits. `reached` repeats a
@@ -94,17 +89,6 @@ export async function isAnswered(client: PoolClient, run: string): Promise<boole
   return rowCount === 0;
 }
 
-/** The questions of a project that wait for an answer, oldest first. */
-export async function listQuestions(pool: Pool, project: string): Promise<readonly FleetQuestion[]> {
-  const { rows } = await pool.query<FleetQuestion>(
-    `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
-     join skillwright.runs r on r.id = a.run
-     where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit ${String(MAX_LISTED)}`,
-    [project],
-  );
-  return rows;
-}
-
 /** Answered ones make room for the next. */
 const MAX_LISTED = 1_000;
 
@@ -116,12 +100,12 @@ export interface QuestionAnswer {
   readonly note?: string;
 }
 
-/** Answers a question and continues the run, in one transaction. Throws `input/invalid` if it does not wait for this answer. */
+/** Answers a question and continues the run, in one transaction. Throws a 409 if it does not wait for this answer. */
 export async function answerQuestion(
   pool: Pool,
   queue: RunQueue,
   { run, id, verdict, scope = 'once', note }: QuestionAnswer,
-  { actor, project }: { readonly actor: string; readonly project: string },
+  { actor, project }: Submitter,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockRun(client, run);
@@ -132,10 +116,14 @@ export async function answerQuestion(
     );
     const [asked] = rows;
     if (asked === undefined)
-      throw invalidInput(`no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`, 'a waiting question');
+      throw httpError(
+        409,
+        `no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`,
+        'pass a waiting question',
+      );
     const offered = offeredScopes(asked.question);
     if (verdict === 'yes' && !offered.includes(scope))
-      throw invalidInput(`this question cannot be answered for ${quoted(scope)}`, offered.join(', '));
+      throw httpError(409, `this question cannot be answered for ${quoted(scope)}`, `pass ${offered.join(', ')}`);
     await client.query(
       `update skillwright.approvals set verdict = $3, scope = $4, note = $5, answered_by = $6, answered_at = now()
        where run = $1 and id = $2`,
@@ -143,37 +131,40 @@ export async function answerQuestion(
     );
     await continueRun(client, queue, run);
   });
+  await recordAct(
+    pool,
+    { actor, project },
+    { act: 'approval-answer', target: `${run} ${id}`, detail: { verdict, scope } },
+  );
 }
 
 /** The questions of a project for the API. An id names the run too: `RUN/QUESTION`. */
-export function openFleetApprovals(
-  pool: Pool,
-  queue: RunQueue,
-  owner: { readonly actor: string; readonly project: string },
-): ApprovalBook {
+export function openFleetApprovals(pool: Pool, queue: RunQueue, owner: Submitter): ApprovalBook {
   return {
     async list() {
-      const questions = await listQuestions(pool, owner.project);
+      const { rows } = await pool.query<{ run: string; id: string; question: ApprovalRequest; askedAt: Date }>(
+        `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
+         join skillwright.runs r on r.id = a.run
+         where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit ${String(MAX_LISTED)}`,
+        [owner.project],
+      );
       return {
-        pending: questions.map(({ run, id, question, askedAt }) => ({
-          ...questionView(question, askedAt.toISOString()),
-          id: `${run}/${id}`,
+        waiting: rows.map(({ run, id, question, askedAt }) => ({
+          request: { ...question, id: `${run}/${id}`, scopes: offeredScopes(question) },
+          at: askedAt.toISOString(),
           run,
-          scopes: offeredScopes(question),
         })),
+        questions: rows.map(({ askedAt, ...rest }) => ({ ...rest, askedAt: askedAt.toISOString() })),
         stored: [],
         problems:
-          questions.length < MAX_LISTED
+          rows.length < MAX_LISTED
             ? []
             : [`only the oldest ${String(MAX_LISTED)} questions are listed; answer some to see more`],
       };
     },
-    async answer(name, { verdict, scope, reason }) {
+    answer(name, { verdict, scope, reason }) {
       const [, run = '', id = ''] = /^([^/]*)\/(.*)$/.exec(name) ?? [];
-      const answer = { run, id, verdict, scope, note: reason };
-      await answerQuestion(pool, queue, answer, owner).catch((error: unknown) => {
-        throw conflict(error);
-      });
+      return answerQuestion(pool, queue, { run, id, verdict, scope, note: reason }, owner);
     },
     revoke: () => Promise.resolve(0),
   };

@@ -23,8 +23,7 @@ export interface FleetContext {
   /** A folder of this server, for records that are read. */
   readonly base: string;
   readonly folders: RecordFolders;
-  /** Absent: the server has no pages, and of runs it shows states and events only. */
-  readonly page?: FleetPage;
+  readonly page: FleetPage;
   readonly schedules: Schedules;
   /** The skills of a run that is submitted now. */
   readonly skillSet: () => Promise<string>;

@@ -50,7 +50,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
     options,
     keyring,
     folders: openRecordFolders(options),
-    pages: openPageFiles(options.page?.pages),
+    pages: openPageFiles(options.page.pages),
     closing: closing.signal,
     onNote,
   };

@@ -1,11 +1,8 @@
 /** The output files of runs: names in a table, bytes among the contents, so that they outlive the worker. */
-import path from 'node:path';
-
 import type { Pool } from 'pg';
 
 import { sha256 } from '#platform';
 import { leftOutNotes, readResults, redactedChunks, type Execution, type Session } from '#runtime';
-import { fileRoute, httpError, type Route } from '#server';
 import type { ContentStore } from './content-store.ts';
 import type { QueuedRun } from './run-queue.ts';
 
@@ -91,20 +88,4 @@ export async function listRunFiles(pool: Pool, project: string, run: string): Pr
     [project, run],
   );
   return rows;
-}
-
-export function runFileRoute({ pool, contents }: FileLocation, project: string): Route {
-  return fileRoute(
-    '/runs/{id}/files/{path}',
-    'Download an output file of a run',
-    {},
-    async ({ params: { id = '', path: name = '' } }) => {
-      const file = (await listRunFiles(pool, project, id)).find((one) => one.name === name);
-      if (file === undefined) throw httpError(404, 'no such file');
-      const bytes = await contents.load(file.digest);
-      if (bytes === undefined || sha256(bytes) !== file.digest)
-        throw httpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
-      return { name: path.basename(name), mediaType: 'application/octet-stream', chunks: [bytes] };
-    },
-  );
 }

@@ -4,7 +4,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
-import { runAgent, type AgentOptions, type AgentResult } from '#agent';
+import type { AgentOptions, AgentResult } from '#agent';
 import { sliceEnd, isSkillError, type RunEvent } from '#core';
 import type { EventSink } from '#journal';
 import {
@@ -136,13 +136,6 @@ async function copyResults(session: Session, folder: string): Promise<readonly s
       refused.push({ name: file.name, reason: error.message });
     });
   return leftOutNotes([...leftOut, ...refused]);
-}
-
-/** The default way to run an agent, with the options of the server. */
-export function resolveRunAgent({
-  runAgent: own = (given) => runAgent(given),
-}: RunServerOptions): NonNullable<RunServerOptions['runAgent']> {
-  return own;
 }
 
 function liveMessage(event: RunEvent): LiveMessage | undefined {

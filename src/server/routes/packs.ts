@@ -21,7 +21,7 @@ import { sha256 } from '#platform';
 import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
-import { jsonRoute, type Immutable, type Route } from '../router.ts';
+import { route, type Immutable, type Route } from '../router.ts';
 
 type ParsedRequest = ReturnType<typeof PackRequest.parse>;
 type Plan = Immutable<PackPlan>;
@@ -29,13 +29,13 @@ type Planned = Omit<Plan, 'digest'>;
 
 export function packRoutes(context: ServerContext): readonly Route[] {
   return [
-    jsonRoute(
+    route(
       'POST /packs/plan',
       'Plan an install, an update or an uninstall; nothing is changed',
       { body: PackRequest, answer: PackPlan },
       async ({ body, signal }) => withDigest((await change(context, body, { signal })).plan),
     ),
-    jsonRoute(
+    route(
       'POST /packs/apply',
       'Carry out a plan, if it is still the same',
       { body: PackApply, answer: PackApplied },

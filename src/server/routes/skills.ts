@@ -18,7 +18,7 @@ import {
 } from '../api/skills.ts';
 import type { SkillContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
-import { jsonRoute, type Immutable, type Route } from '../router.ts';
+import { route, type Immutable, type Route } from '../router.ts';
 
 const MAX_LEFT_OUT = 500;
 const MAX_BODY_CHARACTERS = 400_000;
@@ -36,7 +36,7 @@ interface Listing {
 export function skillRoutes(context: SkillContext): readonly Route[] {
   const list = openListing(context);
   return [
-    jsonRoute(
+    route(
       'GET /skills',
       'List or search skills',
       { query: SkillQuery, answer: SkillList },
@@ -56,7 +56,7 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
         };
       },
     ),
-    jsonRoute(
+    route(
       'GET /scan',
       'Show how many skills there are of each kind, and the folders that were left out',
       { answer: ScanView },
@@ -80,7 +80,7 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
         };
       },
     ),
-    jsonRoute(
+    route(
       'GET /skills/{id}',
       'Show a skill: instructions, files, problems, what it may do, cost, trust and versions',
       { answer: SkillDetail },
@@ -89,13 +89,13 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
         return readDetail(context, context.options.runtime.find(id), byName, signal);
       },
     ),
-    jsonRoute(
+    route(
       'GET /skills/{id}/files/{path}',
       'Read a file of a skill',
       { answer: SkillFile },
       ({ params: { id = '', path: file = '' } }) => readShownFile(context.options.runtime.find(id), file),
     ),
-    jsonRoute(
+    route(
       'POST /skills/{id}/repair',
       'Apply the mechanical fixes that the skill page shows',
       { body: RepairRequest, answer: Repaired },
