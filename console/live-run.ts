@@ -1,5 +1,8 @@
 /** The state of a run that is followed: its steps, plan and answer, with what is not recorded. Keeps the newest steps only, so that memory stays flat. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+
 import type { EventRow } from '#server/api';
+import { address } from './client.ts';
 
 export interface RunStep {
   readonly key: number;
@@ -62,54 +65,81 @@ export type LiveMessage =
 
 /** Adds messages to the state of a run. */
 export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): LiveRun {
-  let { last, attempt, plan, answer, delta, output, elapsedMs, tokens, isOver, stepsLeftOut } = run;
-  const steps = [...run.steps];
+  let next = { ...run, steps: [...run.steps] };
   for (const message of messages) {
-    if (message.type === 'delta') delta += message.text;
-    else if (message.type === 'withdraw') delta = '';
-    else if (message.type === 'output') output = (output + message.text).slice(-MAX_OUTPUT);
-    else if (message.type === 'end') isOver = true;
+    if (message.type === 'delta') next.delta += message.text;
+    else if (message.type === 'withdraw') next.delta = '';
+    else if (message.type === 'output') next.output = (next.output + message.text).slice(-MAX_OUTPUT);
+    else if (message.type === 'end') next.isOver = true;
     else {
       const { row } = message;
       // Another worker continues the run in a record of its own, which repeats this one.
-      if (row.attempt !== attempt) {
-        ({ last, plan, answer, delta, output, elapsedMs, tokens, stepsLeftOut } = EMPTY_RUN);
-        ({ attempt } = row);
-        steps.length = 0;
-      }
+      if (row.attempt !== next.attempt) next = { ...EMPTY_RUN, attempt: row.attempt, isOver: next.isOver, steps: [] };
       // A stream that reconnects may repeat a line.
-      if (row.seq <= last) continue;
-      last = row.seq;
-      elapsedMs = Math.max(elapsedMs, row.at);
-      plan = row.plan ?? plan;
-      tokens += row.tokens ?? 0;
-      if (row.answer !== undefined) ({ answer } = row);
-      if (row.type === 'model-answer') delta = '';
-      if (row.type === 'observation') output = '';
-      const known = row.call === undefined ? -1 : steps.findLastIndex((step) => step.row.call === row.call);
-      const step = steps[known];
-      if (step !== undefined) steps[known] = { ...step, more: [...step.more, row] };
-      else if (!MINOR.has(row.type)) steps.push({ key: row.seq, row, more: [] });
+      if (row.seq <= next.last) continue;
+      next.last = row.seq;
+      next.elapsedMs = Math.max(next.elapsedMs, row.at);
+      next.plan = row.plan ?? next.plan;
+      next.tokens += row.tokens ?? 0;
+      next.answer = row.answer ?? next.answer;
+      if (row.type === 'model-answer') next.delta = '';
+      if (row.type === 'observation') next.output = '';
+      const known = row.call === undefined ? -1 : next.steps.findLastIndex((step) => step.row.call === row.call);
+      const step = next.steps[known];
+      if (step !== undefined) next.steps[known] = { ...step, more: [...step.more, row] };
+      else if (!MINOR.has(row.type)) next.steps.push({ key: row.seq, row, more: [] });
     }
   }
-  const over = Math.max(0, steps.length - MAX_STEPS);
-  stepsLeftOut += over;
-  return {
-    last,
-    attempt,
-    steps: steps.slice(over),
-    stepsLeftOut,
-    plan,
-    answer,
-    delta,
-    output,
-    elapsedMs,
-    tokens,
-    isOver,
-  };
+  const over = Math.max(0, next.steps.length - MAX_STEPS);
+  return { ...next, steps: next.steps.slice(over), stepsLeftOut: next.stepsLeftOut + over };
 }
 
 /** The id that the server gave to the last row. */
 export function lastId({ last, attempt }: LiveRun): string {
   return attempt === undefined ? String(last) : `${String(attempt)}-${String(last)}`;
+}
+
+/** Follows a run. Messages are shown together, at most once per frame. */
+export function useLiveRun(id: string, connection: string): LiveRun {
+  const [run, setRun] = useState(EMPTY_RUN);
+  const last = useRef('0');
+  useEffect(() => {
+    let waiting: LiveMessage[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const flush = (): void => {
+      timer = undefined;
+      const messages = waiting;
+      waiting = [];
+      setRun((now) => {
+        const next = withMessages(now, messages);
+        last.current = lastId(next);
+        return next;
+      });
+    };
+    const take = (message: LiveMessage): void => {
+      waiting.push(message);
+      timer ??= setTimeout(flush, 16);
+    };
+    const source = new EventSource(address('/runs/{id}/live', { id, after: last.current }));
+    const on = (name: string, read: (data: string) => LiveMessage): void =>
+      source.addEventListener(name, ({ data }: MessageEvent<string>) => take(read(data)));
+    on('row', (data) => ({ type: 'row', row: JSON.parse(data) }));
+    on('delta', (data) => ({ type: 'delta', text: textIn(data) }));
+    on('output', (data) => ({ type: 'output', text: textIn(data) }));
+    on('withdraw', () => ({ type: 'withdraw' }));
+    on('end', () => {
+      source.close();
+      return { type: 'end' };
+    });
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
+  }, [id, connection]);
+  return run;
+}
+
+function textIn(data: string): string {
+  const { text }: { readonly text: string } = JSON.parse(data);
+  return text;
 }

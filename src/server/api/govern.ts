@@ -82,7 +82,6 @@ export const PolicyView = z.object({
     }),
   ),
 });
-export type PolicyView = z.output<typeof PolicyView>;
 
 export const ExplainRequest = z.strictObject({
   tool: text.min(1).max(200),
@@ -97,7 +96,6 @@ export const DecisionView = z.object({
   reason: text,
   capabilities: z.array(text),
 });
-export type DecisionView = z.output<typeof DecisionView>;
 
 export const Isolation = z.object({
   executors: z.array(

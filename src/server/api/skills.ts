@@ -38,7 +38,7 @@ export const SkillList = z.object({
   total: count.describe('skills that match'),
   skills: z.array(SkillRow),
 });
-export type SkillList = z.output<typeof SkillList>;
+
 
 export const ScanView = z.object({
   indexHash: text,
@@ -48,7 +48,7 @@ export const ScanView = z.object({
   leftOutTotal: count,
   roots: z.array(z.object({ source: text, path: text, status: text, skills: count })),
 });
-export type ScanView = z.output<typeof ScanView>;
+
 
 const Diagnostic = z.object({
   code: text,
@@ -159,7 +159,7 @@ export const PackRequest = z.strictObject({
   skills: z.array(text.max(200)).max(200).default([]),
   scope: z.enum(['project', 'user']).optional(),
 });
-export type PackRequest = z.input<typeof PackRequest>;
+
 
 export const PackPlan = z.object({
   root: text,

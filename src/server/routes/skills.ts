@@ -30,7 +30,7 @@ interface Listing {
   readonly index: SkillIndex;
   readonly rows: readonly Immutable<SkillRow>[];
   readonly byName: ReadonlyMap<string, Immutable<SkillRow>>;
-  readonly facets: Immutable<ScanView>['facets'];
+  readonly facets: Readonly<Record<'sources' | 'states' | 'agents', ReturnType<typeof countFacet>>>;
 }
 
 export function skillRoutes(context: SkillContext): readonly Route[] {
