@@ -5,12 +5,10 @@ import type { Pool, PoolClient } from 'pg';
 
 import { APPROVAL_SCOPES, quoted, type ApprovalAnswer, type ApprovalRequest, type Approve } from '#core';
 import { httpError, type ApprovalBook } from '#server';
-import { recordAct } from './audit.ts';
-import { inTransaction } from './database.ts';
-import type { QueuedRun, RunQueue } from './run-queue.ts';
+import { inTransaction, storableJson, storableText } from './database.ts';
 import { continueRun } from './hand-over.ts';
-import type { Submitter } from './run-table.ts';
-import { storableJson, storableText } from './storable-text.ts';
+import { recordAct } from './keys.ts';
+import type { QueuedRun, RunDatabase, Submitter } from './queue.ts';
 
 /**
  * Answers of people to the questions of one run. A question without an answer is left in the table, and the run waits. `reached` repeats a
@@ -20,52 +18,49 @@ export function openApprovalTable(
   pool: Pool,
   run: string,
   reached: <T>(act: () => Promise<T>) => Promise<T> = (act) => act(),
-): { readonly approve: Approve } {
-  return {
-    async approve(request) {
-      // Names this use of the answer, so that a repeated statement finds what it has used before.
-      const use = randomUUID();
-      const { rows } = await reached(() =>
-        pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalAnswer['scope']; note: string | null }>(
-          `update skillwright.approvals set used_at = now(), used_by = $4
-           where run = $1 and id = (select id from skillwright.approvals where run = $1 and verdict is not null
-             and ((id = $2 and (used_at is null or used_by = $4)) or (scope = 'run' and question->>'coverage' = $3))
-             order by id = $2 desc, answered_at desc limit 1)
-           returning verdict, scope, note`,
-          [run, request.id, storableText(request.coverage), use],
-        ),
-      );
-      const [answered] = rows;
-      if (answered !== undefined) {
-        const { verdict, scope, note } = answered;
-        const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };
-        return answer;
-      }
-      await reached(() =>
-        pool.query(
-          `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
-           on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
-             used_at = null, used_by = null, asked_at = now() where approvals.used_at is not null`,
-          [run, request.id, storableJson(request)],
-        ),
-      );
-      return 'pending';
-    },
+): Approve {
+  return async (request) => {
+    // Names this use of the answer, so that a repeated statement finds what it has used before.
+    const use = randomUUID();
+    const { rows } = await reached(() =>
+      pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalAnswer['scope']; note: string | null }>(
+        `update skillwright.approvals set used_at = now(), used_by = $4
+         where run = $1 and id = (select id from skillwright.approvals where run = $1 and verdict is not null
+           and ((id = $2 and (used_at is null or used_by = $4)) or (scope = 'run' and question->>'coverage' = $3))
+           order by id = $2 desc, answered_at desc limit 1)
+         returning verdict, scope, note`,
+        [run, request.id, storableText(request.coverage), use],
+      ),
+    );
+    const [answered] = rows;
+    if (answered !== undefined) {
+      const { verdict, scope, note } = answered;
+      return { verdict, scope, by: 'callback', reason: note ?? undefined };
+    }
+    await reached(() =>
+      pool.query(
+        `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
+         on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
+           used_at = null, used_by = null, asked_at = now() where approvals.used_at is not null`,
+        [run, request.id, storableJson(request)],
+      ),
+    );
+    return 'pending';
   };
 }
 
-/** How many questions of an attempt have no answer yet, or one that came before the attempt ended. */
-export async function pendingQuestions(pool: Pool, { run, attempt }: QueuedRun): Promise<number> {
-  const { rows } = await pool.query<{ count: string }>(
-    `select count(*) from skillwright.approvals a join skillwright.attempts t on t.run = a.run and t.attempt = $2
-     where a.run = $1 and (a.verdict is null or (a.used_at is null and a.asked_at >= t.started_at))`,
+/** Whether a question of an attempt has no answer yet, or one that came before the attempt ended. */
+export async function hasPendingQuestions(pool: Pool, { run, attempt }: QueuedRun): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select 1 from skillwright.approvals a join skillwright.attempts t on t.run = a.run and t.attempt = $2
+     where a.run = $1 and (a.verdict is null or (a.used_at is null and a.asked_at >= t.started_at)) limit 1`,
     [run, attempt],
   );
-  return Number(rows[0]?.count ?? 0);
+  return rowCount !== 0;
 }
 
 /** Continues a run whose questions were answered before it began to wait. */
-export async function continueAnswered(pool: Pool, queue: RunQueue, run: string): Promise<void> {
+export async function continueAnswered({ pool, queue }: RunDatabase, run: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockRun(client, run);
     if (await isAnswered(client, run)) await continueRun(client, queue, run);
@@ -102,8 +97,7 @@ export interface QuestionAnswer {
 
 /** Answers a question and continues the run, in one transaction. Throws a 409 if it does not wait for this answer. */
 export async function answerQuestion(
-  pool: Pool,
-  queue: RunQueue,
+  { pool, queue }: RunDatabase,
   { run, id, verdict, scope = 'once', note }: QuestionAnswer,
   { actor, project }: Submitter,
 ): Promise<void> {
@@ -139,10 +133,10 @@ export async function answerQuestion(
 }
 
 /** The questions of a project for the API. An id names the run too: `RUN/QUESTION`. */
-export function openFleetApprovals(pool: Pool, queue: RunQueue, owner: Submitter): ApprovalBook {
+export function openFleetApprovals(database: RunDatabase, owner: Submitter): ApprovalBook {
   return {
     async list() {
-      const { rows } = await pool.query<{ run: string; id: string; question: ApprovalRequest; askedAt: Date }>(
+      const { rows } = await database.pool.query<{ run: string; id: string; question: ApprovalRequest; askedAt: Date }>(
         `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
          join skillwright.runs r on r.id = a.run
          where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit ${String(MAX_LISTED)}`,
@@ -164,7 +158,7 @@ export function openFleetApprovals(pool: Pool, queue: RunQueue, owner: Submitter
     },
     answer(name, { verdict, scope, reason }) {
       const [, run = '', id = ''] = /^([^/]*)\/(.*)$/.exec(name) ?? [];
-      return answerQuestion(pool, queue, { run, id, verdict, scope, note: reason }, owner);
+      return answerQuestion(database, { run, id, verdict, scope, note: reason }, owner);
     },
     revoke: () => Promise.resolve(0),
   };

@@ -187,9 +187,10 @@ function unreachable(error: unknown, unreachableMs: number): SkillError {
 
 async function* readEvents(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<FleetEvent> {
   let text = '';
-  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+  const decoder = new TextDecoder();
+  for await (const piece of body) {
     heard();
-    text += piece;
+    text += decoder.decode(piece, { stream: true });
     const frames = text.split('\n\n');
     text = frames.pop() ?? '';
     for (const frame of frames) {

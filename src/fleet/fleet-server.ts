@@ -9,12 +9,12 @@ import type { Pool } from 'pg';
 import { SkillError } from '#core';
 import { limitConnections, LOOPBACK_HEADERS, respond } from '#platform';
 import { answerApi, httpError, openPageFiles, sendError } from '#server';
+import { reasonText } from './database.ts';
 import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
 import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
 import { metricsText } from './metrics.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
-import { fleetRoutes } from './routes.ts';
-import type { FleetContext } from './context.ts';
+import { fleetRoutes, type FleetContext } from './routes.ts';
 import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
 import { openRecordFolders, type RecordFolders } from './stored-records.ts';
 import { deliver } from './webhooks.ts';
@@ -89,7 +89,7 @@ async function deliverLoop(
 ): Promise<void> {
   while (!signal.aborted) {
     const sent = await deliver(pool, signal, webhooksTo).catch((error: unknown) => {
-      if (!signal.aborted) onNote(`webhooks: ${error instanceof Error ? error.message : String(error)}`);
+      if (!signal.aborted) onNote(`webhooks: ${reasonText(error)}`);
       return 0;
     });
     if (sent === 0) await sleep(DELIVERY_MS, undefined, { signal }).catch(() => undefined);
@@ -101,7 +101,7 @@ async function deliverLoop(
  * silent may still have results in its memory.
  */
 async function reconcileLoop(
-  { pool, queue }: FleetServerOptions,
+  options: FleetServerOptions,
   signal: AbortSignal,
   onNote: (note: string) => void,
 ): Promise<void> {
@@ -111,13 +111,13 @@ async function reconcileLoop(
     if (signal.aborted) return;
     try {
       for (const { run, because } of [
-        ...(await takeOverRuns(pool, queue, by, LOST_SECONDS)),
-        ...(await reconcile(pool, queue, by)),
+        ...(await takeOverRuns(options, by, LOST_SECONDS)),
+        ...(await reconcile(options, by)),
       ])
         onNote(`run ${run}: ${because}`);
       ms = PASS_SECONDS * 1_000;
     } catch (error) {
-      if (!signal.aborted) onNote(`reconciler: ${error instanceof Error ? error.message : String(error)}`);
+      if (!signal.aborted) onNote(`reconciler: ${reasonText(error)}`);
       ms = 2 * SILENT_SECONDS * 1_000;
     }
   }
@@ -142,7 +142,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, exchan
     await route(request, response, exchange);
   } catch (error) {
     if (sendError(response, error)) return;
-    exchange.onNote(`request failed: ${error instanceof Error ? error.message : String(error)}`);
+    exchange.onNote(`request failed: ${reasonText(error)}`);
     respond(response, 503, { error: 'the request could not be completed; try again' });
   }
 }

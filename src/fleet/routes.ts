@@ -1,18 +1,48 @@
 /** The routes of the fleet API for the owner of a key: those of the console, in the same shapes as on one machine, and those of a fleet. */
-import { DEFAULT_BUDGET, defined } from '#core';
+import { DEFAULT_BUDGET, defined, type HostPattern, type Surroundings } from '#core';
 import { newRunId } from '#journal';
+import type { Runtime } from '#runtime';
 import { httpError, route, sharedRoutes, type Route } from '#server';
 import { VERSION } from '../version.ts';
 import * as api from './api.ts';
 import { answerQuestion, openFleetApprovals } from './approval-table.ts';
-import { newestActs, recordAct } from './audit.ts';
-import { cancelRun } from './cancel-run.ts';
-import type { FleetContext } from './context.ts';
-import { fleetState } from './fleet-state.ts';
-import { createKey, hasRight, listKeys, needRight, revokeKey, type Identity, type Right } from './keys.ts';
-import { newestRuns, submitRun, type FleetRun } from './run-table.ts';
-import { findRun, openStoredRecords } from './stored-records.ts';
+import {
+  createKey,
+  hasRight,
+  listKeys,
+  needRight,
+  newestActs,
+  recordAct,
+  revokeKey,
+  type Identity,
+  type Right,
+} from './keys.ts';
+import { fleetState } from './metrics.ts';
+import type { Fleet } from './open-fleet.ts';
+import { addSchedule, listSchedules, removeSchedule } from './queue.ts';
+import { cancelRun, newestRuns, submitRun, type FleetRun } from './run-table.ts';
+import { findRun, openStoredRecords, type RecordFolders } from './stored-records.ts';
 import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
+
+/** What the console shows besides runs: the skills that submitted runs get, and the rules of this folder. */
+interface FleetPage {
+  readonly runtime: Runtime;
+  readonly surroundings: Surroundings;
+  /** Folder of the built page. */
+  readonly pages: string;
+}
+
+/** What the routes share. */
+export interface FleetContext extends Fleet {
+  /** A folder of this server, for records that are read. */
+  readonly base: string;
+  readonly folders: RecordFolders;
+  readonly page: FleetPage;
+  /** The skills of a run that is submitted now. */
+  readonly skillSet: () => Promise<string>;
+  /** Hosts that are not on the internet and may get webhooks (default: none). */
+  readonly webhooksTo?: readonly HostPattern[];
+}
 
 const CHANGE_MS = 500;
 
@@ -36,7 +66,7 @@ function withRight(identity: Identity, right: Right, routes: readonly Route[]): 
 }
 
 function pageRoutes(context: FleetContext, identity: Identity): readonly Route[] {
-  const { pool, queue, page } = context;
+  const { pool, page } = context;
   const { project } = identity;
   // Asked twice a second for each open page, so it reads open runs only.
   const state = async (): Promise<Readonly<Record<string, string | number>>> => {
@@ -63,7 +93,7 @@ function pageRoutes(context: FleetContext, identity: Identity): readonly Route[]
     options: page,
     surroundings: page.surroundings,
     records: openStoredRecords(context, project),
-    book: openFleetApprovals(pool, queue, identity),
+    book: openFleetApprovals(context, identity),
     state,
     pollMs: CHANGE_MS,
     status: async () => ({
@@ -83,7 +113,8 @@ function pageRoutes(context: FleetContext, identity: Identity): readonly Route[]
   });
 }
 
-function stateRoutes({ pool, queue, schedules }: FleetContext, identity: Identity): readonly Route[] {
+function stateRoutes(context: FleetContext, identity: Identity): readonly Route[] {
+  const { pool, queue } = context;
   const { project } = identity;
   return [
     route(
@@ -106,7 +137,7 @@ function stateRoutes({ pool, queue, schedules }: FleetContext, identity: Identit
       'Answer a question; the run goes on',
       { body: api.QuestionAnswer, answer: api.Done },
       async ({ params: { run = '', id = '' }, body }) => {
-        await answerQuestion(pool, queue, { run, id, ...body }, identity);
+        await answerQuestion(context, { run, id, ...body }, identity);
         return { done: true };
       },
     ),
@@ -114,12 +145,13 @@ function stateRoutes({ pool, queue, schedules }: FleetContext, identity: Identit
       fleetState(pool, project),
     ),
     route('GET /schedules', 'List scheduled runs', { answer: api.ScheduleList }, async () => ({
-      schedules: await schedules.list(project),
+      schedules: await listSchedules(queue, project),
     })),
   ];
 }
 
-function submitRoutes({ pool, queue, skillSet }: FleetContext, identity: Identity): readonly Route[] {
+function submitRoutes(context: FleetContext, identity: Identity): readonly Route[] {
+  const { pool, skillSet } = context;
   const { project } = identity;
   /** A key without the right to read learns of a run only its id and its state. */
   const receipt = (run: FleetRun) => shown(hasRight(identity, 'read') ? run : { ...run, ...UNREADABLE });
@@ -136,22 +168,19 @@ function submitRoutes({ pool, queue, skillSet }: FleetContext, identity: Identit
           trace: traceparent?.slice(3, -3),
         };
         const run = { ...submission, id: newRunId(new Date()), skillSet: await skillSet(), options };
-        return receipt(await submitRun(pool, queue, run, identity));
+        return receipt(await submitRun(context, run, identity));
       },
     ),
     route('POST /runs/{id}/cancel', 'Cancel a run', { answer: api.Run }, async ({ params: { id = '' } }) => {
       await findRun(pool, project, id);
-      const run = await cancelRun(pool, queue, project, id);
+      const run = await cancelRun(context, project, id);
       await recordAct(pool, identity, { act: 'run-cancel', target: id });
       return receipt(run ?? (await findRun(pool, project, id)));
     }),
   ];
 }
 
-function adminRoutes(
-  { pool, schedules, skillSet, webhooksTo = [] }: FleetContext,
-  identity: Identity,
-): readonly Route[] {
+function adminRoutes({ pool, queue, skillSet, webhooksTo = [] }: FleetContext, identity: Identity): readonly Route[] {
   const { project } = identity;
   /** Records what was done, unless there was nothing to do it to. */
   const removed = async (isDone: boolean, kind: string, act: string, target: string): Promise<{ done: true }> => {
@@ -193,13 +222,13 @@ function adminRoutes(
       'Submit a run at regular times',
       { body: api.NewSchedule, answer: api.Done, status: 201 },
       async ({ body }) => {
-        await schedules.add(identity, body, await skillSet());
+        await addSchedule(queue, identity, body, await skillSet());
         await recordAct(pool, identity, { act: 'schedule-create', target: body.name, detail: { cron: body.cron } });
         return { done: true };
       },
     ),
     route('DELETE /schedules/{name}', 'Remove a schedule', { answer: api.Done }, async ({ params: { name = '' } }) =>
-      removed(await schedules.remove(project, name), 'schedule', 'schedule-remove', name),
+      removed(await removeSchedule(queue, project, name), 'schedule', 'schedule-remove', name),
     ),
     route(
       'GET /audit',

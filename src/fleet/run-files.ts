@@ -3,13 +3,8 @@ import type { Pool } from 'pg';
 
 import { sha256 } from '#platform';
 import { leftOutNotes, readResults, redactedChunks, type Execution, type Session } from '#runtime';
-import type { ContentStore } from './content-store.ts';
-import type { QueuedRun } from './run-queue.ts';
-
-interface FileLocation {
-  readonly pool: Pool;
-  readonly contents: ContentStore;
-}
+import type { QueuedRun } from './queue.ts';
+import type { RecordTables } from './run-store.ts';
 
 export interface RunFiles {
   /** Remembers that a program may have left results. */
@@ -21,7 +16,7 @@ export interface RunFiles {
 }
 
 /** The results of one attempt. Results of earlier attempts stay until this one writes a file of the same name. */
-export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: FileLocation): RunFiles {
+export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: RecordTables): RunFiles {
   /** Digests by the names that this attempt has stored. */
   const stored = new Map<string, string>();
   let changed: Execution | undefined;

@@ -1,6 +1,4 @@
 /** Artifacts of a project in a fleet: names and versions in a table, bytes among the contents, so every worker has them. */
-import type { Pool } from 'pg';
-
 import {
   damagedArtifact,
   MAX_ARTIFACT_BYTES,
@@ -13,7 +11,7 @@ import {
 } from '#sandbox';
 import { compareText } from '#core';
 import { sha256 } from '#platform';
-import type { ContentStore } from './content-store.ts';
+import type { RecordTables } from './run-store.ts';
 
 const COLUMNS = `name, version, 'sha256:' || digest as digest, bytes::float as bytes, media_type as "mediaType", saved_at as "savedAt"`;
 
@@ -21,7 +19,7 @@ interface Row extends Omit<ArtifactVersion, 'savedAt'> {
   readonly savedAt: Date;
 }
 
-export function openStoredArtifacts(pool: Pool, contents: ContentStore, project: string): ArtifactStore {
+export function openStoredArtifacts({ pool, contents }: RecordTables, project: string): ArtifactStore {
   const live = async ({ name }: ArtifactName): Promise<readonly ArtifactVersion[]> => {
     const { rows } = await pool.query<Row>(
       `select ${COLUMNS} from skillwright.artifacts where project = $1 and name = $2 and not is_deleted order by version`,

@@ -12,14 +12,18 @@ import { defined, isSkillError, sliceStart } from '#core';
 import { readRun, verifyRun } from '#journal';
 import { sha256 } from '#platform';
 import { httpError, openRunReader, type RunRecords } from '#server';
-import type { ContentStore } from './content-store.ts';
 import { listRunFiles } from './run-files.ts';
-import { restoreRecord, storedLines, storedRecords, type RestoredRecord, type StoredRecord } from './run-store.ts';
+import {
+  restoreRecord,
+  storedLines,
+  storedRecords,
+  type RecordTables,
+  type RestoredRecord,
+  type StoredRecord,
+} from './run-store.ts';
 import { listRows, readRow, type FleetRun } from './run-table.ts';
 
-export interface StoredRecordsOptions {
-  readonly pool: Pool;
-  readonly contents: ContentStore;
+export interface StoredRecordsOptions extends RecordTables {
   /** A folder of this server. */
   readonly base: string;
 }
@@ -45,16 +49,16 @@ interface KnownFolder {
   readonly isComplete: boolean;
 }
 
-export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions): RecordFolders {
+export function openRecordFolders({ base, ...tables }: StoredRecordsOptions): RecordFolders {
   const known = new Map<string, Promise<KnownFolder>>();
   const restore = async ({ id, state }: FleetRun, before: RecordFolder | undefined): Promise<KnownFolder> => {
     const isComplete = state === 'ended';
-    const last = (await storedRecords(pool, id)).findLast(({ isChild }) => !isChild);
+    const last = (await storedRecords(tables.pool, id)).findLast(({ isChild }) => !isChild);
     if (last === undefined) return { made: undefined, isComplete };
     const directory = path.join(base, 'records', id, String(last.attempt));
     const earlier = before?.attempt === last.attempt ? before : undefined;
     try {
-      const restored = await restoreRecord(pool, contents, { run: id, ...last }, directory, earlier);
+      const restored = await restoreRecord(tables, { run: id, ...last }, directory, earlier);
       return { made: { ...restored, attempt: last.attempt }, isComplete };
     } catch (error) {
       if (isComplete) rmSync(directory, { recursive: true, force: true });
@@ -264,13 +268,10 @@ function readEventType(line: string): string {
 type Verification = NonNullable<Awaited<ReturnType<RunRecords['verify']>>['records']>[number];
 
 /** Verifies the records of a run as if they had been recorded on this machine. They are written below `base` for that. */
-async function verifyStored(
-  { pool, contents, base }: StoredRecordsOptions,
-  run: string,
-): Promise<readonly Verification[]> {
+async function verifyStored({ base, ...tables }: StoredRecordsOptions, run: string): Promise<readonly Verification[]> {
   const directory = mkdtempSync(path.join(base, 'verify-'));
   try {
-    const { rows } = await pool.query<{ attempt: number }>(
+    const { rows } = await tables.pool.query<{ attempt: number }>(
       `select attempt from skillwright.runs where id = $1 and state = 'running'`,
       [run],
     );
@@ -278,7 +279,7 @@ async function verifyStored(
       const { record, attempt } = stored;
       try {
         const place = path.join(directory, String(attempt));
-        const { folder } = await restoreRecord(pool, contents, { run, ...stored }, place);
+        const { folder } = await restoreRecord(tables, { run, ...stored }, place);
         const { status, problems } = verifyRun(folder);
         // Which process lives on this machine says nothing about a worker elsewhere.
         const isUnfinished = status === 'running' || status === 'torn';
@@ -291,7 +292,7 @@ async function verifyStored(
       }
     };
     const verified: Verification[] = [];
-    for (const stored of await storedRecords(pool, run)) verified.push(await verify(stored));
+    for (const stored of await storedRecords(tables.pool, run)) verified.push(await verify(stored));
     return verified;
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -39,7 +39,6 @@ export const SkillList = z.object({
   skills: z.array(SkillRow),
 });
 
-
 export const ScanView = z.object({
   indexHash: text,
   total: count,
@@ -48,7 +47,6 @@ export const ScanView = z.object({
   leftOutTotal: count,
   roots: z.array(z.object({ source: text, path: text, status: text, skills: count })),
 });
-
 
 const Diagnostic = z.object({
   code: text,
@@ -159,7 +157,6 @@ export const PackRequest = z.strictObject({
   skills: z.array(text.max(200)).max(200).default([]),
   scope: z.enum(['project', 'user']).optional(),
 });
-
 
 export const PackPlan = z.object({
   root: text,
