@@ -5,7 +5,7 @@ import { DEFAULT_BUDGET } from '#core';
 import { runIds } from '#journal';
 import { isAnswered, listPending, pendingFolder } from '#policy';
 import { VERSION } from '../version.ts';
-import { Evaluations, ServerStatus } from './api/govern.ts';
+import { ServerStatus } from './api/govern.ts';
 import { openFolderApprovals, type ApprovalBook } from './approvals.ts';
 import type { ServerContext, SkillContext } from './context.ts';
 import { changes } from './live-stream.ts';
@@ -104,15 +104,7 @@ const SHARED: ReadonlySet<string> = new Set(['POST /policy/explain', 'POST /appr
 
 /** The routes of the console for a server whose runs are elsewhere. */
 export function sharedRoutes(source: PageSource): readonly Route[] {
-  return [
-    ...pageRoutes(source).filter(
-      ({ method, path }) => (method === 'GET' && path !== '/isolation') || SHARED.has(`${method} ${path}`),
-    ),
-    route(
-      'GET /evaluations',
-      'List evaluations; those of a fleet are stored where `eval --workers` ran',
-      { answer: Evaluations },
-      () => ({ evaluations: [] }),
-    ),
-  ];
+  return pageRoutes(source).filter(
+    ({ method, path }) => (method === 'GET' && path !== '/isolation') || SHARED.has(`${method} ${path}`),
+  );
 }

@@ -143,7 +143,7 @@ export const CatalogView = z.object({
 });
 export type CatalogView = z.output<typeof CatalogView>;
 
-const Finding = z.object({
+export const Finding = z.object({
   severity: z.enum(['low', 'medium', 'high', 'critical']),
   rule: text,
   path: text,

@@ -18,7 +18,7 @@ import {
   type PackSettings,
 } from '#packs';
 import { sha256 } from '#platform';
-import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
+import { Finding, PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
 import { route, type Immutable, type Route } from '../router.ts';
@@ -202,13 +202,7 @@ function plannedSkill(
     change: kind,
     description,
     files,
-    findings: [...scan.stops, ...scan.warnings].map(({ severity, rule, path, line, message }) => ({
-      severity,
-      rule,
-      path,
-      line,
-      message,
-    })),
+    findings: Finding.array().parse([...scan.stops, ...scan.warnings]),
     notes: [...notes, `digest ${digest}`],
   };
 }
