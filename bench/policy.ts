@@ -1,5 +1,5 @@
 import type { Access, RuleOrigin } from '../src/core/access.ts';
-import { hostAccess, lineSubject } from '../src/policy/action-access.ts';
+import { hostSubject, lineSubject } from '../src/policy/action-access.ts';
 import { readCommandLine } from '../src/policy/command/command-line.ts';
 import { builtInRules } from '../src/policy/built-in-policy.ts';
 import { BY_RISK, decide, type Policy } from '../src/policy/policy.ts';
@@ -29,7 +29,7 @@ export function benchPolicy(): readonly BenchRow[] {
         },
       },
     ],
-    'a host': () => [hostAccess('https://h98.example.org/a', 'GET')],
+    'a host': () => [{ tool: 'network_request', subject: hostSubject('https://h98.example.org/a', 'GET') }],
   };
   return Object.entries(cases).map(([name, accesses]) => {
     const value = microseconds(() => decide(policy, accesses()));

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Observation } from '../src/core/observation.ts';
 import type { SkillEntry } from '../src/core/skill.ts';
-import { scriptsIn } from '../src/runtime/packages/suggested-packages.ts';
+import { scriptsIn } from '../src/sandbox/environments/suggested-packages.ts';
 import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
 import type { BenchRow } from './row.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 
-import type { PackageOptions } from '../src/runtime/packages/packages.ts';
+import type { PackageOptions } from '../src/sandbox/environments/packages.ts';
 import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';

@@ -1,8 +1,5 @@
 /** The state of a run that is followed: its steps, plan and answer, with what is not recorded. Keeps the newest steps only, so that memory stays flat. */
-import { useEffect, useRef, useState } from 'preact/hooks';
-
 import type { EventRow } from '#server/api';
-import { address } from './client.ts';
 
 export interface RunStep {
   readonly key: number;
@@ -97,49 +94,4 @@ export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): Li
 /** The id that the server gave to the last row. */
 export function lastId({ last, attempt }: LiveRun): string {
   return attempt === undefined ? String(last) : `${String(attempt)}-${String(last)}`;
-}
-
-/** Follows a run. Messages are shown together, at most once per frame. */
-export function useLiveRun(id: string, connection: string): LiveRun {
-  const [run, setRun] = useState(EMPTY_RUN);
-  const last = useRef('0');
-  useEffect(() => {
-    let waiting: LiveMessage[] = [];
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const flush = (): void => {
-      timer = undefined;
-      const messages = waiting;
-      waiting = [];
-      setRun((now) => {
-        const next = withMessages(now, messages);
-        last.current = lastId(next);
-        return next;
-      });
-    };
-    const take = (message: LiveMessage): void => {
-      waiting.push(message);
-      timer ??= setTimeout(flush, 16);
-    };
-    const source = new EventSource(address('/runs/{id}/live', { id, after: last.current }));
-    const on = (name: string, read: (data: string) => LiveMessage): void =>
-      source.addEventListener(name, ({ data }: MessageEvent<string>) => take(read(data)));
-    on('row', (data) => ({ type: 'row', row: JSON.parse(data) }));
-    on('delta', (data) => ({ type: 'delta', text: textIn(data) }));
-    on('output', (data) => ({ type: 'output', text: textIn(data) }));
-    on('withdraw', () => ({ type: 'withdraw' }));
-    on('end', () => {
-      source.close();
-      return { type: 'end' };
-    });
-    return () => {
-      clearTimeout(timer);
-      source.close();
-    };
-  }, [id, connection]);
-  return run;
-}
-
-function textIn(data: string): string {
-  const { text }: { readonly text: string } = JSON.parse(data);
-  return text;
 }

@@ -6,7 +6,6 @@
  */
 export { isRefusal, PACK_PROBLEMS } from './packs/problems.ts';
 export type { PackProblem, PackRefusal } from './packs/problems.ts';
-export type { ArchiveLimits } from './core/archive-limits.ts';
 export type { Drift, LockFile, LockedFile, LockedSkill } from './packs/lock/lock.ts';
 export type { ManifestSkill, PackManifest } from './packs/pack/manifest.ts';
 export type { UpdatedFile } from './packs/update/capability-diff.ts';
@@ -62,3 +61,4 @@ export { verifyPack } from './packs/verify-pack.ts';
 export type { VerifiedPack } from './packs/verify-pack.ts';
 export { verifyRoot } from './packs/verify-root.ts';
 export type { VerifiedRoot, VerifiedSkill } from './packs/verify-root.ts';
+export type { ArchiveLimits } from './packs/archive-limits.ts';

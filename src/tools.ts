@@ -14,7 +14,7 @@ export type { SkillTool, ToolAnswer } from './tools/tools.ts';
 export { trpcState, trpcStateDelta } from './tools/trpc-state.ts';
 export { VOCABULARIES } from './tools/vocabularies.ts';
 export type { VocabularyName } from './tools/vocabularies.ts';
-export type { Compaction } from './runtime/compact.ts';
+export type { Compaction } from './runtime/loaded-contents.ts';
 export type { Invocation } from './runtime/invoke.ts';
 export type { DeclaredLoad, Session } from './runtime/session.ts';
 export { openSkillTools } from './packs/open-skill-tools.ts';

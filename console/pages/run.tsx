@@ -7,7 +7,7 @@ import { useVersion } from '../changes.ts';
 import { address, post } from '../client.ts';
 import { useFailure, useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
-import { useLiveRun } from '../live-run.ts';
+import { useLiveRun } from '../use-live-run.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import {

@@ -216,7 +216,6 @@ interface RunComparisonProps {
   readonly place: number;
 }
 
-/** The steps of this run and of another run of the case. */
 function RunComparison({ data: { report, views }, place }: RunComparisonProps): JSX.Element | null {
   const [chosen, choose] = useState('');
   const [own, view] = [report.results[place], views[String(place)]];
@@ -310,7 +309,6 @@ function Timeline({ view }: { readonly view: RunView }): JSX.Element {
   );
 }
 
-/** The size of a request relative to the largest one, split into sections. */
 function ContextBar({ turn, most }: { readonly turn: TurnView; readonly most: number }): JSX.Element {
   const { tokens, sections, inputTokens, outputTokens } = turn;
   const parts = CONTEXT_SECTIONS.filter((name) => sections[name] > 0);

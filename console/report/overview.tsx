@@ -162,7 +162,6 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
   );
 }
 
-/** Every number of an arm, so that they add up. */
 function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
   const { rated } = summarizeReport(report);
   const heads = ['Arm', ...CASE_STATUSES, 'harness checks', 'all results', 'Pass rate', 'Tokens', 'Time'].map((name) =>
@@ -224,7 +223,6 @@ function Failures({ report }: { readonly report: EvalReport }): JSX.Element | nu
   );
 }
 
-/** The arm and attempt of a result where the report has several. */
 function attemptText({ arms, results }: EvalReport, { arm, attempt }: CaseResult): string {
   return [
     ...(arms.length > 1 ? [armName(arm)] : []),
@@ -273,7 +271,6 @@ function TrendSection({ trend }: { readonly trend: PageData['trend'] }): JSX.Ele
 type Counts = Record<CaseStatus, number>;
 type CountRow = readonly [name: string, counts: Counts];
 
-/** Failures first. */
 function countBy<T extends { readonly status: CaseStatus }>(
   items: readonly T[],
   keys: (item: T) => readonly string[],

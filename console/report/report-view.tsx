@@ -21,12 +21,9 @@ import { VirtualList } from '../parts/virtual-list.tsx';
 
 interface ReportProps {
   readonly data: PageData;
-  /** The part of the address below the report: a view and its argument. */
   readonly segments: readonly string[];
   readonly link: ReportLink;
-  /** Beside the title. */
   readonly actions?: ComponentChildren;
-  /** How a case did in other evaluations. */
   readonly history?: (name: string) => ComponentChildren;
 }
 
@@ -149,7 +146,6 @@ interface CasesProps {
   readonly isFiltering: boolean;
 }
 
-/** The table of results, with filters, sorting and keyboard control. */
 function Cases({ results, shown, selection, select, last, isFiltering }: CasesProps): JSX.Element {
   const isNarrow = useMedia('(max-width: 760px)');
   const index = shown.findIndex(({ place }) => place === last);

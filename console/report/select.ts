@@ -7,7 +7,6 @@ export type Column = (typeof COLUMNS)[number];
 
 export interface Selection {
   readonly text: string;
-  /** Empty for all statuses. */
   readonly statuses: readonly CaseStatus[];
   readonly tag: string;
   readonly column: Column | '';
@@ -18,9 +17,7 @@ export const EVERYTHING: Selection = { text: '', statuses: [], tag: '', column: 
 
 export interface Row {
   readonly result: CaseResult;
-  /** The index in the report. */
   readonly place: number;
-  /** The searched text in lower case. */
   readonly words: string;
 }
 
@@ -41,7 +38,6 @@ export function toRows(results: readonly CaseResult[]): readonly Row[] {
   }));
 }
 
-/** Every word of the filter must occur in the row. */
 export function selected(
   rows: readonly Row[],
   { text, statuses, tag, column, isDescending }: Selection,

@@ -2,7 +2,7 @@ import { parse } from 'jsonriver';
 
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { MAX_JSON_CHARACTERS, MAX_JSON_DEPTH, MAX_WORD } from './json-object.ts';
-import { cleanText, isHigh, isObject, shownText, type JsonPath, type RunEvent, type OfType } from '#core';
+import { cleanText, isObject, shownText, type JsonPath, type RunEvent, type OfType } from '#core';
 
 /** Receives the parts of a decision that a person can be shown early. Never act on them: the rest of the answer may be invalid. */
 export interface ActionStreamHandlers {
@@ -55,7 +55,8 @@ async function showValues(
     if (type !== FINAL_ANSWER || typeof answer !== 'string') return;
     // Reading a character of a growing string copies it, so the steps grow with its length: otherwise the cost would be quadratic.
     if (!isComplete && answer.length - length < length / 256) return;
-    const end = isComplete || !isHigh(answer.charCodeAt(answer.length - 1)) ? answer.length : answer.length - 1;
+    const isHalf = !isComplete && /[\ud800-\udbff]$/.test(answer);
+    const end = isHalf ? answer.length - 1 : answer.length;
     if (end <= length) return;
     const delta = answer.slice(length, end);
     length = end;

@@ -4,7 +4,6 @@ import {
   describeAction,
   describeOutcome,
   nearest,
-  partOf,
   quoted,
   sliceStart,
   type ActionProblem,
@@ -207,8 +206,10 @@ function recall(call: ModelToolCall, outputs: KeptOutputs): CallOutcome {
   const whole = outputs.find(reference);
   if (whole === undefined)
     return { result: ownResult(call, `the output ${quoted(reference, 100)} is no longer stored`, true) };
-  const { from, part } = partOf(whole, wanted, wanted + RECALLED_CHARACTERS);
-  const end = from + part.length;
+  // Both ends move back where they would split a surrogate pair, so that parts join without a gap.
+  const from = sliceStart(whole, wanted).length;
+  const end = sliceStart(whole, wanted + RECALLED_CHARACTERS).length;
+  const part = whole.slice(from, end);
   const note = end < whole.length ? `\n[characters ${String(from)} to ${String(end)} of ${String(whole.length)}]` : '';
   const line = `${call.name}: ${String(part.length)} characters`;
   return { result: toExchangeResult({ ...ownResult(call, `${part}${note}`, false), isData: true, line }) };

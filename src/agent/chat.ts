@@ -12,7 +12,7 @@ import {
   type OfType,
   type buildLedger,
 } from '#core';
-import { fileChanges, undoFiles, type FileChange, type Run, type UndoneFile } from '#runtime';
+import { undoObservations, type Run, type UndoneFile } from '#runtime';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { isPlanDone, startPlan } from './plan.ts';
 import { NOTHING_USED, wholeBudget } from './count-budget.ts';
@@ -89,7 +89,8 @@ export interface Chat {
 interface Step {
   readonly before: ChatState;
   readonly actions: readonly PerformedAction[];
-  readonly changes: readonly FileChange[];
+  /** What its actions and those of its subagents observed. */
+  readonly observed: readonly Observation[];
   /** The earlier run that a message belongs to. */
   readonly run?: string;
 }
@@ -188,8 +189,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       const answer = await giveAnswer(end, here, state);
       current = { ...current, answer };
       const actions = performed.filter(({ action }) => action.type !== 'final_answer');
-      const changes = fileChanges(observed);
-      steps = [...steps, { before, actions, changes }];
+      steps = [...steps, { before, actions, observed }];
       tell(here, { type: 'answer', text: answer });
       return toAgentResult(here, {
         ...end,
@@ -246,7 +246,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       const last = said.at(-1);
       if (condition !== 'open' || step === undefined || last === undefined) return undefined;
       const project = run?.session.project;
-      const files = project === undefined ? [] : undoFiles(project, step.changes);
+      const files = project === undefined ? [] : undoObservations(project, step.observed);
       if (run === undefined) said = said.slice(0, -1);
       else {
         tell(run, { type: 'undo', files: files.map(({ path, result }) => ({ path, result })) });
@@ -301,7 +301,7 @@ function rebuilt(
   let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
   for (const { message, answer } of said) {
-    steps.push({ before: current, actions: [], changes: [], run });
+    steps.push({ before: current, actions: [], observed: [], run });
     const opening = { request: message, skills: '', choice: [] };
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }

@@ -125,8 +125,7 @@ export interface LineRange {
 /** All documents of a skill, or the named ones. */
 export type DocumentSelection = '*' | readonly string[];
 
-export const SELECT_MODES = ['add', 'replace', 'clear'] as const;
-export type SelectMode = (typeof SELECT_MODES)[number];
+export type SelectMode = 'add' | 'replace' | 'clear';
 
 /** Selects which documents (`.md` and `.txt`) are shown with a skill. */
 export interface SelectDocuments extends OnSkill {

@@ -10,6 +10,35 @@ import type { RefusedConnection } from './network/refused-connection.ts';
 export const EXECUTOR_NAMES = ['bubblewrap', 'namespaces', 'container', 'macos', 'landlock', 'local'] as const;
 export type ExecutorName = (typeof EXECUTOR_NAMES)[number];
 
+/** What is known about an executor before it is attached. */
+export interface ExecutorTraits {
+  readonly isolation: Isolation;
+  /** How packages reach programs: mounted at a fixed path, or where they are on this machine. Absent: not at all. */
+  readonly layers?: 'mounted' | 'in-place';
+  readonly hasInteraction: boolean;
+}
+
+const MOUNTING = { layers: 'mounted', hasInteraction: true } as const;
+
+const TRAITS: Readonly<Record<ExecutorName, ExecutorTraits>> = {
+  bubblewrap: { isolation: 'bubblewrap', ...MOUNTING },
+  namespaces: { isolation: 'namespaces', ...MOUNTING },
+  container: { isolation: 'container', ...MOUNTING },
+  macos: { isolation: 'seatbelt', hasInteraction: false },
+  landlock: { isolation: 'landlock', layers: 'in-place', hasInteraction: true },
+  local: { isolation: 'none', hasInteraction: true },
+};
+
+/** An executor of the caller may have another name; nothing is known about its isolation. */
+export function executorTraits(name: ExecutorName): ExecutorTraits {
+  return Object.hasOwn(TRAITS, name) ? TRAITS[name] : { isolation: 'none', ...MOUNTING };
+}
+
+/** Whether an isolation leaves gaps that the others close, so that it needs the consent of the user. */
+export function isWeaker(isolation: Isolation | undefined): boolean {
+  return isolation === 'landlock';
+}
+
 /** How a program is isolated from the host; `none` is always reported. */
 export type Isolation = 'bubblewrap' | 'namespaces' | 'container' | 'seatbelt' | 'landlock' | 'none';
 
@@ -188,5 +217,7 @@ export interface Executor {
   readonly name: ExecutorName;
   /** The user that programs run as if this process is root; the writable folders of a workspace belong to it. */
   readonly identity?: Identity;
+  /** The image whose files programs see instead of those of this machine. */
+  readonly image?: string;
   attach(place: WorkspacePlace): Promise<AttachedWorkspace>;
 }

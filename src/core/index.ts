@@ -13,7 +13,7 @@ export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.
 export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
-export { MAX_NAME, isTooLong, isValidName, readName, toSlug } from './skill-name.ts';
+export { MAX_NAME, isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
   listParentFolders,
@@ -27,28 +27,25 @@ export {
 } from './path.ts';
 export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
 export { isToolPattern } from './allowed-tools.ts';
-export { hasOnlyCopies, isNeverSearched } from './not-searched.ts';
+export { isNeverSearched } from './not-searched.ts';
 
 // Actions, what they yield, and members of such unions by their `type`.
 export type { OfType } from './of-type.ts';
-export { ACTION_KINDS, SELECT_MODES, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
-export { actionFailed, isFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
+export { ACTION_KINDS, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
+export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
 export {
   DEFAULT_OUTPUT_LIMITS,
   NOT_COLLECTED,
-  SKIP_REASONS,
+  SKIP_MEANINGS,
   isFailedEnd,
   type Collected,
   type RunResult,
 } from './outputs.ts';
 export {
   ECOSYSTEMS,
-  isPackage,
   normalName,
   packageArgument,
-  readNodePackage,
   readPackage,
-  readPythonPackage,
   type PackageLayer,
   type PackageSpec,
   type RequestedPackage,
@@ -57,6 +54,8 @@ export {
   DEFAULT_LIMITS,
   EXECUTOR_NAMES,
   NOBODY,
+  executorTraits,
+  isWeaker,
   type AttachedWorkspace,
   type Executor,
   type HostMount,
@@ -79,7 +78,6 @@ export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, 
 export {
   findGrant,
   isForHost,
-  isHostPattern,
   programGrant,
   readAuthority,
   readHost,
@@ -92,9 +90,8 @@ export { readAddress } from './network/network-address.ts';
 export { refusedText } from './network/refused-connection.ts';
 
 // Sessions, runs and their events.
-export { findLoaded, kindOfFailure, reduceSession, startState, type SessionState } from './session.ts';
+export { findLoaded, kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
-  type ResumedRun,
   OUTCOMES,
   RUN_SCHEMA,
   type AgentStart,
@@ -126,11 +123,10 @@ export {
 export { estimateTokens, tokenWeight } from './tokens.ts';
 
 // Configuration.
-export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config } from './config/config.ts';
+export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config, ARCHIVE_LIMITS } from './config/config.ts';
 export { MAX_SETTING_DEPTH, SETTINGS, isMap, valueAt, valueOfText, withValue } from './config/config-settings.ts';
 export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
-export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
 
 // JSON and our own schemas.
 export { parseJson } from './json/parse-json.ts';
@@ -150,7 +146,7 @@ export {
 export { jsonSchema } from './json/schema-of.ts';
 export { schemaText } from './json/schema-text.ts';
 export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
-export { sarifLocations, sarifReport } from './sarif.ts';
+export { sarifReport } from './sarif.ts';
 
 // Untrusted text, made safe to print.
 export {
@@ -167,7 +163,7 @@ export {
 export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
 export { shellWord, typedWord } from './text/shell-word.ts';
-export { codePointAt, sliceEnd, isHigh, partOf, sliceStart } from './text/code-point.ts';
+export { codePointAt, sliceEnd, sliceStart } from './text/code-point.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';
@@ -196,12 +192,4 @@ export { defined } from './defined.ts';
 export { docsPage } from './docs-page.ts';
 
 // Markdown as blocks, for every renderer.
-export {
-  endMarkdown,
-  MARKDOWN_START,
-  MAX_MARKDOWN_BLOCK,
-  readMarkdown,
-  readMarkdownLine,
-  splitCells,
-  type MarkdownBlock,
-} from './text/markdown-blocks.ts';
+export { readMarkdown, readMarkdownLine, splitCells, type MarkdownBlock } from './text/markdown-blocks.ts';

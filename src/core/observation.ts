@@ -346,7 +346,3 @@ export interface ActionFailed extends ActionProblem {
 export function actionFailed(action: ActionType, cause: ActionProblem): ActionFailed {
   return { type: 'failed', action, ...cause, isTerminal: cause.code === 'run/ended' };
 }
-
-export function isFailed(observation: Observation): observation is ActionFailed {
-  return observation.type === 'failed';
-}

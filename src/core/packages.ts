@@ -1,5 +1,6 @@
 /** Packages that scripts need: how they are requested, and what a request was resolved to. */
 import { quoted } from './text/text.ts';
+import type { Problem } from './problem.ts';
 
 export const ECOSYSTEMS = ['python', 'node'] as const;
 export type Ecosystem = (typeof ECOSYSTEMS)[number];
@@ -43,10 +44,6 @@ export interface PackageLayer {
   readonly packages: readonly LockedPackage[];
 }
 
-export interface PackageProblem {
-  readonly problem: string;
-}
-
 const MAX_TEXT = 300;
 /** Without spaces, which are removed before. */
 const PYTHON =
@@ -55,44 +52,44 @@ const MARKER = /^[\w\s"'.<>=!()-]{1,200}$/;
 const NODE = /^((?:@[a-z0-9~][\w.~-]{0,100}\/)?[a-z0-9~][\w.~-]{0,100})(?:@([\w.^~<>=|*+ -]{1,100}))?$/i;
 
 /** Parses `pypdf`, `pypdf>=4`, `uvicorn[standard]`, `npm:docx@9`. URLs, paths and options of package managers are refused. */
-export function readPackage(text: string): PackageSpec | PackageProblem {
+export function readPackage(text: string): PackageSpec | Problem {
   const given = text.trim();
-  if (given.length > MAX_TEXT) return { problem: `${quoted(text)} is longer than ${String(MAX_TEXT)} characters` };
+  if (given.length > MAX_TEXT) return notPackage(`${quoted(text)} is longer than ${String(MAX_TEXT)} characters`);
   if (given.startsWith('npm:')) return readNodePackage(given.slice('npm:'.length));
   return readPythonPackage(given.startsWith('pip:') ? given.slice('pip:'.length) : given);
 }
 
-export function readPythonPackage(text: string): PackageSpec | PackageProblem {
+function readPythonPackage(text: string): PackageSpec | Problem {
   const [requirement = '', ...conditions] = text.length > MAX_TEXT ? [] : text.trim().split(';');
   const marker = conditions.join(';').trim();
   const [, name, extras = '', range = ''] = /\w\s+\w/.test(requirement)
     ? []
     : (PYTHON.exec(requirement.replaceAll(/\s/g, '')) ?? []);
   if (name === undefined || (marker !== '' && !MARKER.test(marker)))
-    return {
-      problem: `${quoted(text)} is not a package such as pypdf, pypdf>=4 or npm:docx@9; URLs, paths and options are not accepted`,
-    };
+    return notPackage(
+      `${quoted(text)} is not a package such as pypdf, pypdf>=4 or npm:docx@9; URLs, paths and options are not accepted`,
+    );
   const normal = normalName(name);
   const condition = marker === '' ? '' : ` ; ${marker}`;
   return { ecosystem: 'python', name: normal, text: `${normal}${extras}${range.replace(/,$/, '')}${condition}` };
 }
 
-export function readNodePackage(text: string): PackageSpec | PackageProblem {
+function readNodePackage(text: string): PackageSpec | Problem {
   const [, name, range] = (text.length > MAX_TEXT ? null : NODE.exec(text.trim())) ?? [];
   if (name === undefined)
-    return {
-      problem: `${quoted(`npm:${text}`)} is not a package such as npm:docx or npm:docx@9; URLs, paths and tags with / are not accepted`,
-    };
+    return notPackage(
+      `${quoted(`npm:${text}`)} is not a package such as npm:docx or npm:docx@9; URLs, paths and tags with / are not accepted`,
+    );
   return { ecosystem: 'node', name, text: range === undefined ? name : `${name}@${range.trim()}` };
+}
+
+function notPackage(message: string): Problem {
+  return { code: 'input/invalid', message, hint: 'name a package of the index, such as pypdf or npm:docx@9' };
 }
 
 /** Python package names ignore case and the kind of separator. */
 export function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
-}
-
-export function isPackage(read: PackageSpec | PackageProblem): read is PackageSpec {
-  return 'ecosystem' in read;
 }
 
 /** As written on the command line. */

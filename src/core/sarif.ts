@@ -5,7 +5,16 @@ export interface SarifReport {
   /** What the report covers. */
   readonly about?: string;
   readonly rules: readonly object[];
-  readonly results: readonly object[];
+  readonly results: readonly SarifResult[];
+}
+
+interface SarifResult {
+  /** The file of the finding, and its position in it. */
+  readonly artifact: object;
+  readonly line: number;
+  readonly column: number;
+  /** Its other fields. */
+  readonly about: object;
 }
 
 export function sarifReport({ version, about, rules, results }: SarifReport): object {
@@ -14,15 +23,11 @@ export function sarifReport({ version, about, rules, results }: SarifReport): ob
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
-    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
+    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results: results.map(toResult) }],
   };
 }
 
-/** The location of a finding; `artifact` names the file. */
-export function sarifLocations(
-  artifact: object,
-  { line, column }: { readonly line: number; readonly column: number },
-): readonly object[] {
+function toResult({ artifact, line, column, about }: SarifResult): object {
   const region = { startLine: line, startColumn: column };
-  return [{ physicalLocation: { artifactLocation: artifact, region } }];
+  return { ...about, locations: [{ physicalLocation: { artifactLocation: artifact, region } }] };
 }

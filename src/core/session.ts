@@ -76,15 +76,19 @@ export interface SessionState {
 const SAME_FAILURES = 3;
 const USES: ReadonlySet<ShownReason> = new Set(['resource', 'document']);
 
-export function startState(settings: SessionSettings): SessionState {
-  return { settings, turn: 1, loaded: [], failures: {} };
+/** Returns the state after an event; `session-start` needs no state before it, and all other events do. */
+export function reduceSession(
+  state: SessionState | undefined,
+  event: Extract<SessionEvent, { type: 'session-start' }>,
+): SessionState;
+export function reduceSession<S extends SessionState | undefined>(state: S, event: SessionEvent): S | SessionState;
+export function reduceSession(state: SessionState | undefined, event: SessionEvent): SessionState | undefined {
+  if (event.type === 'session-start') return { settings: event.settings, turn: 1, loaded: [], failures: {} };
+  return state === undefined ? undefined : nextState(state, event);
 }
 
-/** Returns the state after an event. */
-export function reduceSession(state: SessionState, event: SessionEvent): SessionState {
+function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'session-start' }>): SessionState {
   switch (event.type) {
-    case 'session-start':
-      return startState(event.settings);
     case 'turn-start': {
       const { endedBy: _, ...rest } = state;
       const loaded = state.loaded.filter(({ lifetime }) => lifetime === 'session');

@@ -11,13 +11,14 @@ const OFF_NAME = /[^\p{L}\p{N}]+/gu;
 export interface NameReading {
   /** The normalized name; absent if it cannot be used at all. */
   readonly name?: string;
-  /** Which rule the name violates. Length is checked by `isTooLong`. */
+  /** Which rule the name violates, besides its length. */
   readonly problem?: string;
+  readonly isTooLong?: boolean;
 }
 
 /** Reads a name from the frontmatter or a folder. */
 export function readName(written: string): NameReading {
-  if (SIMPLE.test(written)) return { name: written };
+  if (SIMPLE.test(written)) return { name: written, isTooLong: written.length > MAX_NAME };
   const hidden = hiddenCharacters(written);
   if (hidden?.kind === 'control') return { problem: 'contains control characters' };
   const name = cleanText(written).normalize('NFKC').trim();
@@ -25,19 +26,14 @@ export function readName(written: string): NameReading {
   if (name.includes('/') || name.includes('\\')) return { problem: 'contains a slash or a backslash' };
   if (name.includes('..') || name === '.') return { problem: 'is a path' };
   if (name.includes('\n') || name.includes('\t')) return { problem: 'contains a line end or a tab' };
-  const problem = styleProblem(name);
-  return problem === undefined ? { name } : { name, problem };
-}
-
-export function isTooLong(name: string): boolean {
-  return isLongerThan(name, MAX_NAME);
+  return { name, problem: styleProblem(name), isTooLong: isLongerThan(name, MAX_NAME) };
 }
 
 /** Whether a name follows all rules, including its length. */
 export function isValidName(name: string | undefined): name is string {
   if (name === undefined) return false;
   const reading = readName(name);
-  return reading.name === name && reading.problem === undefined && !isTooLong(name);
+  return reading.name === name && reading.problem === undefined && reading.isTooLong !== true;
 }
 
 /** The nearest valid name: `My Skill` becomes `my-skill`. Undefined if nothing is left. */

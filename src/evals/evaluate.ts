@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 
 import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
-import { makeReport } from './report/report.ts';
+import { finishReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
 import { invalidInput, isObject, isSkillError, quoted, type Executor, type Model, type SkillError } from '#core';
-import { containerSettings, findExecutor, type Runtime } from '#runtime';
-import { VERSION } from '../version.ts';
+import type { Runtime } from '#runtime';
+import { findExecutor } from '#sandbox';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
 import { isSystemError, makeFolders, realPath, removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
@@ -29,27 +29,24 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
   readonly places: Pick<Runtime['executionPlaces'], 'base' | 'cacheDir' | 'engine'>;
   readonly home?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Grades what code cannot check. */
   readonly judge?: Model;
   /** Stops after the attempt at which the difference to the baseline is decided. `repeat` is the most attempts. */
   readonly stopWhenDecided?: { readonly detect: number };
 }
 
-/** Runs cases and grades their records. */
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { directory, judge, onNote } = options;
-  const invalid = await failedControls(options);
-  if (invalid !== undefined) return { ...invalid, startedAt: startedAt.toISOString() };
+  const invalid = await failedControls(options, startedAt);
+  if (invalid !== undefined) return invalid;
   const found = await executorFor(options);
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
-  const arms = await buildArms(options);
   const { stopWhenDecided: stop } = options;
   const { results, sets, rounds, isPartial } = await runSuite({
     ...options,
     isDecided: stop === undefined ? undefined : (done) => isDecided(done, stop),
-    arms,
+    arms: await buildArms(options),
     grading: { judge, outputs: path.join(directory, 'outputs') },
     executor,
     settings: { judge: judge?.id ?? '' },
@@ -58,10 +55,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
         ? found.reason
         : undefined,
   });
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
+  return finishReport(startedAt, {
     skills: listSkills(sets),
     isPartial,
     results,
@@ -103,16 +97,12 @@ export function listSkills(sets: readonly SkillSet[]): EvalReport['skills'] {
   return [...skills.values()];
 }
 
-interface FoundPrograms {
-  readonly executor?: Executor;
-  /** Why no program can run; empty if there is an executor. */
-  readonly reason: string;
-}
-
 type ProgramOptions = Pick<EvaluateOptions, 'executor' | 'places' | 'subject' | 'cases' | 'elsewhere'>;
 
-/** Probed once for all runs, because the probe takes longer than most cases. */
-async function executorFor(options: ProgramOptions): Promise<FoundPrograms> {
+/** The executor, or the reason why no program can run. Probed once for all runs, because the probe takes longer than most cases. */
+async function executorFor(
+  options: ProgramOptions,
+): Promise<{ readonly executor?: Executor; readonly reason: string }> {
   const { executor = 'auto', places, subject, cases } = options;
   if (options.elsewhere !== undefined) return { reason: '' };
   // Another agent runs programs itself; only checkers need the sandbox.
@@ -120,7 +110,7 @@ async function executorFor(options: ProgramOptions): Promise<FoundPrograms> {
   if (executor === 'none') return { reason: 'program execution is disabled' };
   const { base, cacheDir, engine } = places;
   try {
-    const settings = { bridgeFolder: base, container: containerSettings(engine) };
+    const settings = { bridgeFolder: base, container: { socket: engine } };
     return { executor: (await findExecutor(executor, settings, { cacheDir })).executor, reason: '' };
   } catch (error) {
     const isNamed = executor !== 'auto';
@@ -134,13 +124,17 @@ async function buildArms(options: EvaluateOptions): Promise<readonly ArmSkills[]
   const foldersFor = createFolderLookup(skills);
   const own: ArmSkills = { arm: 'with', foldersFor };
   if (baseline === undefined) return [own];
-  if (baseline === 'none') return [own, { arm: 'without', foldersFor: (one) => withoutTarget(one, foldersFor(one)) }];
-  return [own, { arm: 'old', foldersFor: await oldFolders(options, foldersFor) }];
+  if (baseline !== 'none') return [own, { arm: 'old', foldersFor: await oldFolders(options, foldersFor) }];
+  // A case without a target is compared with no skills at all.
+  const withoutTarget: FoldersFor = (one) => {
+    const { target } = one.skills;
+    return target === undefined ? [] : foldersFor(one).filter((folder) => !isSkillNamed(folder, target));
+  };
+  return [own, { arm: 'without', foldersFor: withoutTarget }];
 }
 
 type FoldersFor = ArmSkills['foldersFor'];
 
-/** The skill folders that a case names, or those of the suite. */
 function createFolderLookup(skills: readonly string[]): FoldersFor {
   const known = new Map<string, readonly string[]>();
   return ({ skills: { folders } }) => {
@@ -153,27 +147,22 @@ function createFolderLookup(skills: readonly string[]): FoldersFor {
   };
 }
 
-/** A case without a target is compared with no skills at all. */
-function withoutTarget({ skills: { target } }: EvalCase, folders: readonly string[]): readonly string[] {
-  return target === undefined ? [] : folders.filter((folder) => !isSkillNamed(folder, target));
-}
-
 async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Promise<FoldersFor> {
-  const { cases, baseline = 'old', directory, home, env = {}, signal, onNote } = options;
+  const { cases, baseline, directory, onNote } = options;
   const targets = new Set(
     cases.flatMap((one) => foldersFor(one).filter((folder) => isSkillNamed(folder, one.skills.target ?? ''))),
   );
   const old = new Map<string, string>();
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
-    const version = await findBaselineVersion(folder, { baseline, to, home, env, signal });
+    const kept = baseline === 'old' ? keptVersion(folder) : undefined;
+    const version = kept ?? (await gitVersion(folder, to, options));
     onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);
   }
   return (one) => foldersFor(one).map((folder) => old.get(folder) ?? folder);
 }
 
-/** Tools of all vocabularies that run programs. */
 const RUNS = /^(?:run_(?:script|command)|start_command|skill_(?:run|exec)|Bash|bash)$/;
 
 /** Whether the script of the case runs a program, or the case expects one to run. The calls of a live model are not known, so its cases are tried. */
@@ -189,7 +178,6 @@ function hasChecker({ expect }: Pick<EvalCase, 'expect'>): boolean {
   return (expect.output ?? []).some(({ type }) => type === 'checker');
 }
 
-/** The names of tools and structured actions in a scripted turn. */
 function calledIn(turn: unknown): readonly string[] {
   if (!isObject(turn)) return [];
   const { toolCalls, text } = turn;
@@ -203,12 +191,11 @@ function calledIn(turn: unknown): readonly string[] {
  * A report without scores if the subject fails a control: for example, a new version of it has another transcript. The cache is not used,
  * because an older result proves nothing about the program of today.
  */
-async function failedControls(options: SuiteBasis): Promise<EvalReport | undefined> {
+async function failedControls(options: SuiteBasis, startedAt: Date): Promise<EvalReport | undefined> {
   const { subject, directory } = options;
   if (subject === undefined || subject.missing !== '') return undefined;
   const skillsFolder = path.join(directory, 'control-skills');
   await removeTree(skillsFolder);
-  const startedAt = new Date();
   const { cache: _cache, ...basis } = options;
   const { results, isPartial } = await runSuite({
     ...basis,
@@ -222,39 +209,11 @@ async function failedControls(options: SuiteBasis): Promise<EvalReport | undefin
     canaryControl('never-fire', NEVER_FIRE.name, results),
   ];
   if (!isPartial && controls.every(({ isKept }) => isKept)) return undefined;
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
-    skills: [],
-    isPartial,
-    results,
-    trigger: makeTriggerReport({ trials: [], controls }),
-  });
+  return finishReport(startedAt, { isPartial, results, trigger: makeTriggerReport({ trials: [], controls }) });
 }
 
-interface BaselineVersionOptions {
-  /** `old` is the previous installed version, or HEAD without one; any other value is a git revision. */
-  readonly baseline: string;
-  /** An unused folder. */
-  readonly to: string;
-  readonly home: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
-}
-
-interface BaselineVersion {
-  /** Has the same base name as the folder of the skill. */
-  readonly folder: string;
-  /** Description of the version for messages. */
-  readonly from: string;
-}
-
-/** The previous installed version of a skill, or a git revision of it. Throws `input/invalid` if there is none. */
-async function findBaselineVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const kept = options.baseline === 'old' ? keptVersion(skill) : undefined;
-  return kept ?? gitVersion(skill, options);
-}
+/** A folder with the same base name as that of the skill, and a description of the version for messages. */
+type BaselineVersion = Readonly<Record<'folder' | 'from', string>>;
 
 function keptVersion(skill: string): BaselineVersion | undefined {
   try {
@@ -272,45 +231,40 @@ function keptVersion(skill: string): BaselineVersion | undefined {
   }
 }
 
-async function gitVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
-  const { baseline, to, home, env, signal } = options;
+/** `old` stands for HEAD. Throws `input/invalid` if there is no such version. `to` is an unused folder. */
+async function gitVersion(skill: string, to: string, options: EvaluateOptions): Promise<BaselineVersion> {
+  const { baseline = 'old', home = to, env = {}, signal } = options;
+  const noVersion = (why: string): SkillError =>
+    invalidInput(
+      `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
+      'a previous or committed version',
+      'pass --baseline REF with a git revision, or --baseline none',
+    );
   const real = realPath(skill);
   const ref = baseline === 'old' ? 'HEAD' : baseline;
   const top = await gitOutput(['rev-parse', '--show-toplevel'], real, options);
+  if (top === undefined) throw noVersion('the skill is not in a git repository');
   const revision = await gitOutput(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
-  if (top === undefined || revision === undefined)
-    throw noVersion(
-      skill,
-      top === undefined ? 'the skill is not in a git repository' : `git has no revision ${quoted(ref)}`,
-    );
+  if (revision === undefined) throw noVersion(`git has no revision ${quoted(ref)}`);
   makeFolders(to);
-  const folder = path.relative(top, real).split(path.sep).join('/');
-  const brought = await stageSource(
-    {
-      type: 'git',
-      url: pathToFileURL(top).href,
-      ref: revision,
-      ...(folder === '' ? {} : { folder }),
-    },
-    { to, cwd: to, home: home ?? to, env, signal, extract: neverExtracted },
-  );
-  if (isRefusal(brought)) throw noVersion(skill, brought.message);
+  const folder = path.relative(top, real).split(path.sep).join('/') || undefined;
+  const extract = (): never => {
+    throw new TypeError('a git source is never extracted');
+  };
+  const source = { type: 'git', url: pathToFileURL(top).href, ref: revision, folder } as const;
+  const brought = await stageSource(source, { to, cwd: to, home, env, signal, extract });
+  if (isRefusal(brought)) throw noVersion(brought.message);
   const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];
-  if (found === undefined) throw noVersion(skill, `the revision ${quoted(ref)} does not contain the skill`);
+  if (found === undefined) throw noVersion(`the revision ${quoted(ref)} does not contain the skill`);
   return { folder: found.path, from: `${ref} (${revision.slice(0, 12)})` };
-}
-
-function neverExtracted(): never {
-  throw new TypeError('a git source is never extracted');
 }
 
 const GIT_MS = 30_000;
 
-/** The output of a git command; undefined if it fails. */
 async function gitOutput(
   args: readonly string[],
   cwd: string,
-  { env, signal }: BaselineVersionOptions,
+  { env = {}, signal }: EvaluateOptions,
 ): Promise<string | undefined> {
   const variables = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
   const { exitCode, output } = await runProgram({
@@ -321,12 +275,4 @@ async function gitOutput(
     signal,
   });
   return exitCode === 0 ? output.toString('utf8').trim() : undefined;
-}
-
-function noVersion(skill: string, why: string): SkillError {
-  return invalidInput(
-    `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
-    'a previous or committed version',
-    'pass --baseline REF with a git revision, or --baseline none',
-  );
 }

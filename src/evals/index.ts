@@ -3,22 +3,16 @@
  * subcommand of `skillwright eval`. Never prints. Read `project/run-evaluation.ts` first.
  */
 
-// Run cases.
+// Run cases. `EvalOutcome` is what any of them ends with, in all formats; `CaseProblem` is a mistake in a case file.
+export { openEvaluation } from './project/run-evaluation.ts';
+export type { EvalOutcome } from './project/outcome.ts';
 export type { CaseProblem } from './cases/problem.ts';
-export { readInputs } from './project/inputs.ts';
-export { openEvaluation, type EvaluationRequest, type EvaluationResult } from './project/run-evaluation.ts';
+export type { Thresholds } from './report/report.ts';
 export { tuneDescription } from './tune/tune-description.ts';
 
 // Finished evaluations.
 export { compareRuns, gradeRuns, showTrend, writeFirstCases } from './project/stored.ts';
 export { storedEvaluations } from './project/stored-evaluations.ts';
-
-// Reports.
-export type { EvalReport } from './report/result.ts';
-export { verdictOf, type Thresholds } from './report/report.ts';
-export { renderReport, REPORT_FILES } from './project/render-report.ts';
-export { terminalReport } from './report/terminal.ts';
-export { PORTABILITY_FILES, renderPortability, terminalPortability } from './subjects/portability-text.ts';
 
 // Attempts that run on other machines.
 export {

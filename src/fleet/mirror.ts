@@ -6,7 +6,7 @@
 import path from 'node:path';
 
 import { SkillError } from '#core';
-import { newRunId, type NamedText, type RecordStorage } from '#journal';
+import { newRunId, type RecordStorage } from '#journal';
 import { sha256 } from '#platform';
 import { appendRecords, type RecordFile, type RecordTables } from './run-store.ts';
 import type { Claim, Ending } from './run-table.ts';
@@ -71,7 +71,7 @@ export function openMirror(tables: RecordTables, claim: Claim): Mirror {
         if (isSealed) return;
         open.files.push({ path: name, digest: sha256(bytes), bytes, isOwn: false });
       };
-      const replace = (files: readonly NamedText[]): void => {
+      const replace = (files: Parameters<RecordStorage['prepare']>[0]): void => {
         if (isSealed) return;
         for (const [name, text] of files) {
           const bytes = Buffer.from(text, 'utf8');

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 
 import { sha256 } from '#platform';
-import { leftOutNotes, readResults, redactedChunks, type Execution, type Session } from '#runtime';
+import { readCleanResults, type Execution, type Session } from '#runtime';
 import type { QueuedRun } from './queue.ts';
 import type { RecordTables } from './run-store.ts';
 
@@ -21,24 +21,20 @@ export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: Re
   const stored = new Map<string, string>();
   let changed: Execution | undefined;
   const keepAll: RunFiles['keepAll'] = async (session) => {
-    const redactor = session.execution?.redactor;
-    const { files, leftOut } = await readResults(session);
-    const names = new Set<string>();
-    for (const { name, bytes: raw } of files) {
-      const shown = redactor?.text(name) ?? name;
-      const bytes = Buffer.concat([...redactedChunks([raw], redactor)]);
+    const { files, notes } = await readCleanResults(session);
+    const names = new Set(files.map(({ name }) => name));
+    for (const { name, bytes } of files) {
       const digest = sha256(bytes);
-      names.add(shown);
-      if (stored.get(shown) === digest) continue;
+      if (stored.get(name) === digest) continue;
       await contents.save([{ digest, bytes }]);
       // A worker that was cut off does not replace the files of the attempt that continues the run.
       await pool.query(
         `insert into skillwright.run_files (run, name, digest, bytes)
          select id, $3, $4, $5 from skillwright.runs where id = $1 and attempt = $2
          on conflict (run, name) do update set digest = excluded.digest, bytes = excluded.bytes`,
-        [run, attempt, shown, digest, bytes.length],
+        [run, attempt, name, digest, bytes.length],
       );
-      stored.set(shown, digest);
+      stored.set(name, digest);
     }
     const removed = [...stored.keys()].filter((name) => !names.has(name));
     if (removed.length > 0)
@@ -48,7 +44,7 @@ export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: Re
         [run, attempt, removed],
       );
     for (const name of removed) stored.delete(name);
-    return leftOutNotes(leftOut);
+    return notes;
   };
   return {
     afterProgram(execution) {

@@ -1,11 +1,11 @@
 /** The stored record of one attempt of a run: lines with the same hash chain as in a folder, and files by digest. */
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Pool } from 'pg';
 
 import { SkillError, toRelativePath } from '#core';
-import { EVENTS_FILE, infoFromEvents, infoText, RUN_FILE } from '#journal';
+import { EVENTS_FILE, isDerivedFile, writeSummary } from '#journal';
 import { sha256 } from '#platform';
 import type { ContentStore } from './content-store.ts';
 import { ANNOUNCE, WEBHOOKS, type Claim, type Ending } from './run-table.ts';
@@ -161,8 +161,10 @@ export async function restoreRecord(
   for await (const page of storedLines(pool, { run, attempt, record }, { after: before?.lines ?? 0, upTo: lines }))
     appendFileSync(target, page.map(({ line }) => `${line}\n`).join(''));
   if (before === undefined) renameSync(target, events);
-  const isSummarized = files.some((file) => file.path === RUN_FILE);
-  if (!isSummarized && lines !== before?.lines) summarizeUnfinished(run, folder);
+  // `run.json` is stored with the end of a run. Until then it says nothing that the lines do not say.
+  const isSummarized = files.some((file) => isDerivedFile(file.path));
+  if (!isSummarized && lines !== before?.lines && !writeSummary(folder))
+    throw damaged(run, 'its events do not start with run-start');
   return { folder, lines, files: new Map(files.map((file) => [file.path, file.digest])) };
 }
 
@@ -187,16 +189,6 @@ async function restoreFile(
   const bytes = own ?? (await contents.load(digest));
   if (bytes === undefined || sha256(bytes) !== digest) throw damaged(run, `${name} is missing or changed`);
   writeFileSync(path.join(folder, place.path), bytes, { mode: 0o600 });
-}
-
-/** `run.json` is stored with the end of a run. Until then it says nothing that the lines do not say. */
-function summarizeUnfinished(run: string, folder: string): void {
-  const info = infoFromEvents(folder);
-  if (info === undefined) throw damaged(run, 'its events do not start with run-start');
-  const file = path.join(folder, RUN_FILE);
-  if (info.endedAt !== undefined) return rmSync(file, { force: true });
-  writeFileSync(`${file}.part`, infoText(info), { mode: 0o600 });
-  renameSync(`${file}.part`, file);
 }
 
 const LINES_AT_ONCE = 1_000;

@@ -8,7 +8,7 @@ import path from 'node:path';
 
 import { quoted, SkillError, type Model } from '#core';
 import type { PackedAttempt, PackedAttemptOptions } from '#evals';
-import { EVENTS_FILE, FINAL_FILE, isRunId, RUN_FILE, STATE_FILE } from '#journal';
+import { EVENTS_FILE, isDerivedFile, isRunId } from '#journal';
 import { namesIn, sha256 } from '#platform';
 import type { Runtime } from '#runtime';
 import type { ContentStore } from './content-store.ts';
@@ -70,8 +70,6 @@ export async function workOnAttempt(
   }
 }
 
-const OWN_FILES = new Set([RUN_FILE, STATE_FILE, FINAL_FILE]);
-
 /** The records in a folder, as they are stored. */
 function recordParts(directory: string): readonly RecordPart[] {
   return namesIn(directory)
@@ -80,7 +78,7 @@ function recordParts(directory: string): readonly RecordPart[] {
       const folder = path.join(directory, record);
       const lines = readFileSync(path.join(folder, EVENTS_FILE), 'utf8').split('\n').slice(0, -1);
       const files = filesBelow(folder).filter(({ path: name }) => name !== EVENTS_FILE);
-      return { record, from: 0, lines, files: files.map((file) => ({ ...file, isOwn: OWN_FILES.has(file.path) })) };
+      return { record, from: 0, lines, files: files.map((file) => ({ ...file, isOwn: isDerivedFile(file.path) })) };
     });
 }
 

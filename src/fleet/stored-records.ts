@@ -11,7 +11,7 @@ import type { Pool } from 'pg';
 import { defined, isSkillError, sliceStart } from '#core';
 import { readRun, verifyRun } from '#journal';
 import { sha256 } from '#platform';
-import { httpError, openRunReader, type RunRecords } from '#server';
+import { frameLine, httpError, openRunReader, type RunRecords } from '#server';
 import { listRunFiles } from './run-files.ts';
 import {
   restoreRecord,
@@ -247,12 +247,12 @@ async function* streamLines(
           ({ attempt } = stored);
           ({ seq } = one);
           hasSent = true;
-          yield `id: ${String(attempt)}-${String(seq)}\nevent: ${readEventType(one.line)}\ndata: ${one.line}\n\n`;
+          yield frameLine(readEventType(one.line), one.line, `${String(attempt)}-${String(seq)}`);
         }
       }
     }
     if (row === undefined) return;
-    if (row.state === 'ended' && !hasSent) return void (yield 'event: end\ndata: {}\n\n');
+    if (row.state === 'ended' && !hasSent) return void (yield frameLine('end', '{}'));
     silentMs = hasSent ? 0 : silentMs + STREAM_MS;
     if (hasSent) continue;
     // A comment without an empty line is no frame of its own.

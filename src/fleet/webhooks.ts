@@ -7,17 +7,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import {
-  isProblem,
-  findGrant,
-  invalidInput,
-  quoted,
-  readAddress,
-  readAuthority,
-  writeAuthority,
-  type HostPattern,
-} from '#core';
-import { exchangeOver, networkGate, readGrant } from '#platform';
+import { isProblem, findGrant, invalidInput, quoted, readAddress, type HostPattern } from '#core';
+import { readGrant, type HttpTarget, httpTarget, requestGuarded } from '#platform';
 import { reasonText } from './database.ts';
 
 const MAX_TRIES = 8;
@@ -72,22 +63,16 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
 }
 
 /** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
-function resolveTarget(
-  address: string,
-  granted: readonly HostPattern[],
-): Parameters<typeof exchangeOver>[1]['target'] | string {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  const isSecure = url?.protocol === 'https:';
-  const reached = url === undefined ? undefined : readAuthority(url.host, isSecure ? 443 : 80);
-  if (url === undefined || (!isSecure && url.protocol !== 'http:') || reached === undefined)
-    return 'it is not an http address';
+function resolveTarget(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+  const target = URL.canParse(address) ? httpTarget(new URL(address)) : undefined;
+  if (target === undefined) return 'it is not an http address';
+  const { url, host, port, isSecure } = target;
   if (url.username !== '' || url.password !== '') return 'it has a user or a password';
-  const { host, port } = reached;
   const isGranted = findGrant(granted, host, port) !== undefined;
   if (!isSecure && !isGranted) return 'the connection would not be encrypted';
   if (host.isAddress && readAddress(host.name)?.kind !== 'public' && !isGranted)
     return `${host.name} is not an address on the internet`;
-  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
+  return target;
 }
 
 interface Due {
@@ -136,23 +121,24 @@ async function post(
 ): Promise<string | undefined> {
   const target = resolveTarget(url, granted);
   if (typeof target === 'string') return target;
-  const grant = findGrant(granted, target.host, target.port) ?? readGrant(target.authority);
-  const gate = networkGate({ grants: [grant], connectMs: CONNECT_MS, onDecision: () => undefined });
-  const reached = await gate.reach(target, stop);
-  if (isProblem(reached)) return reached.message;
   const text = JSON.stringify({ delivery: id, ...body });
   const time = String(Math.floor(Date.now() / 1_000));
-  const { statusCode = 0, ...answer } = await exchangeOver(reached, {
-    target,
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'skillwright-signature': `t=${time},v1=${signWebhook(secret, time, text)}`,
+  const headers = {
+    'content-type': 'application/json',
+    'skillwright-signature': `t=${time},v1=${signWebhook(secret, time, text)}`,
+  };
+  const result = await requestGuarded(
+    { target, method: 'POST', headers, body: Buffer.from(text) },
+    {
+      stop,
+      connectMs: CONNECT_MS,
+      grants: ({ host, port, authority }) => [findGrant(granted, host, port) ?? readGrant(authority)],
+      unreached: (problem) => problem,
     },
-    body: Buffer.from(text),
-    stop,
-  });
-  answer.socket.destroy();
+  );
+  if (isProblem(result)) return result.message;
+  const { statusCode = 0, socket } = result.response;
+  socket.destroy();
   return statusCode >= 200 && statusCode < 300 ? undefined : `the receiver answered ${String(statusCode)}`;
 }
 

@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { SkillsExtension, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 
-import { isFailed, isObject, isSkillError, printable, type ApprovalRequest, type Approve } from '#core';
+import { isObject, isSkillError, printable, type ApprovalRequest, type Approve } from '#core';
 import { sha256 } from '#platform';
 import { buildSkillTools, type Run, type RunOptions, type Runtime, type SkillTools } from '#runtime';
 import { openSkillSource } from './skill-source.ts';
@@ -245,7 +245,7 @@ async function call(
 ): Promise<CallToolResult | string> {
   const answer = await during(() => tools.call(name, input, { signal: mcpReq.signal }));
   const { text, value, isError, observations } = answer;
-  const failed = observations.find(isFailed);
+  const failed = observations.find((one) => one.type === 'failed');
   if (failed?.code === 'record/failed') return failed.message;
   return {
     content: [{ type: 'text', text }],
@@ -316,7 +316,7 @@ function openElicitation(otherwise: Approve = () => 'nobody'): Elicitation {
         const { asked } = call;
         if (asked === undefined) return result;
         const form = {
-          message: approvalLines(asked, { width: COLUMNS, hash: sha256 }).join('\n'),
+          message: approvalLines(asked, { width: COLUMNS }).join('\n'),
           requestedSchema: FORM,
         };
         const key = toApprovalKey(asked);

@@ -8,7 +8,6 @@ import path from 'node:path';
 import {
   cleanText,
   findLoaded,
-  isFailed,
   isForModel,
   isObject,
   detectMediaType,
@@ -259,7 +258,7 @@ function sliceFrontmatter(bytes: Uint8Array): Uint8Array {
 async function recordRead(session: Session, { skill, path }: Located, onUnrecorded: () => void): Promise<void> {
   const perform = async (action: Action): Promise<ActionFailed | undefined> => {
     const observation = await session.perform(action);
-    if (!isFailed(observation)) return undefined;
+    if (observation.type !== 'failed') return undefined;
     if (observation.code === 'record/failed') onUnrecorded();
     return observation;
   };

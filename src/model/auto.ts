@@ -23,9 +23,9 @@ import { readModelName, requestParams, settingsOfConfig, type ModelSettings } fr
 import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
 import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
 import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';
-import { proxiedFetch } from './proxied-fetch.ts';
 import { ModelProblem, hideSecrets } from './problem.ts';
 import { REAL_SURROUNDINGS, RETRY_POLICY, type RetryPolicy, type RetrySurroundings } from './retry.ts';
+import { proxiedFetch } from '#platform';
 
 export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
   /** The name that the user gave, for example `anthropic/claude-sonnet-5-5`. Takes precedence. */

@@ -2,20 +2,21 @@
 import path from 'node:path';
 
 import {
-  ARCHIVE_LIMITS,
+  isProblem,
   parseJson,
   quoted,
   SkillError,
-  type ArchiveLimits,
   type Config,
   type Mode,
   type Surroundings,
+  ARCHIVE_LIMITS,
 } from '#core';
-import { packRefusal, type PackRefusal } from './problems.ts';
-import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy } from '#scan';
+import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
+import { readScanPolicy, type ScanPolicy } from '#scan';
 import { readTextFile } from '#platform';
 import { projectTop } from '#runtime';
 import { skillsFolder } from './skills-folder.ts';
+import type { ArchiveLimits } from './archive-limits.ts';
 
 export interface PlaceChoice {
   /** Path of a root. Takes precedence over `scope`. */
@@ -28,7 +29,8 @@ export interface PackSettings {
   readonly surroundings: Surroundings;
   readonly root: string;
   readonly limits: ArchiveLimits;
-  readonly scanPolicy: typeof DEFAULT_SCAN_POLICY;
+  /** The default policy if absent. */
+  readonly scanPolicy?: ScanPolicy;
   /** The digest of each skill that may be installed although the scan blocks it. */
   readonly scanAllow: Readonly<Record<string, string>>;
   readonly requireSigned: boolean;
@@ -45,8 +47,8 @@ export function packSettings(
   choice: PlaceChoice = {},
 ): PackSettings | PackRefusal {
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
-  const scanPolicy = policyFile === undefined ? DEFAULT_SCAN_POLICY : readPolicyFile(policyFile, surroundings);
-  if ('type' in scanPolicy) return scanPolicy;
+  const scanPolicy = policyFile === undefined ? undefined : readPolicyFile(policyFile, surroundings);
+  if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;
   return {
     surroundings,
     root: installRoot(surroundings, config, choice),
@@ -91,7 +93,7 @@ export function installRoot(
 
 const MAX_POLICY_BYTES = 1024 * 1024;
 
-function readPolicyFile(file: string, { home, cwd }: Surroundings): typeof DEFAULT_SCAN_POLICY | PackRefusal {
+function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy | PackRefusal {
   const absolute = path.resolve(home ?? cwd, file.replace(/^~(?=\/)/, home ?? ''));
   const refused = (why: string): PackRefusal =>
     packRefusal('pack/scan', `the scan policy ${quoted(absolute, 200)} cannot be used: ${why}`, absolute);
@@ -100,5 +102,5 @@ function readPolicyFile(file: string, { home, cwd }: Surroundings): typeof DEFAU
   const value = parseJson(read.text);
   if (value === undefined) return refused('the file is not valid JSON');
   const policy = readScanPolicy(value);
-  return isScanPolicy(policy) ? policy : refused(policy.problems.join('; '));
+  return isProblem(policy) ? refused(policy.message) : policy;
 }

@@ -226,7 +226,10 @@ const TREE_PROBLEMS: Readonly<Record<TreeProblem, PackProblem>> = {
 };
 
 /** Why a folder of skills cannot be read. An empty `folder` is left out of the message. */
-export function treeRefusal({ problem, path, message }: TreeRefusal, folder: string): PackRefusal {
+export function treeRefusal({ problem, path, message, hint }: TreeRefusal, folder: string): PackRefusal {
   const at = [folder, path].filter((part) => part !== '').join('/');
-  return packRefusal(TREE_PROBLEMS[problem], folder === '' ? message : `${quoted(folder, 200)}: ${message}`, at);
+  const text = folder === '' ? message : `${quoted(folder, 200)}: ${message}`;
+  const refusal = packRefusal(TREE_PROBLEMS[problem], text, at);
+  // The hint of the code is about servers.
+  return problem === 'unreadable' ? { ...refusal, hint } : refusal;
 }

@@ -1,7 +1,6 @@
 import {
   listHostInputs,
-  isHostPattern,
-  isPackage,
+  isWeaker,
   packageArgument,
   readAuthority,
   readHostPattern,
@@ -11,32 +10,36 @@ import {
   type Action,
   type CommandLine,
   type Decision,
+  type OfType,
   type RunResult,
+  isProblem,
 } from '#core';
 import { listPrograms } from './command/command-pattern.ts';
 
 type Capability = NonNullable<Decision['capabilities']>[number];
 
-/** Facts about an action that are not part of the action itself. */
-export interface AccessFacts {
-  /** The resolved skill. */
-  readonly skill?: { readonly id: string; readonly name: string };
-  /** Whether its instructions are already in the conversation. */
-  readonly isLoaded?: boolean;
-  /** The resolved path, as rules write it and absolute. */
-  readonly place?: { readonly shown: string; readonly absolute: string; readonly isIgnored?: boolean };
+/** What a program reaches. */
+export interface ProgramFacts {
   /** Absent if no program runs. */
   readonly isolation?: RunResult['isolation'];
-  /** Digest of the exact versions of packages. */
-  readonly lock?: string;
   /** Host folders that the program may change. */
   readonly writes?: readonly string[];
   /** Grants of hosts that the program may reach. */
   readonly hosts?: readonly string[];
   /** Names of the secrets that the program gets. */
   readonly secrets?: readonly string[];
-  /** The parsed line of a command (`readCommand`). */
-  readonly line?: CommandLine;
+}
+
+/** Facts about an action that are not part of the action itself. */
+export interface AccessFacts extends ProgramFacts {
+  /** The resolved skill. */
+  readonly skill?: { readonly id: string; readonly name: string };
+  /** Whether its instructions are already in the conversation. */
+  readonly isLoaded?: boolean;
+  /** The resolved path, as rules write it and absolute. */
+  readonly place?: { readonly shown: string; readonly absolute: string; readonly isIgnored?: boolean };
+  /** Digest of the exact versions of packages. */
+  readonly lock?: string;
 }
 
 /** Variables with fixed values in every sandbox. */
@@ -48,7 +51,7 @@ const WORKSPACE_VARIABLES = {
 } as const;
 
 /** Lists everything that an action does, for the policy to decide about. */
-export function listAccesses(action: Action, facts: AccessFacts): readonly Access[] {
+export async function listAccesses(action: Action, facts: AccessFacts): Promise<readonly Access[]> {
   switch (action.type) {
     case 'run_script':
       return [
@@ -70,7 +73,7 @@ export function listAccesses(action: Action, facts: AccessFacts): readonly Acces
         {
           tool: 'run_command',
           subject: {
-            ...lineSubject(facts.line ?? UNREAD),
+            ...lineSubject(await readCommand(action, facts.skill)),
             isContained: isContained(facts),
             isElsewhere: !HERE.has(action.cwd ?? ''),
             isUnisolated: facts.isolation === 'none',
@@ -90,7 +93,7 @@ export function listAccesses(action: Action, facts: AccessFacts): readonly Acces
     case 'install_packages':
       return packageAccesses(action.packages, action.isDeclared, facts.lock);
     case 'network_request':
-      return [hostAccess(action.url, action.method ?? 'GET')];
+      return [{ tool: 'network_request', subject: hostSubject(action.url, action.method ?? 'GET') }];
     case 'call_mcp_tool':
       return [{ tool: action.name, subject: { kind: 'none' } }];
     case 'load_skill':
@@ -122,7 +125,7 @@ function packageAccesses(
 ): readonly Access[] {
   const names = packages.map((text) => {
     const read = readPackage(text);
-    return isPackage(read) ? packageArgument({ ...read, text: read.name }) : text;
+    return isProblem(read) ? text : packageArgument({ ...read, text: read.name });
   });
   const subject = { kind: 'packages', names, lock } as const;
   const tools = isDeclared ? ['install_packages'] : ['install_packages', 'unlisted_packages'];
@@ -133,8 +136,6 @@ function skillAccess(asked: string, { skill }: AccessFacts): Access {
   return { tool: 'load_skill', subject: { kind: 'skill', id: skill?.id ?? '', name: skill?.name ?? asked } };
 }
 
-const UNREAD: CommandLine = { type: 'unclear', reason: 'the line was not read' };
-
 type CommandSubject = Extract<Access['subject'], { kind: 'command' }>;
 
 /** A line that runs in a sandbox without anything else. */
@@ -143,21 +144,14 @@ export function lineSubject(line: CommandLine): CommandSubject {
   return { kind: 'command', line, programs, isContained: true, isElsewhere: false, isUnisolated: false };
 }
 
-export interface CommandToRead {
-  readonly command: string;
-  /** Variables that the action sets. */
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  readonly skill?: { readonly name: string } | undefined;
-}
-
 /** Parses a command line for rules. The parser is loaded here, because few commands of this program need it. */
-export async function readCommand({ command, env = {}, skill }: CommandToRead): Promise<CommandLine> {
+async function readCommand(
+  { command, env = {} }: OfType<Action, 'run_command' | 'start_command'>,
+  skill: AccessFacts['skill'],
+): Promise<CommandLine> {
   const { readCommandLine } = await import('./command/command-line.ts');
-  const names = { SKILL_NAME: skill?.name ?? '', SKILL_DIR: `/workspace/skills/${skill?.name ?? ''}` };
-  return readCommandLine(command, {
-    variables: { ...WORKSPACE_VARIABLES, ...(skill === undefined ? {} : names) },
-    env,
-  });
+  const named = skill && { SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
+  return readCommandLine(command, { variables: { ...WORKSPACE_VARIABLES, ...named }, env });
 }
 
 /** Landlock leaves gaps. Facts without an isolation are those of no program. */
@@ -170,7 +164,7 @@ const CONTAINING: ReadonlySet<RunResult['isolation'] | undefined> = new Set([
 ] as const);
 
 /** Whether a program reaches nothing outside its sandbox: no network, no secrets, no host folder to write. */
-export function isContained({ isolation, writes = [], hosts = [], secrets = [] }: AccessFacts): boolean {
+export function isContained({ isolation, writes = [], hosts = [], secrets = [] }: ProgramFacts): boolean {
   return CONTAINING.has(isolation) && writes.length + hosts.length + secrets.length === 0;
 }
 
@@ -180,37 +174,34 @@ export function listCapabilities({
   writes = [],
   hosts = [],
   secrets = [],
-}: AccessFacts): readonly Capability[] {
+}: ProgramFacts): readonly Capability[] {
   const on = (name: Capability['name'], names: readonly string[]): readonly Capability[] =>
     names.length === 0 ? [] : [{ name, on: names }];
   return [
     ...on('project_write', writes),
     ...on('network', hosts),
     ...on('secrets', secrets),
-    ...(isolation === 'landlock' ? [{ name: 'weak_isolation', on: [] } as const] : []),
+    ...(isWeaker(isolation) ? [{ name: 'weak_isolation', on: [] } as const] : []),
     ...(isolation === 'none' ? [{ name: 'no_isolation', on: [] } as const] : []),
   ];
 }
 
-/** The access of a network request; also used for each redirect. */
-export function hostAccess(url: string, method: string): Access {
+/** The host of a network request; also used for each redirect. */
+export function hostSubject(url: string, method: string): Extract<Access['subject'], { kind: 'host' }> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const authority = readAuthority(parsed?.host ?? '', parsed?.protocol === 'http:' ? 80 : HTTPS);
-  return {
-    tool: 'network_request',
-    subject: { kind: 'host', host: authority?.host, port: authority?.port ?? 0, method: method.toUpperCase() },
-  };
+  return { kind: 'host', host: authority?.host, port: authority?.port ?? 0, method: method.toUpperCase() };
 }
 
 /** What a network grant lets programs do. One name stands for all names of a wildcard. */
 export function grantAccess(pattern: string): Access {
   const grant = readHostPattern(pattern);
-  const subject = isHostPattern(grant)
-    ? {
+  const subject = isProblem(grant)
+    ? { host: undefined, port: 0 }
+    : {
         host: { name: grant.kind === 'below' ? `any.${grant.host}` : grant.host, isAddress: grant.kind === 'address' },
         port: grant.ports === 'all' ? HTTPS : (grant.ports.at(-1) ?? HTTPS),
-      }
-    : { host: undefined, port: 0 };
+      };
   return { tool: 'network_request', subject: { kind: 'host', method: 'GET', ...subject } };
 }
 

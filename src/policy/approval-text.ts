@@ -9,15 +9,14 @@ import {
   type TextDiff,
   type Decision,
 } from '#core';
+import { sha256 } from '#platform';
 import { capabilityLabel, CONTAINED } from './capability-text.ts';
 
 export interface ApprovalTextOptions {
   /** Columns of the terminal. */
   readonly width: number;
-  /** SHA-256 in hex. */
-  readonly hash: (text: string) => string;
-  /** Show everything, up to very generous limits. */
-  readonly isWhole?: boolean;
+  /** `whole`: everything, up to very generous limits. `change`: only the diff of a write, nothing for other actions (default: `short`). */
+  readonly show?: 'short' | 'whole' | 'change';
 }
 
 const SHORT = { textRows: 24, itemRows: 4, items: 20, diffLines: 40 } as const;
@@ -30,6 +29,8 @@ const WHOLE = { textRows: 4_000, itemRows: 400, items: 1_000, diffLines: 4_000 }
 export function approvalLines(request: ApprovalRequest, options: ApprovalTextOptions): readonly string[] {
   const { tool, risk, rule, origin, skill, detail, affects, isolation, capabilities, id, action } = request;
   const show = openShow(options);
+  if (options.show === 'change')
+    return detail.kind === 'write' && detail.before !== detail.after ? writeLines(detail, show) : [];
   return [
     `approval needed; risk: ${risk}`,
     ...show.items('tool', [tool]),
@@ -45,13 +46,8 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
   ].map(forPeople);
 }
 
-/** The diff of a write; empty for everything else. */
-export function changeLines(detail: ApprovalRequest['detail'], options: ApprovalTextOptions): readonly string[] {
-  return detail.kind === 'write' && detail.before !== detail.after ? writeLines(detail, openShow(options)) : [];
-}
-
 /** The first 12 digits of an id: enough to recognize a question, not enough to approve it. */
-export function shortId(id: string): string {
+function shortId(id: string): string {
   return /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/.exec(id)?.[1] ?? 'none';
 }
 
@@ -78,14 +74,14 @@ interface Show {
   diff(label: string, diff: TextDiff, after: string): readonly string[];
 }
 
-function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
-  const most = isWhole ? WHOLE : SHORT;
+function openShow({ width, show }: ApprovalTextOptions): Show {
+  const most = show === 'whole' ? WHOLE : SHORT;
   const framed = (text: string, maxRows: number, isOneLine: boolean): readonly string[] => {
     const { start, end, leftOut } = frameText(text, { width, maxRows, isOneLine });
     if (leftOut === 0) return [...start, ...end];
     return [
       ...start,
-      ...leftOutLines(`${count(leftOut)} of ${count(countCharacters(text))} characters`, hash(text)),
+      ...leftOutLines(`${count(leftOut)} of ${count(countCharacters(text))} characters`, sha256(text)),
       ...end,
     ];
   };
@@ -99,7 +95,7 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
       const rows = (some: readonly string[]): readonly string[] =>
         some.flatMap((item) => framed(item, most.itemRows, true));
       const leftOut =
-        left === 0 ? [] : leftOutLines(`${count(left)} of ${count(items.length)}`, hash(JSON.stringify(items)));
+        left === 0 ? [] : leftOutLines(`${count(left)} of ${count(items.length)}`, sha256(JSON.stringify(items)));
       return [`${label}:`, ...rows(start), ...leftOut, ...rows(end)];
     },
     diff(label, { hunks, isEndChanged }, after) {
@@ -113,7 +109,7 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
           ...(isFirst && (line > 1 || hunks.length > 1) ? [`  from line ${count(line)}`] : []),
           ...framed(MARKS[entry.kind] + entry.text, most.itemRows, true),
         ]);
-      const leftOut = left === 0 ? [] : leftOutLines(`${count(left)} of ${count(all.length)} lines`, hash(after));
+      const leftOut = left === 0 ? [] : leftOutLines(`${count(left)} of ${count(all.length)} lines`, sha256(after));
       return [
         `${label}:`,
         ...rows([...start]),

@@ -1,56 +1,31 @@
 /**
- * The public names of policy.
+ * What an action may do: rules, approvals and trust. It never performs an action and reads no skill. Read policy.ts first: layers of rules, of
+ * which the strictest wins.
  */
 
-export {
-  listAccesses,
-  listCapabilities,
-  grantAccess,
-  hostAccess,
-  isContained,
-  readCommand,
-  type AccessFacts,
-} from './action-access.ts';
-export { QUESTION_MARK, approvalSummary } from './approval-summary.ts';
-export { approvalLines, changeLines, shortId } from './approval-text.ts';
+// The policy of a session, and the decision about an action.
+export { readPolicy } from './policy-files.ts';
+export { openPolicies, policyHash, type SessionPolicy } from './session-policy.ts';
+export { policyWithSkills } from './skill-rules.ts';
+export { listAccesses, type ProgramFacts } from './action-access.ts';
+export { decideAccesses, mayReach, requestRights } from './decide-accesses.ts';
+export { decide, type Policy } from './policy.ts';
+export { ownName } from './policy-rule.ts';
+
+// Names with a meaning of their own: files, secrets, commands in skill text.
+export { deniedReads } from './denied-reads.ts';
+export { isSecretPath, writeProtection } from './protected-names.ts';
+export { declaredSecrets, isProviderKey } from './secret-names.ts';
+export { refuseDynamicCommands } from './command/dynamic-commands.ts';
+export { isTransparent } from './command/command-pattern.ts';
+
+// Approvals: who is asked, what is shown, and what is remembered.
 export { openApprovals, type Asker } from './approval/approver.ts';
-export {
-  answerPending,
-  isAnswered,
-  listPending,
-  pendingFolder,
-  withdrawPending,
-  type PendingFolder,
-  type PendingQuestion,
-} from './approval/pending-approvals.ts';
 export { askCallback } from './approval/read-answer.ts';
 export { openRunAnswers, type RunAnswers } from './approval/run-answers.ts';
-export { openStoredApprovals, storedId, type StoredApproval } from './approval/stored-approvals.ts';
-export { openUsedApprovals } from './approval/used-approvals.ts';
+export { openApprovalFiles, type ApprovalFiles, type KeptAnswer } from './approval/approval-files.ts';
+export { approvalLines } from './approval-text.ts';
 export { capabilityLine } from './capability-text.ts';
-export { isTransparent } from './command/command-pattern.ts';
-export { findDynamicCommands, refuseDynamicCommands } from './command/dynamic-commands.ts';
-export { deniedReads } from './denied-reads.ts';
-export { resolvePolicyPath, readPolicy } from './policy-files.ts';
-export { ownName } from './policy-rule.ts';
-export {
-  BY_DEFAULT,
-  decide,
-  grantedHosts,
-  isPossible,
-  narrowPolicy,
-  skillGrants,
-  skillLayer,
-  type Policy,
-} from './policy.ts';
-export { isLeftOut, isNeverWritten, isProtectedPath, isSecretPath } from './protected-names.ts';
-export { declaredSecrets, isProviderKey } from './secret-names.ts';
-export {
-  configuredPolicy,
-  policyHash,
-  runLayers,
-  sessionPolicy,
-  type ConfiguredPolicy,
-  type SessionPolicy,
-} from './session-policy.ts';
+
+// Which skills were trusted.
 export { openTrust, type SkillToTrust, type TrustStore, type UntrustedVerdict } from './trust.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { checkPolicyFile, diagnose, printable, quoted, type Diagnostic } from '#core';
-import { readCheckedJson, realPath } from '#platform';
+import { readCheckedJson, realPath, resolveWithHome } from '#platform';
 import { contradictions, joinPolicies, ownPolicy, type WrittenPolicy, type PolicyConfig } from './written-policy.ts';
 
 const MAX_INCLUDE_DEPTH = 8;
@@ -49,7 +49,7 @@ function readPolicies(
   walk: Walk,
 ): readonly PolicyConfig[] {
   const included = (written.include ?? []).flatMap((name) => {
-    const file = resolvePolicyPath(name, base, walk.home);
+    const file = resolveWithHome(name, base, walk.home);
     const refusal = file === undefined ? 'there is no home folder' : findRefusal(file, trail, walk);
     if (file === undefined || refusal !== undefined) {
       walk.problems.push(includeProblem(where, `${quoted(name, 120)} cannot be included: ${String(refusal)}`));
@@ -75,12 +75,6 @@ function includeFile(file: string, from: string, trail: readonly string[], walk:
     case 'read':
       return readPolicies(read.value, { where: file, base: path.dirname(file) }, [...trail, file], walk);
   }
-}
-
-/** Resolves a path; undefined if it needs a home folder that does not exist. */
-export function resolvePolicyPath(name: string, base: string, home: string | undefined): string | undefined {
-  if (name !== '~' && !name.startsWith('~/')) return path.resolve(base, name);
-  return home === undefined ? undefined : path.resolve(home, name.slice(2));
 }
 
 function findRefusal(file: string, trail: readonly string[], { seen }: Walk): string | undefined {

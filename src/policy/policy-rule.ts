@@ -2,13 +2,13 @@ import {
   collisionKey,
   compileGlob,
   isForHost,
-  isHostPattern,
   isToolPattern,
   quoted,
   readHostPattern,
   type Access,
   type HostPattern,
   type Decision,
+  isProblem,
 } from '#core';
 import type { SimpleCommand } from './command/command-line-parts.ts';
 import { matchesLine, type Match } from './command/command-match.ts';
@@ -162,7 +162,7 @@ function readSubjects(
       return readPathPattern(text, effect, places);
     case 'host': {
       const host = readHostPattern(text.replace(/^domain:/, ''));
-      return isHostPattern(host) ? { kind, host, below: effect !== 'allow' } : host;
+      return isProblem(host) ? { problem: host.message } : { kind, host, below: effect !== 'allow' };
     }
     case 'packages':
     case 'skill':

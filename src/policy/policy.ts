@@ -1,22 +1,19 @@
-import { EFFECTS, printable, quoted, RISKS, type Access, type Decision, type SkillHead } from '#core';
+import { EFFECTS, printable, quoted, RISKS, type Access, type Decision } from '#core';
 import type { SimpleCommand } from './command/command-line-parts.ts';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
   appliesToTool,
   couldCover,
-  isRule,
   matchesAccess,
   missedCommand,
   listSubjectNames,
-  readRule,
   type PolicyRule,
   type SubjectNames,
 } from './policy-rule.ts';
 
 /**
- * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer
- * can
- * only remove rights.
+ * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer can only
+ * remove rights.
  *
  *     configuration: built-in, user, environment, options     grants what it names
  *     project file, active skills, run                          restrict
@@ -96,15 +93,10 @@ export const BY_RISK: Readonly<Record<Decision['risk'], Decision['effect']>> = {
 };
 /** Stands in a decision where no rule matched. */
 export const BY_DEFAULT = 'by risk';
-const NO_OPINION: Readonly<Record<Decision['risk'], Decision['effect']>> = {
+export const NO_OPINION: Readonly<Record<Decision['risk'], Decision['effect']>> = {
   low: 'allow',
   medium: 'allow',
   high: 'allow',
-};
-const NOTHING_ELSE: Readonly<Record<Decision['risk'], Decision['effect']>> = {
-  low: 'deny',
-  medium: 'deny',
-  high: 'deny',
 };
 
 export function findRisk(tool: string): Decision['risk'] {
@@ -129,50 +121,9 @@ export function narrowingLayer(
   return { origin, rules, otherwise: { ...NO_OPINION, ...otherwise } };
 }
 
-/**
- * The layer of an active skill: its `allowed-tools` exclude everything else, and its `disallowed-tools` deny. Unreadable entries allow
- * nothing and deny their whole tool.
- */
-export function skillLayer(
-  skill: string,
-  { allowedTools, disallowedTools = [] }: Pick<SkillHead['controls'], 'allowedTools' | 'disallowedTools'>,
-): PolicyLayer {
-  const origin: Decision['origin'] = { layer: 'skill', where: skill };
-  return {
-    origin,
-    rules: [
-      ...disallowedTools.flatMap((text) => denyRules(text, origin)),
-      ...readableRules(allowedTools ?? [], origin),
-    ],
-    otherwise: allowedTools === undefined ? NO_OPINION : NOTHING_ELSE,
-  };
-}
-
-/** An unreadable pattern is dropped, so the rule denies the whole tool: more, never less. */
-function denyRules(text: string, origin: Decision['origin']): readonly PolicyRule[] {
-  const rule = readRule(text, { effect: 'deny', origin });
-  if (isRule(rule)) return [rule];
-  const whole = readRule(text.slice(0, Math.max(0, text.indexOf('('))), { effect: 'deny', origin });
-  return isRule(whole) ? [{ ...whole, text }] : [];
-}
-
-/** Uses the list as pre-approval. */
-export function skillGrants(skill: string, allowedTools: readonly string[]): readonly PolicyRule[] {
-  return readableRules(allowedTools, { layer: 'skill', where: skill });
-}
-
-function readableRules(texts: readonly string[], origin: Decision['origin']): readonly PolicyRule[] {
-  return texts.map((text) => readRule(text, { effect: 'allow', origin })).filter(isRule);
-}
-
 /** Adds layers, for example for a project, active skills, a run or a subagent. The result never allows more. */
 export function narrowPolicy({ layers, grants }: Policy, more: readonly PolicyLayer[]): Policy {
   return { layers: [...layers, ...more], grants };
-}
-
-/** Whether the decision lets it happen, perhaps after approval. */
-export function isPossible({ effect }: Decision): boolean {
-  return effect === 'allow' || effect === 'ask';
 }
 
 /** The strictest decision about anything that an action does. */
@@ -346,13 +297,6 @@ function explain({ effect, rule, origin, because, isUncertain }: LayerDecision, 
 function ruleText(rule: string | undefined, { layer }: Decision['origin'], who: string): string {
   if (rule !== undefined) return `by the rule ${quoted(rule, 120)} of ${who}`;
   return layer === 'skill' ? `because it is not in allowed-tools of ${who}` : `by default, ${who}`;
-}
-
-/** Hosts that rules of the configuration and the program allow by name. Lists of skills do not grant private networks. */
-export function grantedHosts({ layers: [opening] }: Policy): readonly string[] {
-  return (opening?.rules ?? []).flatMap(({ effect, subjects }) =>
-    effect === 'allow' && subjects?.kind === 'host' ? [subjects.host.text] : [],
-  );
 }
 
 interface RankedEffect {

@@ -104,29 +104,26 @@ export function nameMatcher(patterns: readonly string[]): (path: string) => bool
 }
 
 const NEVER = nameMatcher(listPatterns('write', 'never'));
-const PROTECTED = nameMatcher([...listPatterns('write', 'never'), ...listPatterns('write', 'ask')]);
+const ASK = nameMatcher(listPatterns('write', 'ask'));
 const SECRET = nameMatcher(listPatterns('read', 'ask'));
 const RECORDS = nameMatcher(['.agent/**']);
 const GIT = nameMatcher(['.git/**']);
 /** Committed as examples, without values. */
 const EXAMPLE = /\.(?:example|sample|template|dist|defaults?|schema)$/i;
 
-/** Whether a file is never written for a program, by an absolute or relative path. */
-export function isNeverWritten(path: string): boolean {
-  return NEVER(path);
+/**
+ * Whether a file, by an absolute or relative path, is written for a program: never, after approval, or freely. Other tools run or obey the
+ * first two kinds, so they also stay read-only in a mounted folder.
+ */
+export function writeProtection(path: string): Protection {
+  return NEVER(path) ? 'never' : ASK(path) ? 'ask' : 'free';
 }
 
-/** Whether a file needs approval before it is written for a program, and stays read-only in a mounted folder: other tools run or obey it. */
-export function isProtectedPath(path: string): boolean {
-  return PROTECTED(path);
-}
-
-/** Whether programs must not read a file or folder of a mounted or copied folder: secrets, and our records. Git needs all of `.git`. */
-export function isSecretPath(relative: string): boolean {
-  return RECORDS(relative) || (SECRET(relative) && !EXAMPLE.test(relative) && !GIT(relative));
-}
-
-/** The same for a folder that a person or a rule named: it may hold secrets itself, but no records. */
-export function isLeftOut(folder: string, relative: string): boolean {
-  return isSecretPath(relative) || RECORDS(`${folder.slice(folder.lastIndexOf('/') + 1)}/${relative}`);
+/**
+ * Whether programs must not read a file or folder of a mounted or copied folder: secrets, and our records. Git needs all of `.git`. A folder
+ * that a person or a rule named may be secret itself, but not a part of our records.
+ */
+export function isSecretPath(relative: string, folder = ''): boolean {
+  const isSecret = SECRET(relative) && !EXAMPLE.test(relative) && !GIT(relative);
+  return isSecret || RECORDS(`${folder.slice(folder.lastIndexOf('/') + 1)}/${relative}`);
 }

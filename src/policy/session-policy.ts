@@ -10,7 +10,7 @@ import {
 } from '#core';
 import type { WrittenRule } from './written-policy.ts';
 import { builtInRules } from './built-in-policy.ts';
-import { BY_RISK, narrowingLayer, type Policy, type PolicyLayer } from './policy.ts';
+import { BY_RISK, narrowingLayer, narrowPolicy, type Policy, type PolicyLayer } from './policy.ts';
 import { isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
 import { sha256 } from '#platform';
 
@@ -29,20 +29,17 @@ export interface SessionPolicy extends RuleTexts {
   readonly otherwise?: Decision['effect'];
 }
 
-/** The parsed policy of the configuration. */
-export interface ConfiguredPolicy {
-  /** Built-in, user, environment and option rules, which may grant rights. */
-  readonly opening: {
-    readonly rules: readonly PolicyRule[];
-    readonly byRisk: Partial<Record<Decision['risk'], Decision['effect']>>;
-  };
-  /** Layers of the project, which only restrict. */
-  readonly narrowing: readonly PolicyLayer[];
-  readonly places: RuleContext;
-}
+/**
+ * The policy of a session before any skill is active. A child never has more rights than its parent has now, including the parent's active
+ * skills. `opened` are grants that the program implies.
+ */
+export type StartPolicy = (
+  session: SessionPolicy,
+  from: { readonly parent: Policy } | { readonly opened: readonly string[] },
+) => Policy;
 
 /** Parses the policy of the configuration. An unreadable rule is an error of its file. */
-export function configuredPolicy(
+export function openPolicies(
   {
     policies,
     requiredApprovals = [],
@@ -50,7 +47,7 @@ export function configuredPolicy(
     diagnostics = [],
   }: Pick<LoadedConfig, 'policies' | 'requiredApprovals' | 'isBroken'> & Partial<Pick<LoadedConfig, 'diagnostics'>>,
   home: string | undefined,
-): ConfiguredPolicy {
+): StartPolicy {
   const places = { home };
   const own = policies.filter(({ layer }) => layer !== 'project');
   const asked = requiredApprovals.flatMap(({ rule, layer, where }) =>
@@ -59,10 +56,8 @@ export function configuredPolicy(
   const read = (layer: LoadedConfig['policies'][number]): readonly PolicyRule[] => readRules(layer, places);
   const byRisk: Partial<Record<Decision['risk'], Decision['effect']>> = {};
   for (const { policy } of own) Object.assign(byRisk, policy.default);
-  const opening = {
-    rules: [...builtInRules(), ...own.flatMap(read), ...asked],
-    byRisk,
-  };
+  // Built-in, user, environment and option rules may grant rights; those of the project only restrict.
+  const opening = [...builtInRules(), ...own.flatMap(read), ...asked];
   const narrowing = [
     ...policies
       .filter(({ layer }) => layer === 'project')
@@ -70,7 +65,17 @@ export function configuredPolicy(
     // The restrictions of an unreadable file are unknown, so everything beyond reading is denied.
     ...(isBroken ? [narrowingLayer({ layer: 'user', where: brokenText(diagnostics) }, [], CLOSED)] : []),
   ];
-  return { opening, narrowing, places };
+  return (session, from) => {
+    const layers = runLayers(session, places);
+    if ('parent' in from) return narrowPolicy(from.parent, layers);
+    const allow = [...from.opened, ...ruleTexts(session.opens, 'opens')];
+    const base: PolicyLayer = {
+      origin: { layer: 'built-in', where: '' },
+      rules: [...opening, ...parseRules({ allow }, { layer: 'program', where: '' }, places)],
+      otherwise: { ...BY_RISK, ...byRisk },
+    };
+    return { layers: [base, ...narrowing, ...layers], grants: [] };
+  };
 }
 
 function brokenText(diagnostics: readonly Diagnostic[]): string {
@@ -101,21 +106,8 @@ function written(
   });
 }
 
-/** The policy of a session before any skill is active. */
-export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPolicy, opened: readonly string[]): Policy {
-  const { opening, narrowing, places } = configured;
-  const program: Decision['origin'] = { layer: 'program', where: '' };
-  const allow = [...opened, ...ruleTexts(session.opens, 'opens')];
-  const base: PolicyLayer = {
-    origin: { layer: 'built-in', where: '' },
-    rules: [...opening.rules, ...parseRules({ allow }, program, places)],
-    otherwise: { ...BY_RISK, ...opening.byRisk },
-  };
-  return { layers: [base, ...narrowing, ...runLayers(session, places)], grants: [] };
-}
-
 /** The layers that a program adds for one run; they only restrict. */
-export function runLayers(session: SessionPolicy, places: RuleContext): readonly PolicyLayer[] {
+function runLayers(session: SessionPolicy, places: RuleContext): readonly PolicyLayer[] {
   const origin: Decision['origin'] = { layer: 'run', where: '' };
   const rules = parseRules(session, origin, places);
   const { otherwise = 'allow' } = session;

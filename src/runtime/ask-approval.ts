@@ -19,7 +19,7 @@ import { redacted } from './secrets/redact-value.ts';
 import { previewWrite } from '#project';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
-import type { FoundPackages } from './packages/packages.ts';
+import type { FoundPackages } from '#sandbox';
 import type { ActionTarget } from './find-target.ts';
 
 type WritePreview = ReturnType<typeof previewWrite>;

@@ -1,9 +1,9 @@
 /** Explains the policy: the rules in force, and the decision about an action that nobody performs. */
 import type { Access, Decision, SkillEntry, Surroundings } from '#core';
-import { listAccesses, hostAccess, ownName, readCommand, type AccessFacts, type Policy } from '#policy';
+import { decideAccesses, listAccesses, ownName, policyWithSkills, type Policy, type ProgramFacts } from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
-import { decideAccesses, otherNames, policyWithSkills } from './decide-action.ts';
+import { otherNames } from './decide-action.ts';
 import { isIgnoredFile } from './find-target.ts';
 import type { Runtime } from './runtime.ts';
 import { openSecrets } from './secrets/secrets.ts';
@@ -64,8 +64,6 @@ const PATH_TOOLS: ReadonlySet<string> = new Set([
 const IGNORING_TOOLS: ReadonlySet<string> = new Set(['read_file', 'grep']);
 const PROGRAMS: ReadonlySet<string> = new Set(['run_command', 'run_script']);
 
-type ProgramFacts = Pick<AccessFacts, 'isolation' | 'writes' | 'hosts' | 'secrets'>;
-
 export async function explainDecision(options: ExplainOptions): Promise<Decision> {
   const { runtime, surroundings, active, subject } = options;
   const name = ownName(options.tool);
@@ -95,10 +93,7 @@ async function accessesFor(
   { cwd, program }: { readonly cwd: string; readonly program: ProgramFacts },
 ): Promise<readonly Access[]> {
   if (subject === undefined) return [{ tool, subject: { kind: 'none' } }];
-  if (tool === 'run_command') {
-    const line = await readCommand({ command: subject });
-    return listAccesses({ type: 'run_command', command: subject }, { ...program, line });
-  }
+  if (tool === 'run_command') return listAccesses({ type: 'run_command', command: subject }, program);
   if (tool === 'run_script') {
     const cut = subject.indexOf('/');
     const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
@@ -108,7 +103,8 @@ async function accessesFor(
     const named = [{ tool, subject: await pathSubject(tool, subject, cwd) }];
     return [...named, ...otherNames(named, realPath(cwd))];
   }
-  if (tool === 'network_request') return [hostAccess(subject.includes('://') ? subject : `https://${subject}`, 'GET')];
+  if (tool === 'network_request')
+    return listAccesses({ type: 'network_request', url: subject.includes('://') ? subject : `https://${subject}` }, {});
   if (tool === 'load_skill') return [{ tool, subject: { kind: 'skill', id: subject, name: subject } }];
   return [{ tool, subject: { kind: 'none' } }];
 }

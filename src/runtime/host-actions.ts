@@ -1,13 +1,5 @@
-import {
-  writeAuthority,
-  type Access,
-  type ActionOfKind,
-  type Observation,
-  type RelativePath,
-  type Action,
-  type OfType,
-} from '#core';
-import { decide, grantedHosts, hostAccess, type Policy } from '#policy';
+import type { Access, ActionOfKind, Observation, RelativePath } from '#core';
+import { decide, requestRights, type Policy } from '#policy';
 import {
   deleteFile,
   grep,
@@ -39,7 +31,10 @@ export async function performHostAction(
   path: ResolvedPath | undefined,
   rights: HostRights,
 ): Promise<Observation> {
-  if (action.type === 'network_request') return request(action, rights);
+  if (action.type === 'network_request') {
+    const { policy, isApproved, signal } = rights;
+    return networkRequest(action, { ...requestRights(policy, action, isApproved), signal });
+  }
   if (path === undefined) throw new TypeError(`${action.type} needs a path`);
   switch (action.type) {
     case 'read_file':
@@ -81,26 +76,4 @@ function closedIn({ place, root }: ResolvedPath, { isClosed }: HostRights): (fol
 /** Rules may name absolute paths, which only project files have. */
 function toAbsolutePath(shown: string, { place, root }: ResolvedPath): { readonly absolute?: string } {
   return place === 'project' ? { absolute: `${root}/${shown}` } : {};
-}
-
-/**
- * A rule or a person allowed the first address; each redirect needs a rule. Approving an IP address or `localhost` approves a private
- * address; approving a name that resolves to one does not.
- */
-function request(
-  action: OfType<Action, 'network_request'>,
-  { policy, isApproved, signal }: HostRights,
-): Promise<Observation> {
-  const { subject } = hostAccess(action.url, action.method ?? 'GET');
-  const { host, port } = subject.kind === 'host' ? subject : { host: undefined, port: 0 };
-  const isNamed = isApproved && host !== undefined && (host.isAddress || host.name === 'localhost');
-  const granted = grantedHosts(policy);
-  return networkRequest(action, {
-    grants: isNamed ? [...granted, `private://${writeAuthority(host, port)}`] : granted,
-    decideHost: (name, at) =>
-      (name === host?.name && at === port) ||
-      decide(policy, [hostAccess(`https://${name.includes(':') ? `[${name}]` : name}:${String(at)}/`, 'GET')])
-        .effect === 'allow',
-    signal,
-  });
 }

@@ -12,14 +12,14 @@ import {
   type Observation,
   type OfType,
 } from '#core';
-import { decide, deniedReads, grantAccess, isPossible } from '#policy';
+import { decide, deniedReads, mayReach } from '#policy';
 import type { PlannedEdit } from '#project';
 import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '#skills';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import { askApproval, type Approval } from './ask-approval.ts';
 import { decideAction, type ActionDecision } from './decide-action.ts';
-import type { ProgramAction } from './execution/parts.ts';
+import type { ProgramAction } from '#sandbox';
 import type { packagesFor } from './packages/install-packages.ts';
 import { skillDigest } from './skill-digest.ts';
 import { findTarget, type ActionTarget } from './find-target.ts';
@@ -194,7 +194,6 @@ async function doAction(
     return performHostAction(action, path, rights);
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
-    const mayReach = (host: string): boolean => isPossible(decide(policy, [grantAccess(host)]));
     const packages = isStarting(action)
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
       : undefined;
@@ -203,7 +202,7 @@ async function doAction(
     const given = {
       isDenied,
       hostInputs: listHostInputs(action),
-      mayReach,
+      mayReach: (host: string) => mayReach(policy, host),
       packages,
     };
     return execution.perform(action, skill, { signal, askedBy: context.askedBy, digest, call, ...given });

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import type { ActionProblem } from '#core';
-import { isLeftOut } from '#policy';
+import { isSecretPath } from '#policy';
 import { stageInputs } from '#sandbox';
 import type { Session } from './session.ts';
 
@@ -25,7 +25,7 @@ export async function stageRequestFiles(
   const staged = await stageInputs(
     workspace,
     requests,
-    { host: () => true, isLeftOut },
+    { host: () => true, isLeftOut: (folder, relative) => isSecretPath(relative, folder) },
     signal === undefined ? {} : { signal },
   );
   if (staged.type === 'failed') return staged.failure;

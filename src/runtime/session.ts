@@ -1,12 +1,10 @@
 import {
   actionFailed,
   failure,
-  isFailed,
   kindOfFailure,
   buildLedger,
   quoted,
   reduceSession,
-  startState,
   type Access,
   type Action,
   type ActionFailed,
@@ -21,19 +19,21 @@ import {
 } from '#core';
 import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
-import { decide, type Policy } from '#policy';
-import { fromFile, shownBy } from './shown-content.ts';
-import { compactSession, type Compaction } from './compact.ts';
-import type { Execution } from './execution/execution.ts';
-import { invokeSkill, type Invocation } from './invoke.ts';
+import { decide, policyWithSkills, type Policy } from '#policy';
 import {
+  fromFile,
+  shownBy,
+  compactSession,
   activeContents,
   contentShown,
   stillLoaded,
   withDocuments,
   withSkill,
+  type Compaction,
   type Contents,
 } from './loaded-contents.ts';
+import type { Execution } from './execution/execution.ts';
+import { invokeSkill, type Invocation } from './invoke.ts';
 import {
   activeSkills,
   type ActionContext,
@@ -41,7 +41,6 @@ import {
   type CallJournal,
   type AskedBy,
 } from './action-context.ts';
-import { policyWithSkills } from './decide-action.ts';
 import { performAction, recordFailed } from './perform.ts';
 
 type SessionEvent = OfType<RunEvent, 'session'>['event'];
@@ -125,7 +124,8 @@ export function openSession(parts: SessionParts): Session {
   const instructions = isEmpty ? guidance : guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
   const events: SessionEvent[] = [];
   let contents: Contents = new Map();
-  let state = startState(settings);
+  const start = { type: 'session-start', settings, indexHash: index.indexHash } as const;
+  let state = reduceSession(undefined, start);
   let isCatalogShown = false;
 
   let calls = 0;
@@ -149,7 +149,7 @@ export function openSession(parts: SessionParts): Session {
   };
 
   const observe = (action: Action, observation: Observation, askedBy: AskedBy, start: number): Observation => {
-    if (isFailed(observation)) return observeFailure(observation, start);
+    if (observation.type === 'failed') return observeFailure(observation, start);
     record({ type: 'action-end', action: action.type });
     if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
     if (observation.type === 'documents-selected') {
@@ -199,7 +199,7 @@ export function openSession(parts: SessionParts): Session {
     journal,
   });
 
-  record({ type: 'session-start', settings, indexHash: index.indexHash });
+  record(start);
   const session: Session = {
     index,
     offer: { ...parts.offer, loaded: () => activeContents(state, contents) },

@@ -84,7 +84,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
     ...unusableNotes(opened.unusable),
-    ...(inert.count > 0 ? [`${String(inert.count)} commands in the text were not run`] : []),
+    ...(inert.commands.length > 0 ? [`${String(inert.commands.length)} commands in the text were not run`] : []),
     ...body.notes,
     ...documents.notes,
   ];

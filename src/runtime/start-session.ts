@@ -1,6 +1,8 @@
 import {
   defined,
+  executorTraits,
   isForModel,
+  estimateTokens,
   type Action,
   type Approve,
   type Config,
@@ -15,32 +17,19 @@ import {
   type SessionState,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
-import { locateInSkills } from './locate.ts';
-import {
-  configuredPolicy,
-  decide,
-  isPossible,
-  narrowPolicy,
-  openRunAnswers,
-  runLayers,
-  sessionPolicy,
-  type ConfiguredPolicy,
-  type Policy,
-  type RunAnswers,
-  type SessionPolicy,
-} from '#policy';
+import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
-import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
+import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
+import { runsDirectory } from '#journal';
+import { locateInSkills } from './locate.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
-import type { PackageOptions } from './packages/packages.ts';
+import type { PackageOptions } from '#sandbox';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
-import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
-import { runsDirectory } from '#journal';
 import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
@@ -109,7 +98,7 @@ export interface SessionSource {
   readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly project: string;
   readonly otherRoots: readonly string[];
-  readonly policy: ConfiguredPolicy;
+  readonly policy: ReturnType<typeof openPolicies>;
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
   /** Tree digests, cached for all sessions and revalidated on each use. */
@@ -125,7 +114,7 @@ export type SessionSources = (index: SkillIndex) => SessionSource;
 
 export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const { surroundings, loaded, places, search, catalog } = parts;
-  const policy = configuredPolicy(loaded, surroundings.home);
+  const policy = openPolicies(loaded, surroundings.home);
   const digests = openTreeDigests();
   const measureText = openMeasuredTexts();
   let owner: LockOwner | undefined;
@@ -208,7 +197,8 @@ async function withServers(
   const services = { secrets: secrets.values };
   const { tools, problems } = await servers.open(services);
   for (const message of problems) record?.({ type: 'note', message });
-  const isDenied = (name: string): boolean => !isPossible(decide(policy, [{ tool: name, subject: { kind: 'none' } }]));
+  const isDenied = (name: string): boolean =>
+    decide(policy, [{ tool: name, subject: { kind: 'none' } }]).effect === 'deny';
   return {
     vocabulary: withServerTools(vocabulary, tools, isDenied),
     servers: (action, signal) => servers.call(action, { ...services, signal }),
@@ -267,9 +257,8 @@ function buildPolicy(
   { policy, config }: SessionSource,
   { policy: session = {}, execution, parent }: SessionOptions,
 ): Policy {
-  // A child never has more rights than its parent has now, including the parent's active skills.
-  if (parent !== undefined) return narrowPolicy(parent.policy, runLayers(session, policy.places));
-  return sessionPolicy(policy, session, execution === undefined ? [] : openedBy(execution, config));
+  if (parent !== undefined) return policy(session, { parent: parent.policy });
+  return policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) });
 }
 
 /** Enabling execution allows running programs, and the host inputs, hosts, secrets and executor that were named with it. */
@@ -313,7 +302,7 @@ function buildOffer(
 function executionOffer({ executor, mounts, packages }: Execution): NonNullable<Offer['execution']> {
   const project = mounts.find(({ isProject }) => isProject)?.access;
   return {
-    hasInteraction: executor !== 'macos',
+    hasInteraction: executorTraits(executor).hasInteraction,
     hasPackages: packages.isAvailable,
     project,
   };
@@ -364,5 +353,28 @@ function packageOptions({ packages = {} }: Config, { packages: named = {} }: Exe
     ...defined({ environments, skills, hosts }),
     ...named,
     ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
+  };
+}
+
+export interface MeasuredText {
+  readonly tokens: number;
+  /** SHA-256 in hex. */
+  readonly digest: string;
+}
+
+export type MeasureText = (text: string) => MeasuredText;
+
+/** A system prompt and a tool list for a few kinds of runs. */
+const REMEMBERED = 8;
+
+export function openMeasuredTexts(): MeasureText {
+  const known = new Map<string, MeasuredText>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    if (known.size >= REMEMBERED) known.clear();
+    const measured = { tokens: estimateTokens(text), digest: sha256(text) };
+    known.set(text, measured);
+    return measured;
   };
 }

@@ -1,4 +1,4 @@
-import { sarifLocations, sarifReport } from '#core';
+import { sarifReport } from '#core';
 import { SCAN_NOTE, type ScanFinding, type ScanSeverity } from './finding.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 
@@ -35,15 +35,16 @@ export function scanSarif(findings: readonly ScanFinding[], { version, prefix = 
         properties: { 'security-severity': SCORES[severity], tags: ['security'] },
       };
     }),
-    results: findings.map(({ rule, severity, message, path, ...place }) => ({
-      ruleId: rule,
-      ...(isRuleId(rule) ? { ruleIndex: used.indexOf(rule) } : {}),
-      level: LEVELS[severity],
-      message: { text: isRuleId(rule) ? `${message}. ${SCAN_RULES[rule].advice}` : message },
-      locations: sarifLocations(
-        { uri: `${prefix}${path}`.split('/').map(encodePart).join('/'), uriBaseId: '%SRCROOT%' },
-        place,
-      ),
+    results: findings.map(({ rule, severity, message, path, line, column }) => ({
+      artifact: { uri: `${prefix}${path}`.split('/').map(encodePart).join('/'), uriBaseId: '%SRCROOT%' },
+      line,
+      column,
+      about: {
+        ruleId: rule,
+        ruleIndex: isRuleId(rule) ? used.indexOf(rule) : undefined,
+        level: LEVELS[severity],
+        message: { text: isRuleId(rule) ? `${message}. ${SCAN_RULES[rule].advice}` : message },
+      },
     })),
   });
 }

@@ -3,16 +3,7 @@
  * counts, and it is used once.
  */
 import { isSkillError, type ApprovalRequest } from '#core';
-import {
-  answerPending,
-  capabilityLine,
-  isAnswered,
-  listPending,
-  openStoredApprovals,
-  pendingFolder,
-  storedId,
-  type PendingFolder,
-} from '#policy';
+import { capabilityLine, openApprovalFiles } from '#policy';
 import type { ApprovalAnswer, Approvals } from './api/govern.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
@@ -40,42 +31,37 @@ export function openFolderApprovals(
   home: string | undefined,
   askedBy: (request: string) => string | undefined,
 ): ApprovalBook {
-  const place = (): PendingFolder => {
+  const files = (): ReturnType<typeof openApprovalFiles> => {
     if (home === undefined) throw httpError(503, 'HOME is not set; approvals are stored in the home folder');
-    return { folder: pendingFolder(home), home };
+    return openApprovalFiles(home);
   };
   return {
     async list() {
-      const waiting = listPending(place());
-      const stored = openStoredApprovals(place().home).list();
+      const waiting = files().questions();
+      const stored = files().answers();
       return {
-        waiting: waiting.questions.map(({ request, at }) => ({
+        waiting: waiting.questions.map(({ request, at, isAnswered }) => ({
           request,
           at,
-          isAnswered: isAnswered(place(), request.id),
+          isAnswered,
           run: askedBy(request.id),
         })),
-        stored: stored.approvals.map((approval) => ({
-          id: storedId(approval),
-          skill: approval.skill.id,
-          digest: approval.skill.digest,
-          tool: approval.tool,
-          verdict: approval.verdict,
-          at: approval.at,
-        })),
+        stored: stored.answers.map(({ id, skill, tool, verdict, at }) => {
+          return { id, skill: skill.id, digest: skill.digest, tool, verdict, at };
+        }),
         problems: [...waiting.problems, ...stored.problems],
       };
     },
     async answer(id, answer) {
       try {
-        answerPending(place(), id, answer);
+        files().answer(id, answer);
       } catch (error) {
         // An answer that comes too late, or does not fit.
         const isMine = isSkillError(error) && error.code === 'input/invalid' && error.raised === undefined;
         throw isMine ? httpError(409, error.message, error.hint) : error;
       }
     },
-    revoke: async (id) => (await openStoredApprovals(place().home).revoke({ id })).length,
+    revoke: async (id) => (await files().revoke({ id })).length,
   };
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { LOOPBACK_HEADERS, respond } from '#platform';
+import { frameEvent } from './server-sent-events.ts';
 import { httpError, toErrorAnswer } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
@@ -152,7 +153,7 @@ async function send(
   onNote(message);
   if (!isStream) return void response.destroy();
   // A reader that goes on after all finds the reason at the end of what was sent.
-  response.end(`event: problem\ndata: ${JSON.stringify({ message })}\n\n`);
+  response.end(frameEvent('problem', { message }));
   response.setTimeout(stalledMs);
 }
 

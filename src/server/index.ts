@@ -6,6 +6,7 @@
 // Routes and their answers.
 export { route, type Route } from './router.ts';
 export { answerApi, readForm, sendError } from './exchange.ts';
+export { frameLine } from './server-sent-events.ts';
 export { httpError } from './http-error.ts';
 export { openPageFiles } from './page-files.ts';
 

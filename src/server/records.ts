@@ -5,16 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  followRun,
-  isRunId,
-  listRuns,
-  runIds,
-  serverSentEvents,
-  verifyChainOf,
-  verifyRun,
-  type Content,
-} from '#journal';
+import { followRun, isRunId, listRuns, runIds, verifyChain, verifyRun } from '#journal';
 import { readSealKey } from '#platform';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { RecordLine } from './event-row.ts';
@@ -22,6 +13,7 @@ import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 import { filesIn, type RunStarter } from './run-starter.ts';
 import { openRunReader } from './run-views.ts';
+import { serverSentEvents } from './server-sent-events.ts';
 
 interface RunPage {
   readonly offset: number;
@@ -37,7 +29,7 @@ interface FollowRecord {
   /** The attempt of that event, in a fleet. Of a later attempt the reader has nothing. */
   readonly attempt?: number | undefined;
   /** How much of long texts (default: whole). */
-  readonly content?: Content;
+  readonly content?: 'whole' | 'answer';
   readonly signal: AbortSignal;
 }
 
@@ -98,7 +90,7 @@ export function openFolderRecords(directory: string, home: string | undefined, s
     async verify(id) {
       const sealKey = home === undefined ? undefined : readSealKey(home);
       const found = verifyRun(findFolder(id), { sealKey, expectsSeal: true });
-      const { problems: missing } = verifyChainOf(findFolder(id), directory, { sealKey, home });
+      const { problems: missing } = verifyChain(directory, { sealKey, home }, findFolder(id));
       return {
         ...found,
         status: missing.length > 0 ? 'tampered' : found.status,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { DEFAULT_BUDGET } from '#core';
 import { runIds } from '#journal';
-import { isAnswered, listPending, pendingFolder } from '#policy';
+import { openApprovalFiles } from '#policy';
 import { VERSION } from '../version.ts';
 import { ServerStatus } from './api/govern.ts';
 import { openFolderApprovals, type ApprovalBook } from './approvals.ts';
@@ -35,9 +35,8 @@ export function apiRoutes(context: ServerContext): readonly Route[] {
   const { options, limits, surroundings, starter } = context;
   const { home } = surroundings;
   const readState = (): Readonly<Record<string, string | number>> => {
-    const folder = home === undefined ? undefined : { folder: pendingFolder(home), home };
-    const waiting = folder === undefined ? [] : listPending(folder).questions;
-    const open = waiting.filter(({ request }) => folder !== undefined && !isAnswered(folder, request.id));
+    const waiting = home === undefined ? [] : openApprovalFiles(home).questions().questions;
+    const open = waiting.filter(({ isAnswered }) => !isAnswered);
     return {
       approvals: open.length,
       // A question that is answered and asked again is another state.

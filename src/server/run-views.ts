@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { changesBetween, defined, sliceStart, type RunInfo } from '#core';
 import { isLeftOutNote } from '#runtime';
-import { readRun, runLife, runState, type ListedRun } from '#journal';
+import { readRun, type ListedRun } from '#journal';
 import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api/runs.ts';
 import { eventRow, planView } from './event-row.ts';
 import type { Immutable } from './router.ts';
@@ -62,16 +62,16 @@ export function openRunReader(own?: OwnRuns): RunReader {
     isOwn: own?.isOwn(id) ?? false,
   });
   return {
-    row({ id, path: folder, reading }) {
-      if (reading.type !== 'run') return { run: id, state: runState(reading), request: '', skills: [], isOwn: false };
-      return rowOf(id, runState(reading), reading.info, factsOf(folder, reading.info).usage);
+    row({ id, path: folder, reading, state }) {
+      if (reading.type !== 'run') return { run: id, state, request: '', skills: [], isOwn: false };
+      return rowOf(id, state, reading.info, factsOf(folder, reading.info).usage);
     },
     detail(id, folder) {
-      const { info, torn, problems } = readRun(folder, { content: 'start' });
+      const { info, state, torn, problems } = readRun(folder, { content: 'start' });
       const { usage, plan, answer, resumes, turns, events, notStored } = factsOf(folder, info);
       const outputs = own?.outputs(id);
       return {
-        run: rowOf(id, runLife(info) === 'killed' ? 'killed' : info.outcome, info, usage),
+        run: rowOf(id, state, info, usage),
         reason: info.reason,
         usage,
         events,

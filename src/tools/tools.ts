@@ -3,7 +3,6 @@ import {
   ACTION_KINDS,
   actionFailed,
   briefSchema,
-  isFailed,
   isObject,
   publishedSchema,
   quoted,
@@ -131,7 +130,7 @@ async function run(
   for (const action of actions) {
     signal?.throwIfAborted();
     const observation = await perform(action, signal === undefined ? {} : { signal });
-    if (isFailed(observation)) return { done, failed: observation, action, ignored: reading.ignored };
+    if (observation.type === 'failed') return { done, failed: observation, action, ignored: reading.ignored };
     done.push(observation);
   }
   return { done, ignored: reading.ignored };

@@ -2,7 +2,6 @@ import {
   jsonSchema,
   escapeHeaderLines,
   printable,
-  SELECT_MODES,
   type Offer,
   type ToolRow,
   type Vocabulary,
@@ -91,7 +90,7 @@ const selectDocs: ToolRow = {
           type: 'string',
           description: 'How to change the selection.',
           brief: 'type',
-          enum: SELECT_MODES,
+          enum: ['add', 'replace', 'clear'],
           isOpen: true,
           default: 'replace',
         },
@@ -123,7 +122,7 @@ const selectDocs: ToolRow = {
 
 function readSelectMode(input: ToolInput): OfType<Action, 'select_documents'>['mode'] {
   const asked = readOptionalText(input, 'mode')?.trim().toLowerCase();
-  return SELECT_MODES.find((known) => known === asked) ?? 'replace';
+  return asked === 'add' || asked === 'clear' ? asked : 'replace';
 }
 
 function sameName(one: string, other: string): boolean {

@@ -5,7 +5,6 @@ import type { SkillIdentity } from '../../src/core/observation.ts';
 import {
   findLoaded,
   reduceSession,
-  startState,
   type Lifetime,
   type SessionEvent,
   type SessionSettings,
@@ -15,6 +14,7 @@ import { selectDocuments } from '../../src/runtime/skill-actions.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const SETTINGS: SessionSettings = { lifetime: 'turn', maxLoaded: 3, placement: 'tool-results' };
+const START = reduceSession(undefined, { type: 'session-start', settings: SETTINGS, indexHash: '' });
 const skill = (name: string): SkillIdentity => ({ id: `t/${name}`, name, source: 't', dir: `/skills/${name}` });
 const load = (name: string, lifetime: Lifetime = 'turn', digest = 'sha256:1'): SessionEvent => ({
   type: 'skill-load',
@@ -23,7 +23,7 @@ const load = (name: string, lifetime: Lifetime = 'turn', digest = 'sha256:1'): S
   askedBy: 'model',
   lifetime,
 });
-const after = (...events: readonly SessionEvent[]): SessionState => events.reduce(reduceSession, startState(SETTINGS));
+const after = (...events: readonly SessionEvent[]): SessionState => events.reduce<SessionState>(reduceSession, START);
 const names = (state: SessionState): readonly string[] => state.loaded.map((loaded) => loaded.skill.name);
 const shown = (id: string): SessionEvent => ({
   type: 'content-show',

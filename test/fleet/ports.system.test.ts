@@ -13,7 +13,7 @@ import { openFileArtifacts } from '../../src/sandbox/artifacts/file-store.ts';
 import type { ArtifactStore } from '../../src/sandbox/artifacts/store.ts';
 import { compareText } from '../../src/core/diagnostic.ts';
 import type { Model } from '../../src/core/model.ts';
-import { eventIndex } from '../../src/journal/event-index.ts';
+import { eventIndex } from '../../src/cli/runs/event-index.ts';
 import { createRuntime } from '../../src/packs/open-runtime.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { openApprovals } from '../../src/policy/approval/approver.ts';

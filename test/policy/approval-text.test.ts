@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { ApprovalDetail, ApprovalRequest } from '../../src/core/approval.ts';
-import { approvalLines, shortId } from '../../src/policy/approval-text.ts';
+import { approvalLines } from '../../src/policy/approval-text.ts';
 import { hiddenCharacters } from '../../src/core/text/text.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { textWidth } from '../../src/platform/text-width.ts';
@@ -10,7 +10,7 @@ import { commandRequest, requestOf } from './approval-request.ts';
 import { runs } from '../property-runs.ts';
 
 const show = (request: ApprovalRequest, width = 80, isWhole = false): readonly string[] =>
-  approvalLines(request, { width, hash: sha256, isWhole });
+  approvalLines(request, { width, show: isWhole ? 'whole' : 'short' });
 
 /** Every line that we write ourselves. Nothing of a stranger can look like one of them, because it has a frame. */
 const OURS = [
@@ -164,7 +164,8 @@ describe('a question', () => {
   });
 
   test('the id is short, and an invalid one is reported', () => {
-    expect([shortId(requestOf().id), shortId('sha256:zz')]).toEqual(['0123456789ab', 'none']);
+    const idIn = (id: string): string | undefined => show(requestOf({ id })).at(-1);
+    expect([idIn(requestOf().id), idIn('sha256:zz')]).toEqual(['id: 0123456789ab', 'id: none']);
   });
 });
 

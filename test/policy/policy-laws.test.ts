@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { EFFECTS } from '../../src/core/access.ts';
-import { narrowPolicy, narrowingLayer, skillGrants, skillLayer, type Policy } from '../../src/policy/policy.ts';
-import { command, effectOf, host, layerOf, onPath, policyOf, script } from './policy-support.ts';
+import { narrowPolicy, narrowingLayer, type Policy } from '../../src/policy/policy.ts';
+import { skillLayer } from '../../src/policy/skill-rules.ts';
+import { command, effectOf, host, layerOf, onPath, policyOf, script, skillGrants } from './policy-support.ts';
 import { runs } from '../property-runs.ts';
 
 const ruleTexts = fc.constantFrom(

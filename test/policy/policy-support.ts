@@ -4,6 +4,7 @@ import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { readHost } from '../../src/core/network/host-pattern.ts';
 import { BY_RISK, decide, type Policy, type PolicyLayer } from '../../src/policy/policy.ts';
 import { isRule, readRule, type PolicyRule } from '../../src/policy/policy-rule.ts';
+import { policyWithSkills } from '../../src/policy/skill-rules.ts';
 
 export const USER: RuleOrigin = { layer: 'user', where: '~/.agent/config.json' };
 
@@ -28,6 +29,15 @@ export function layerOf(written: Written, origin = USER): readonly PolicyRule[] 
 export function policyOf(written: Written = {}): Policy {
   const base: PolicyLayer = { origin: { layer: 'built-in', where: '' }, rules: layerOf(written), otherwise: BY_RISK };
   return { layers: [base], grants: [] };
+}
+
+/** The rules of a skill whose `allowed-tools` count as approval. */
+export function skillGrants(id: string, allowedTools: readonly string[]): Policy['grants'] {
+  const skill = {
+    id,
+    controls: { allowedTools, userInvocable: true, disableModelInvocation: false, runMode: 'inline' },
+  } as const;
+  return policyWithSkills({ policy: { layers: [], grants: [] }, allowedTools: 'grant' }, [skill]).grants;
 }
 
 export function command(line: string): readonly Access[] {

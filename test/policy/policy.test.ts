@@ -4,19 +4,11 @@ import type { Access } from '../../src/core/access.ts';
 import { listAccesses, lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { builtInRules } from '../../src/policy/built-in-policy.ts';
-import {
-  ALWAYS_ON,
-  BY_RISK,
-  decide,
-  narrowPolicy,
-  narrowingLayer,
-  skillGrants,
-  skillLayer,
-  type Policy,
-} from '../../src/policy/policy.ts';
+import { ALWAYS_ON, BY_RISK, decide, narrowPolicy, narrowingLayer, type Policy } from '../../src/policy/policy.ts';
 import { readRule } from '../../src/policy/policy-rule.ts';
+import { skillLayer } from '../../src/policy/skill-rules.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { USER, command, effectOf, host, onPath, policyOf, rules, script } from './policy-support.ts';
+import { USER, command, effectOf, host, onPath, policyOf, rules, script, skillGrants } from './policy-support.ts';
 
 describe('by default', () => {
   verifies('POL-1', 'each tool has its risk, and the risk decides where no rule speaks', () => {
@@ -348,8 +340,8 @@ describe('what is built in', () => {
 });
 
 describe('several things at once', () => {
-  test('the strictest part decides, the highest risk counts', () => {
-    const accesses = listAccesses(
+  test('the strictest part decides, the highest risk counts', async () => {
+    const accesses = await listAccesses(
       {
         type: 'run_command',
         command: 'git status',

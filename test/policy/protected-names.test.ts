@@ -4,7 +4,7 @@ import type { Access } from '../../src/core/access.ts';
 import { builtInRules } from '../../src/policy/built-in-policy.ts';
 import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import { isRule, readRule } from '../../src/policy/policy-rule.ts';
-import { isLeftOut, isNeverWritten, isProtectedPath, isSecretPath } from '../../src/policy/protected-names.ts';
+import { isSecretPath, writeProtection } from '../../src/policy/protected-names.ts';
 
 const origin = { layer: 'built-in', where: '' } as const;
 const everything = [readRule('*', { effect: 'allow', origin })].filter(isRule);
@@ -25,12 +25,11 @@ const ASKED =
 describe('files that other tools run or obey', () => {
   test.each(ASKED)('%s is asked about by file tools, for results and in mounts', (name) => {
     for (const path of [name, `packages/app/${name}`, name.toUpperCase()]) {
-      expect([effectOf('write_file', path), effectOf('delete_file', path), isProtectedPath(path)]).toEqual([
+      expect([effectOf('write_file', path), effectOf('delete_file', path), writeProtection(path)]).toEqual([
         'ask',
         'ask',
-        true,
+        'ask',
       ]);
-      expect(isNeverWritten(path)).toBe(false);
     }
   });
 
@@ -43,7 +42,7 @@ describe('files that other tools run or obey', () => {
     ['a trailing space', '.agent /config.json'],
     ['the Kelvin sign', '.agent/\u212Aeys.json'],
   ])('a name in another spelling is the same name: %s', (_, path) => {
-    expect([effectOf('write_file', path), isNeverWritten(path), isProtectedPath(path)]).toEqual(['deny', true, true]);
+    expect([effectOf('write_file', path), writeProtection(path)]).toEqual(['deny', 'never']);
   });
 
   test('a deny rule of the user matches names in other spellings too', () => {
@@ -63,7 +62,7 @@ describe('files that other tools run or obey', () => {
     'profile',
     'a.bashrc',
   ])('%s is an ordinary file', (path) => {
-    expect([effectOf('write_file', path), isProtectedPath(path), isSecretPath(path)]).toEqual(['allow', false, false]);
+    expect([effectOf('write_file', path), writeProtection(path), isSecretPath(path)]).toEqual(['allow', 'free', false]);
   });
 });
 
@@ -77,13 +76,13 @@ describe('records, answers and trust', () => {
   test.each(RECORDS)('%s is read by no tool of a model, in no mount and in no copied folder', (path) => {
     const tools = ['read_file', 'grep', 'list_dir', 'host_input', 'write_file', 'delete_file'];
     expect(tools.map((tool) => effectOf(tool, path))).toEqual(tools.map(() => 'deny'));
-    expect([isSecretPath(path), isLeftOut('/home/ann/project', path)]).toEqual([true, true]);
+    expect([isSecretPath(path), isSecretPath(path, '/home/ann/project')]).toEqual([true, true]);
   });
 
   test('a whole .agent folder is no input, and contributes nothing to a folder that a person names', () => {
     expect([effectOf('host_input', '.agent'), effectOf('list_dir', '.agent')]).toEqual(['deny', 'allow']);
-    expect(isLeftOut('/home/ann/project/.agent', 'runs/1/events.jsonl')).toBe(true);
-    expect(isLeftOut('/home/ann/.ssh', 'config')).toBe(false);
+    expect(isSecretPath('runs/1/events.jsonl', '/home/ann/project/.agent')).toBe(true);
+    expect(isSecretPath('config', '/home/ann/.ssh')).toBe(false);
   });
 });
 
@@ -104,6 +103,10 @@ describe('secrets', () => {
   });
 
   test('an example without values is shown to programs, and git gets its own settings', () => {
-    expect(['.env.example', 'app/.env.sample', '.git/config'].map(isSecretPath)).toEqual([false, false, false]);
+    expect(['.env.example', 'app/.env.sample', '.git/config'].map((name) => isSecretPath(name))).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });

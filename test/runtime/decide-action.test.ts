@@ -5,7 +5,7 @@ import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { BY_RISK, decide, type Policy } from '../../src/policy/policy.ts';
 import type { SkillControls, SkillEntry } from '../../src/core/skill.ts';
 import { ALLOWED_TOOLS_USES } from '../../src/core/config/policy-config.ts';
-import { policyWithSkills } from '../../src/runtime/decide-action.ts';
+import { policyWithSkills } from '../../src/policy/skill-rules.ts';
 
 const policy: Policy = {
   layers: [{ origin: { layer: 'built-in', where: '' }, rules: [], otherwise: BY_RISK }],

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { EFFECTS, type Access } from '../../src/core/access.ts';
 import type { Action } from '../../src/core/action.ts';
-import { hostAccess, lineSubject } from '../../src/policy/action-access.ts';
+import { hostSubject, lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import type { ToolRow, Vocabulary } from '../../src/core/tool.ts';
 import { HOST_TOOLS } from '../../src/tools/actions-host.ts';
@@ -176,8 +176,8 @@ const ACCESSES: readonly Access[] = [
       subject: { kind: 'path', path: file },
     })),
   ),
-  hostAccess('https://example.org/', 'GET'),
-  hostAccess('http://127.0.0.1/', 'POST'),
+  { tool: 'network_request', subject: hostSubject('https://example.org/', 'GET') },
+  { tool: 'network_request', subject: hostSubject('http://127.0.0.1/', 'POST') },
   { tool: 'load_skill', subject: { kind: 'skill', id: 'project/reader', name: 'reader' } },
   ...['unsafe_local', 'mcp__mail__send', 'new_tool', 'search_skills', 'final_answer'].flatMap(otherTool),
 ];

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import type { Observation, SkillLoaded } from '../../src/core/observation.ts';
-import { reduceSession, startState } from '../../src/core/session.ts';
+import { reduceSession } from '../../src/core/session.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -307,7 +307,7 @@ test('calls that run at the same time count as one failure, also where the loop 
   expect(await skills.call('load_skill', { skill: 'five' })).toMatchObject({ isTerminal: false });
   expect(await skills.call('load_skill', { skill: 'six' })).toMatchObject({ isTerminal: true });
   const { session } = skills;
-  expect(session.events.reduce(reduceSession, startState(session.settings))).toEqual(session.state);
+  expect(session.events.reduce<typeof session.state | undefined>(reduceSession, undefined)).toEqual(session.state);
 });
 
 test('the state of a session is what its events reduce to, and a thousand loads keep no texts but the last', async () => {
@@ -315,7 +315,7 @@ test('the state of a session is what its events reduce to, and a thousand loads 
   writeThree(root);
   const session = await sessionOver(root, { lifetime: 'session', maxLoaded: 1 });
   for (let round = 0; round < 1_000; round += 1) await load(session, ['alpha', 'beta'][round % 2] ?? '');
-  expect(session.events.reduce(reduceSession, startState(session.settings))).toEqual(session.state);
+  expect(session.events.reduce<typeof session.state | undefined>(reduceSession, undefined)).toEqual(session.state);
   expect(session.compact().text.match(/canary-\w+-body/g)).toEqual(['canary-beta-body']);
 });
 

@@ -1,7 +1,7 @@
 import os from 'node:os';
 
 import type { Executor, ExecutorName } from '../../src/core/execution.ts';
-import { executorCandidates } from '../../src/runtime/execution/executors.ts';
+import { executorCandidates } from '../../src/sandbox/executors/find-executor.ts';
 
 /**
  * The executor that a session makes for a name, without the probe that a session runs first, which takes seconds. `local` is not probed.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { startState, type LoadedSkill, type SessionState } from '../../src/core/session.ts';
+import type { LoadedSkill, SessionState } from '../../src/core/session.ts';
 import { trpc } from '../../src/tools/trpc.ts';
 import { trpcState } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -306,7 +306,9 @@ describe('the state keys of trpc', () => {
     repeats: 0,
   });
   const state: SessionState = {
-    ...startState({ lifetime: 'turn', maxLoaded: 8, placement: 'system' }),
+    settings: { lifetime: 'turn', maxLoaded: 8, placement: 'system' },
+    turn: 1,
+    failures: {},
     loaded: [skill('pdf', []), skill('csv', '*'), skill('doc', ['a.md', 'b.md'])],
   };
 

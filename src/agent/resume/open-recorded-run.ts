@@ -1,7 +1,7 @@
 /** Checks whether a recorded run can be resumed, and from where. */
 import path from 'node:path';
 
-import { isRunId, readRun, recordProblem, runLife } from '#journal';
+import { isRunId, readRun, recordProblem } from '#journal';
 import { isSkillError, quoted, type Action, type AgentStart, type JournalLine, type RunInfo } from '#core';
 import { recordedRun, skillProblems, type Runtime } from '#runtime';
 import { replayedRun, settledCalls, type RecordSource, type ReplayedRun } from './replayed-run.ts';
@@ -40,9 +40,8 @@ export function openRecordedRun(folder: string, around: ResumeContext): Promise<
 
 async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
   const { runtime, sealKey, keepAnswers, repeatsPrograms, again, signal, hasEnded = false } = around;
-  const { info, lines } = readRun(folder);
-  if (!hasEnded && runLife(info) === 'running')
-    return impossible('the run is still in progress, here or on another machine');
+  const { info, lines, state } = readRun(folder);
+  if (!hasEnded && state === 'running') return impossible('the run is still in progress, here or on another machine');
   const problem = recordProblem(folder, { sealKey });
   if (problem !== undefined) return impossible(problem);
   const start = agentStart(lines);

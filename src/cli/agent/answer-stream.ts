@@ -1,6 +1,6 @@
 import { cleanText } from '#core';
-import { QUESTION_MARK } from '#policy';
 import { monotonicMs, textWidth } from '#platform';
+import { QUESTION_MARK } from '../terminal/approval-summary.ts';
 import { openMarkdown, renderMarkdown } from '../terminal/markdown.ts';
 import type { MarkdownLook } from '../terminal/markdown-inline.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,6 +1,6 @@
 import { printable, REFUSALS, SkillError, typedWord, type ActionFailed, type Approve } from '#core';
 import type { EventSink } from '#journal';
-import { openApprovals, openUsedApprovals, pendingFolder, type Asker } from '#policy';
+import { openApprovalFiles, openApprovals, type Asker } from '#policy';
 import { readSurroundings } from '#runtime';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
 import { list, toggle, type FlagValues, type Flags } from '../command.ts';
@@ -38,16 +38,9 @@ export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal:
     home,
     approved: flags.approve ?? [],
     yes: flags.yes === true,
-    ...(flags.defer === true ? {} : { asker: TERMINAL_ASKER }),
+    asker: flags.defer === true ? undefined : TERMINAL_ASKER,
     // Answers in the queue count also without --defer, and the console shows what this terminal asks.
-    pending:
-      home === undefined
-        ? undefined
-        : {
-            folder: pendingFolder(home),
-            isShared: isAttended(),
-            ...(flags.defer === true ? { waitMs: 0 } : {}),
-          },
+    pending: home === undefined ? undefined : { isShared: isAttended(), waitMs: flags.defer === true ? 0 : undefined },
     onWarning: (message) => reportWarning(terminal, printable(message)),
   });
   return approve;
@@ -86,7 +79,7 @@ export function withNextTicket(hint: string): string {
 /** An approval that was used before has a number behind it. */
 function nextTicket(id: string): string {
   const { home } = readSurroundings({});
-  return home === undefined ? id : openUsedApprovals(home).ticket(`sha256:${id}`);
+  return home === undefined ? id : openApprovalFiles(home).ticket(`sha256:${id}`);
 }
 
 /** Repeats the command line with the approval, before `--`, which ends the flags. Approvals that it already has are used up. */

@@ -1,4 +1,4 @@
-import { cleanText, EXECUTOR_NAMES, invalidInput, isFailed, nearest, quoted, type JsonSchema } from '#core';
+import { cleanText, EXECUTOR_NAMES, invalidInput, nearest, quoted, type JsonSchema } from '#core';
 import { terminalSink } from '#journal';
 import { VOCABULARY_NAMES, whyNotOffered, type SkillTool } from '#tools';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -108,11 +108,11 @@ export const command = defineCommand({
       }
       for (const skill of given.load ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
-        if (isFailed(loaded))
+        if (loaded.type === 'failed')
           throw policyRefusal(loaded, repeatedCommand(words)) ?? new UsageError(loaded.message, loaded.hint);
       }
       const answer = await tools.call(name ?? '', input, { signal });
-      const refused = answer.observations.find(isFailed);
+      const refused = answer.observations.find((one) => one.type === 'failed');
       const error = refused === undefined ? undefined : policyRefusal(refused, repeatedCommand(words));
       outcome = error === undefined ? (answer.isError ? 'failed' : 'done') : 'refused';
       if (error !== undefined) throw error;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import type { PackageOptions } from '#runtime';
+import type { PackageOptions } from '#sandbox';
 import type { Terminal } from '../terminal/terminal.ts';
 import { option, toggle, type FlagValues } from '../command.ts';
 import { defined } from '#core';

@@ -12,8 +12,8 @@ import {
   type RequestedPackage,
   type PackageLayer,
 } from '#core';
-import { layerFolders, type PackageNeeds, type Run, type SkillNeeds } from '#runtime';
-import { openLayers } from '#sandbox';
+import type { Run } from '#runtime';
+import { openAllLayers, type PackageNeeds, type SkillNeeds } from '#sandbox';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -181,11 +181,8 @@ function report(
     terminal.remark([`${neededBy} imports ${module}; its package is unknown: find it, then use --with PACKAGE`]);
 }
 
-type Layers = ReturnType<typeof openLayers>;
-
-async function openStores(invocation: PrepareInvocation): Promise<readonly Layers[]> {
-  const { executionPlaces } = await openRuntime(invocation);
-  return layerFolders(executionPlaces).map((folder) => openLayers({ folder, identity: undefined }));
+async function openStores(invocation: PrepareInvocation): Promise<ReturnType<typeof openAllLayers>> {
+  return openAllLayers((await openRuntime(invocation)).executionPlaces);
 }
 
 async function listLayers(invocation: PrepareInvocation): Promise<number> {

@@ -2,7 +2,8 @@ import path from 'node:path';
 
 import { openChat, runAgent, type AgentOptions, type AgentResult, type Chat, type ChatOptions } from '#agent';
 import { defined, isSkillError, type Executor } from '#core';
-import type { ExecutionOptions, PackageOptions } from '#runtime';
+import type { ExecutionOptions } from '#runtime';
+import type { PackageOptions } from '#sandbox';
 import { modelExecution } from './execution-options.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 

@@ -1,7 +1,7 @@
 /** Flags for what programs see of the host: folders, the project, the network. */
 import path from 'node:path';
 
-import { isHostPattern, PROJECT_ACCESSES, quoted, readHostPattern, type Config } from '#core';
+import { PROJECT_ACCESSES, quoted, readHostPattern, type Config, isProblem } from '#core';
 import type { ExecutionOptions } from '#runtime';
 import { isDirectory } from '#platform';
 import { list, option, type FlagValues, type Flags } from '../command.ts';
@@ -62,9 +62,9 @@ function readMount(text: string, cwd: string): NonNullable<ExecutionOptions['mou
 
 function checkHost(text: string): void {
   const read = readHostPattern(text);
-  if (!isHostPattern(read))
+  if (isProblem(read))
     throw new UsageError(
-      `--allow ${quoted(text)}: ${read.problem}`,
+      `--allow ${quoted(text)}: ${read.message}`,
       'write --allow example.org, *.example.org or example.org:8443',
     );
 }

@@ -1,5 +1,5 @@
 /** Shows an agent at work: the plan, one line per action, and the answer while it streams. */
-import { jsonlSink, terminalSink, type EventSink, type SinkLine } from '#journal';
+import { jsonlSink, terminalSink, type EventSink } from '#journal';
 import {
   actionFailed,
   agentEventText,
@@ -65,7 +65,7 @@ export function openAgentDisplay(
   });
   const open = new Map<number, Action['type']>();
   const stopped = new Set<number>();
-  let last: { readonly line: SinkLine; readonly seenAt: number } | undefined;
+  let last: { readonly line: Parameters<EventSink>[0]; readonly seenAt: number } | undefined;
   const sink: EventSink = (line) => {
     const { event } = line;
     last = { line, seenAt: performance.now() };

@@ -4,7 +4,7 @@ import { projectInstructions } from '#agent';
 import { printable } from '#core';
 import { storedEvaluations } from '#evals';
 import { builtFile } from '#platform';
-import { openApprovals, pendingFolder } from '#policy';
+import { openApprovals } from '#policy';
 import { runsDirectory } from '#journal';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -120,7 +120,7 @@ function approver(
 ): ReturnType<typeof openApprovals>['approve'] {
   return openApprovals({
     home,
-    pending: home === undefined ? undefined : { folder: pendingFolder(home), waitMs: WAIT_MS },
+    pending: home === undefined ? undefined : { waitMs: WAIT_MS },
     onWarning: (message) => reportWarning(terminal, printable(message)),
   }).approve;
 }

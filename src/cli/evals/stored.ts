@@ -5,24 +5,20 @@ import { printable } from '#core';
 import { compareRuns, gradeRuns, showTrend, writeFirstCases } from '#evals';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { parseThresholds, readReportFlags, resolveCwd, type EvalInvocation } from './flags.ts';
+import { parseThresholds, resolveCwd, type EvalInvocation } from './flags.ts';
 import { reportProblems } from './run.ts';
-import { printReport, writeReports } from './write-reports.ts';
+import { printOutcome } from './write-reports.ts';
 
 /** Compares two reports. Exit code 1: a case is broken, or the pass rate of a live model fell by more than chance. */
 export async function evalCompare(invocation: EvalInvocation): Promise<number> {
-  const { positionals, flags, terminal } = invocation;
+  const { positionals } = invocation;
   const [, before, after, ...rest] = positionals;
   if (before === undefined || after === undefined || rest.length > 0)
     throw new UsageError(
       'expected two reports',
       'usage: skillwright eval compare A B, with folders of .agent/evals, files, or last',
     );
-  const compared = compareRuns(resolveCwd(invocation), [before, after]);
-  const isPrinted = readReportFlags(flags).some(({ file }) => file === undefined || file === '-');
-  if (!terminal.printJson(compared.comparison) && !isPrinted) terminal.out(compared.toText(terminal));
-  await writeReports(compared.after, invocation, { before: compared.before });
-  return compared.isRegression ? EXIT.failed : EXIT.done;
+  return printOutcome(compareRuns(resolveCwd(invocation), before, after), invocation);
 }
 
 /** Shows how the cases of the last report did in the stored reports before it. */
@@ -34,23 +30,22 @@ export async function evalTrend(invocation: EvalInvocation): Promise<number> {
   return EXIT.done;
 }
 
-/** Grades stored runs with the current cases. */
 export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal, signal } = invocation;
   const [, ...runs] = positionals;
   if (runs.length === 0 || flags.cases === undefined)
     throw new UsageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
-  const thresholds = parseThresholds(flags);
   const progress = openProgress(terminal);
-  const report = await gradeRuns({
+  const outcome = await gradeRuns({
     cwd: resolveCwd(invocation),
     runs,
     caseFiles: flags.cases,
+    thresholds: parseThresholds(flags),
     signal,
     onProblems: (problems) => reportProblems(problems, invocation),
     onProgress: (text) => progress.show(text),
   }).finally(() => progress.end());
-  return report === undefined ? EXIT.invalidEvaluation : printReport(report, invocation, { thresholds });
+  return outcome === undefined ? EXIT.invalidEvaluation : printOutcome(outcome, invocation);
 }
 
 /** Writes first cases for a skill to `evals/cases.yaml`. Never overwrites a file. */

@@ -7,21 +7,18 @@ import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { resolveCwd, type EvalInvocation } from './flags.ts';
-import { readRequest, reportProblems } from './run.ts';
+import { readRequest } from './run.ts';
 
 export async function evalTune(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
   if (rest.length > 0) throw new UsageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
-  const request = readRequest(invocation, await openRuntime(invocation));
   const progress = openProgress(terminal);
   const tuned = await tuneDescription({
-    ...request,
+    ...readRequest(invocation, await openRuntime(invocation), progress),
     skill,
     proposals: flags.proposals,
     proposer: flags.proposer,
-    onProblems: (problems) => reportProblems(problems, invocation),
-    onProgress: (text) => progress.show(text),
   }).finally(() => progress.end());
   if (tuned === undefined) return EXIT.invalidEvaluation;
   terminal.remark(tuned.notes.map(printable));

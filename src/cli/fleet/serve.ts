@@ -1,7 +1,7 @@
 import { builtFile, readGrant } from '#platform';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { makeTemporary, openBase } from '#sandbox';
+import { makeTemporaryFolder } from '#sandbox';
 import { portInUse } from '../port-in-use.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -61,7 +61,7 @@ export const command = defineCommand({
       await skillSet();
       const server = await openFleetServer({
         ...fleet,
-        base: makeTemporary(openBase(runtime.executionPlaces.base)),
+        base: makeTemporaryFolder(runtime.executionPlaces.base),
         skillSet,
         page: { runtime, surroundings: surroundingsFor(given), pages: builtFile('console') },
         port,

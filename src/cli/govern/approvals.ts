@@ -1,21 +1,7 @@
 import path from 'node:path';
 
 import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalAnswer } from '#core';
-import {
-  answerPending,
-  approvalLines,
-  isAnswered,
-  listPending,
-  openStoredApprovals,
-  pendingFolder,
-  shortId,
-  storedId,
-  withdrawPending,
-  type PendingFolder,
-  type PendingQuestion,
-  type StoredApproval,
-} from '#policy';
-import { sha256 } from '#platform';
+import { approvalLines, openApprovalFiles, type ApprovalFiles, type KeptAnswer } from '#policy';
 import { defineCommand, option, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -47,8 +33,8 @@ export const command = defineCommand({
     const { home, cwd } = surroundingsFor(given);
     if (home === undefined)
       throw invalidInput('HOME is not set; answers are stored in the home folder', 'a home folder', 'set HOME');
-    const folder = given.folder === undefined ? pendingFolder(home) : path.resolve(cwd, given.folder);
-    const parsed: ApprovalsInvocation = { ...invocation, flags: given, positionals, place: { home, folder } };
+    const files = openApprovalFiles(home, given.folder === undefined ? undefined : path.resolve(cwd, given.folder));
+    const parsed: ApprovalsInvocation = { ...invocation, flags: given, positionals, files };
     const [verb = 'list', ...words] = positionals;
     const isAll = given.all === true;
     if (verb === 'list' && words.length === 0 && !isAll) return list(parsed);
@@ -59,63 +45,54 @@ export const command = defineCommand({
 });
 
 interface ApprovalsInvocation extends GlobalInvocation {
-  readonly place: PendingFolder;
+  readonly files: ApprovalFiles;
 }
 
-function list({ terminal, place }: ApprovalsInvocation): number {
-  const waiting = listPending(place);
-  const stored = openStoredApprovals(place.home).list();
+function list({ terminal, files }: ApprovalsInvocation): number {
+  const waiting = files.questions();
+  const stored = files.answers();
   const problems = [...waiting.problems, ...stored.problems];
-  const pending = waiting.questions.map(({ request, at }) => ({
-    at,
-    answered: isAnswered(place, request.id),
-    request,
-  }));
-  if (terminal.printJson({ pending, approvals: stored.approvals.map(withId), problems })) return EXIT.done;
+  const pending = waiting.questions.map(({ request, at, isAnswered }) => ({ at, answered: isAnswered, request }));
+  if (terminal.printJson({ pending, approvals: stored.answers, problems })) return EXIT.done;
   for (const { request, at, answered } of pending) {
     const state = answered ? 'answered, not used yet, asked' : 'pending since';
     terminal.out(terminal.style('bold', `${state} ${at}`));
-    terminal.out(approvalLines(request, { width: terminal.width, hash: sha256 }));
+    terminal.out(approvalLines(request, { width: terminal.width }));
     terminal.out('');
   }
-  terminal.out(stored.approvals.map((approval) => storedLine(approval, terminal)));
+  terminal.out(stored.answers.map((kept) => storedLine(kept, terminal)));
   for (const problem of problems) reportWarning(terminal, problem);
-  if (waiting.questions.length + stored.approvals.length === 0)
+  if (waiting.questions.length + stored.answers.length === 0)
     terminal.remark('no pending requests and no stored answers');
   return EXIT.done;
 }
 
-function withId(approval: StoredApproval): object {
-  return { id: storedId(approval), ...approval };
-}
-
-function storedLine(approval: StoredApproval, terminal: Terminal): string {
-  const { skill, tool, verdict, coverage, at } = approval;
+function storedLine({ id, skill, tool, verdict, coverage, at }: KeptAnswer, terminal: Terminal): string {
   const what = `${printable(skill.id)}  ${printable(tool)}  ${quoted(coverage, 100)}`;
-  return `${storedId(approval)}  ${verdict.padEnd(3)}  ${what}  ${terminal.style('dim', at.slice(0, 10))}`;
+  return `${id}  ${verdict.padEnd(3)}  ${what}  ${terminal.style('dim', at.slice(0, 10))}`;
 }
 
 function answer(
-  { positionals, terminal, place }: ApprovalsInvocation,
+  { positionals, terminal, files }: ApprovalsInvocation,
   { scope = 'once', reason }: { readonly scope?: ApprovalAnswer['scope']; readonly reason?: string },
 ): number {
   const [, word = '', verdict] = positionals;
   if (verdict !== 'yes' && verdict !== 'no')
     throw new UsageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
-  const id = resolveRequestId(word, place);
-  const { request } = answerPending(place, id, { verdict, scope, reason });
+  const id = resolveRequestId(word, files);
+  const request = files.answer(id, { verdict, scope, reason });
   if (!terminal.printJson({ id, verdict, scope })) {
-    terminal.remark(approvalLines(request, { width: terminal.width, hash: sha256 }));
+    terminal.remark(approvalLines(request, { width: terminal.width }));
     terminal.out(`${shortId(id)}: ${verdict}, ${scope}`);
   }
   return EXIT.done;
 }
 
 /** The id of the pending request with this prefix. */
-function resolveRequestId(word: string, place: PendingFolder): string {
-  const found = findQuestions(word, place);
-  const [question] = found;
-  if (question !== undefined && found.length === 1) return question.request.id;
+function resolveRequestId(word: string, files: ApprovalFiles): string {
+  const found = findQuestions(word, files);
+  const [id] = found;
+  if (id !== undefined && found.length === 1) return id;
   throw invalidInput(
     found.length > 1
       ? `${String(found.length)} pending requests start with ${quoted(word, 200)}`
@@ -125,24 +102,29 @@ function resolveRequestId(word: string, place: PendingFolder): string {
   );
 }
 
-function findQuestions(word: string, place: PendingFolder): readonly PendingQuestion[] {
+/** Ids of the questions with this prefix. */
+function findQuestions(word: string, files: ApprovalFiles): readonly string[] {
   const digits = word.replace(/^sha256:/, '');
   if (!/^[0-9a-f]{12,64}$/.test(digits)) return [];
-  return listPending(place).questions.filter(({ request }) => request.id.startsWith(`sha256:${digits}`));
+  const ids = files.questions().questions.map(({ request }) => request.id);
+  return ids.filter((id) => id.startsWith(`sha256:${digits}`));
+}
+
+function shortId(id: string): string {
+  return id.replace(/^sha256:/, '').slice(0, 12);
 }
 
 /** Revokes every stored answer, or those that match an id or a skill. */
-async function revoke({ terminal, place }: ApprovalsInvocation, word: string | undefined): Promise<number> {
-  const stored = openStoredApprovals(place.home);
-  const withdrawn = word === undefined ? [] : findQuestions(word, place).map(({ request }) => request.id);
-  for (const id of withdrawn) withdrawPending(place, id);
+async function revoke({ terminal, files }: ApprovalsInvocation, word: string | undefined): Promise<number> {
+  const withdrawn = word === undefined ? [] : findQuestions(word, files);
+  files.withdraw(withdrawn);
   const gone =
     word === undefined
-      ? await stored.revoke('all')
-      : [...(await stored.revoke({ id: word })), ...(await stored.revoke({ skill: word }))];
-  if (!terminal.printJson({ revoked: gone.map(withId), withdrawn })) {
+      ? await files.revoke('all')
+      : [...(await files.revoke({ id: word })), ...(await files.revoke({ skill: word }))];
+  if (!terminal.printJson({ revoked: gone, withdrawn })) {
     terminal.out(withdrawn.map((id) => `withdrawn: ${shortId(id)}`));
-    terminal.out(gone.map((approval) => `revoked: ${storedLine(approval, terminal)}`));
+    terminal.out(gone.map((kept) => `revoked: ${storedLine(kept, terminal)}`));
   }
   if (gone.length + withdrawn.length > 0 || word === undefined) return EXIT.done;
   terminal.remark(`no answer and no pending request matches ${quoted(word, 200)}`);

@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { LIMIT_LABELS, printable, type Surroundings } from '#core';
-import { isDirectory, quietly } from '#platform';
-import { landlockGaps, landlockVersion, type ExecutorExamination, type ProbeReport } from '#sandbox';
+import { LIMIT_LABELS, printable, type AttachedWorkspace, type Surroundings } from '#core';
+import { findProgram, landlockGaps, landlockVersion, type ExecutorExamination } from '#sandbox';
 import { examineExecutors, projectTop, type Runtime } from '#runtime';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
@@ -144,7 +142,7 @@ function executorFinding({ name, report, reasons, install }: ExecutorExamination
 }
 
 /** The OCI runtime of containers. gVisor is worth naming where it is installed and not used. */
-function runtimeText({ capabilities }: ProbeReport): string {
+function runtimeText({ capabilities }: Pick<AttachedWorkspace, 'capabilities'>): string {
   const { runtime } = capabilities;
   if (runtime === undefined) return '';
   const other = runtime.others.find((name) => name.startsWith('runsc'));
@@ -273,20 +271,13 @@ const VERSION_MS = 10_000;
 
 /** Whether a program that skillwright itself uses is installed and starts. A missing one matters only to the commands that need it. */
 function programFinding(program: string, purpose: string): Finding {
-  const directories = (process.env['PATH'] ?? '').split(path.delimiter).filter((directory) => directory !== '');
-  const found = directories.map((directory) => path.join(directory, program)).find(isExecutable);
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  const found = findProgram(program, folders);
   if (found === undefined) return { name: program, status: 'ok', detail: `not found; ${purpose} needs it` };
   const { status, error, stderr } = spawnSync(found, ['--version'], { encoding: 'utf8', timeout: VERSION_MS });
   if (status === 0) return { name: program, status: 'ok', detail: found };
   const reason = error?.message ?? (stderr.trim().split('\n')[0] || `exit code ${String(status)}`);
   return { name: program, status: 'warning', detail: `${found} does not start: ${reason}; ${purpose} needs it` };
-}
-
-function isExecutable(file: string): boolean {
-  return quietly(() => {
-    accessSync(file, constants.X_OK);
-    return !isDirectory(file);
-  }, false);
 }
 
 /** Which agents are in use here, and whether the links to installed skills are whole. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { foreignReason, runIds, runsDirectory } from '#journal';
 import { isPresent, isSystemError, sealKeyFile, sealKeyProblem } from '#platform';
-import { openStoredApprovals, openTrust, type TrustStore } from '#policy';
+import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
 import type { Surroundings } from '#core';
 import { projectTop, type Runtime } from '#runtime';
 import { trustRemarks } from '../skills/show-trust.ts';
@@ -64,10 +64,10 @@ function trustFinding(home: string, trust: TrustStore): Finding {
 }
 
 function approvalsFinding(home: string): Finding {
-  const { approvals, problems } = openStoredApprovals(home).list();
+  const { answers, problems } = openApprovalFiles(home).answers();
   return sealedFinding('approvals', {
     file: path.join(home, '.agent/approvals.json'),
-    kept: `${String(approvals.length)} stored answers`,
+    kept: `${String(answers.length)} stored answers`,
     problems,
   });
 }

@@ -1,11 +1,11 @@
 /** The plan of an install, for the user who confirms it: the verdict on each skill, its permissions and scan findings. */
 import path from 'node:path';
 
-import { countText, printable } from '#core';
+import { compareText, countText, printable } from '#core';
 import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { padText } from '#platform';
-import { countByRule, findingText, type PolicyResult } from '#scan';
+import type { PolicyResult } from '#scan';
 import { toggle } from '../command.ts';
 import type { InspectedSkill, InstallPlan, PlannedPlace, PlannedSkill, RefusedSkill } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -204,15 +204,31 @@ export function findingLines(
 ): readonly string[] {
   const findings = [...stops, ...warnings];
   // What stops an install is shown in full even if the policy stops less than critical findings.
-  const isShown = (finding: (typeof findings)[number]): boolean =>
-    all || finding.severity === 'critical' || stops.includes(finding);
-  const counted = countByRule(findings.filter((finding) => !isShown(finding)));
+  const isShown = (finding: Finding): boolean => all || finding.severity === 'critical' || stops.includes(finding);
+  const counted = ruleCounts(findings.filter((finding) => !isShown(finding)));
   return [
     ...findings.filter(isShown).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
-    ...(counted.length === 0 ? [] : [`${style('yellow', 'scan')} ${counted.map(ruleText).join(', ')}`]),
+    ...(counted.length === 0 ? [] : [`${style('yellow', 'scan')} ${counted.join(', ')}`]),
   ];
 }
 
-function ruleText({ rule, severity, count }: ReturnType<typeof countByRule>[number]): string {
-  return `${severity} ${rule}${count === 1 ? '' : ` ×${String(count)}`}`;
+type Finding = PolicyResult['stops'][number];
+
+const SEVERITIES: readonly Finding['severity'][] = ['critical', 'high', 'medium', 'low'];
+
+/** How often each rule was found, most severe and most frequent first. One rule can have several severities. */
+function ruleCounts(findings: readonly Finding[]): readonly string[] {
+  const counts = new Map<string, { readonly rule: string; readonly rank: number; readonly count: number }>();
+  for (const { rule, severity } of findings) {
+    const key = `${severity} ${rule}`;
+    counts.set(key, { rule, rank: SEVERITIES.indexOf(severity), count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts]
+    .toSorted(([, a], [, b]) => a.rank - b.rank || b.count - a.count || compareText(a.rule, b.rule))
+    .map(([key, { count }]) => (count === 1 ? key : `${key} ×${String(count)}`));
+}
+
+/** One line in the format of compiler messages. */
+function findingText({ path: file, line, column, severity, message, rule }: Finding): string {
+  return `${printable(file)}:${String(line)}:${String(column)} ${severity} ${printable(message)} (${rule})`;
 }

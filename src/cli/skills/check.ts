@@ -7,7 +7,6 @@ import {
   invalidInput,
   printable,
   quoted,
-  sarifLocations,
   sarifReport,
   type Diagnostic,
   type SkillError,
@@ -225,12 +224,16 @@ function sarif(diagnostics: readonly Diagnostic[], base: string): object {
         defaultConfiguration: { level: LEVELS[rule.strict] },
       };
     }),
-    results: diagnostics.map((diagnostic) => ({
-      ruleId: diagnostic.code,
-      ruleIndex: used.indexOf(diagnostic.code),
-      level: LEVELS[diagnostic.severity],
-      message: { text: `${diagnostic.message}. ${diagnostic.hint}` },
-      locations: sarifLocations(location(diagnostic.path, base), diagnostic),
+    results: diagnostics.map(({ code, severity, message, hint, path: file, line, column }) => ({
+      artifact: location(file, base),
+      line,
+      column,
+      about: {
+        ruleId: code,
+        ruleIndex: used.indexOf(code),
+        level: LEVELS[severity],
+        message: { text: `${message}. ${hint}` },
+      },
     })),
   });
 }

@@ -1,6 +1,6 @@
-import { approvalLines, approvalSummary, changeLines, type Asker } from '#policy';
+import { approvalLines, type Asker } from '#policy';
+import { approvalSummary } from './approval-summary.ts';
 import type { ApprovalRequest, ApprovalAnswer } from '#core';
-import { sha256 } from '#platform';
 import { markPastes, openPasteGuard } from './paste-marks.ts';
 import { readColumns, type Stream } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
@@ -146,13 +146,13 @@ function buildQuestion(request: ApprovalRequest, width: number): Dialog<Answer> 
   const details = (...notes: readonly string[]): string => {
     isShown = true;
     // Framed text has its width already, and stays in its frame.
-    const lines = approvalLines(request, { width, hash: sha256, isWhole: true }).map((line) =>
+    const lines = approvalLines(request, { width, show: 'whole' }).map((line) =>
       line.startsWith('  ') ? line : wrapWords(line, { width, indent: 2 }),
     );
     return ['', ...lines, ...notes, choices].join('\n');
   };
   const { lines, isWhole } = approvalSummary(request, width);
-  const change = changeLines(request.detail, { width, hash: sha256 });
+  const change = approvalLines(request, { width, show: 'change' });
   const isShort = change.length > 0 && change.length <= SHORT_ROWS;
   let isShown = isWhole || isShort;
   return {

@@ -2,15 +2,7 @@
  * Markdown for a terminal, while it streams: headings, lists, tables, code, quotes and emphasis, wrapped by words. The text is untrusted:
  * control characters, terminal sequences and direction marks are removed before anything is looked at, and the work is linear in its length.
  */
-import {
-  cleanText,
-  endMarkdown,
-  MARKDOWN_START,
-  MAX_MARKDOWN_BLOCK,
-  readMarkdownLine,
-  splitCells,
-  type MarkdownBlock,
-} from '#core';
+import { cleanText, readMarkdownLine, splitCells, type MarkdownBlock } from '#core';
 import { renderInline, type MarkdownLook } from './markdown-inline.ts';
 import { tableLines } from './markdown-table.ts';
 import { closeStyles } from './styles.ts';
@@ -25,22 +17,19 @@ export interface MarkdownStream {
   readonly end: () => readonly string[];
 }
 
+/** A longer line is shown before it ends. */
+const MAX_LINE = 8_000;
+
 export function openMarkdown(look: () => MarkdownLook): MarkdownStream {
-  let state = MARKDOWN_START;
+  let state: ReturnType<typeof readMarkdownLine>['state'] | undefined;
   let line = '';
-  const render = (blocks: readonly MarkdownBlock[]): readonly string[] =>
-    blocks.flatMap((block) => blockLines(block, look()));
-  const take = (raw: string): readonly string[] =>
-    splitRaw(raw).flatMap((text) => {
-      const step = readMarkdownLine(state, text);
-      ({ state } = step);
-      return render(step.blocks);
-    });
-  const endBlock = (): readonly string[] => {
-    const blocks = endMarkdown(state);
-    state = { ...state, block: undefined };
-    return render(blocks);
+  const step = (text?: string): readonly string[] => {
+    const next = readMarkdownLine(state, text);
+    ({ state } = next);
+    return next.blocks.flatMap((block) => blockLines(block, look()));
   };
+  const take = (raw: string): readonly string[] => splitRaw(raw).flatMap((text) => step(text));
+  const takeLast = (): readonly string[] => [...(line === '' ? [] : take(line)), ...step()];
   return {
     add(text) {
       const [first = '', ...others] = text.split('\n');
@@ -51,22 +40,22 @@ export function openMarkdown(look: () => MarkdownLook): MarkdownStream {
         line = other;
       }
       // Nothing ends a line that never breaks.
-      if (line.length > MAX_MARKDOWN_BLOCK && state.fence === undefined) {
-        done.push(...take(line), ...endBlock());
+      if (line.length > MAX_LINE && state?.fence === undefined) {
+        done.push(...takeLast());
         line = '';
       }
       return done;
     },
     growing() {
       const before = state;
-      const lines = [...(line === '' ? [] : take(line)), ...endBlock()];
+      const lines = takeLast();
       state = before;
       return lines;
     },
     end() {
-      const lines = [...(line === '' ? [] : take(line)), ...endBlock()];
+      const lines = takeLast();
       line = '';
-      state = MARKDOWN_START;
+      state = undefined;
       return lines;
     },
   };

@@ -1,12 +1,13 @@
 import { isToolPattern } from '../allowed-tools.ts';
 import { CONFIG_SCHEMA } from './config.ts';
 import { SETTINGS, valueAt } from './config-settings.ts';
-import { isHostPattern, readHostPattern } from '../network/host-pattern.ts';
+import { readHostPattern } from '../network/host-pattern.ts';
 import { checkJson, isObject, type JsonPath, type SchemaProblem } from '../json/json-schema.ts';
 import { nearest } from '../nearest.ts';
 import { POLICY_FILE_SCHEMA } from './policy-config.ts';
 import { EFFECTS } from '../access.ts';
 import { quoted } from '../text/text.ts';
+import { isProblem } from '../problem.ts';
 
 /** Validates a configuration: schema, rules and host patterns. */
 export function checkConfig(value: unknown): readonly SchemaProblem[] {
@@ -35,9 +36,9 @@ function ruleProblems(value: unknown, path: readonly string[]): readonly SchemaP
 function hostProblems(value: unknown, path: readonly string[]): readonly SchemaProblem[] {
   return entriesAt(value, path).flatMap((host, index) => {
     const read = readHostPattern(host);
-    return isHostPattern(read)
-      ? []
-      : [{ type: 'invalid', path: [...path, index], expected: `a host pattern: ${read.problem}` }];
+    return isProblem(read)
+      ? [{ type: 'invalid', path: [...path, index], expected: `a host pattern: ${read.message}` }]
+      : [];
   });
 }
 

@@ -1,6 +1,5 @@
 import { CATALOG_FORMATS } from '../catalog-layout.ts';
 import type { FromSchema } from '../json/json-schema.ts';
-import { ARCHIVE_LIMITS } from '../archive-limits.ts';
 import { POLICY_SCHEMA } from './policy-config.ts';
 import { LIFETIMES } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
@@ -20,6 +19,17 @@ export const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
 export const INSTALL_SCOPES = ['project', 'user'] as const;
 /** Stricter first. */
 const RUN_SYNCS = ['each', 'none'] as const;
+
+/** The defaults of `install.archive`. */
+export const ARCHIVE_LIMITS = {
+  maxArchiveBytes: 256 * 1024 * 1024,
+  maxEntries: 20_000,
+  maxBytes: 512 * 1024 * 1024,
+  maxFileBytes: 128 * 1024 * 1024,
+  maxRatio: 200,
+  maxDepth: 32,
+  maxNameBytes: 1024,
+};
 
 const path = text(
   'A folder; relative to the project (project file) or the home folder (user file); ~ is the home folder.',

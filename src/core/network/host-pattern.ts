@@ -15,6 +15,7 @@
 
 import { readAddress } from './network-address.ts';
 import { quoted } from '../text/text.ts';
+import type { Problem } from '../problem.ts';
 
 export interface HostPattern {
   readonly text: string;
@@ -37,10 +38,6 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-export interface HostPatternProblem {
-  readonly problem: string;
-}
-
 const PRIVATE = 'private://';
 const DEFAULT_PORTS: readonly number[] = [80, 443];
 
@@ -54,29 +51,33 @@ const NEVER_IN_HOST =
 const NUMBER_LIKE = /^(?:\d+|0x[0-9a-f]*)$/;
 
 /** Parses a grant, or explains why the text is invalid. */
-export function readHostPattern(text: string): HostPattern | HostPatternProblem {
+export function readHostPattern(text: string): HostPattern | Problem {
   const isPrivate = text.startsWith(PRIVATE);
   const bare = isPrivate ? text.slice(PRIVATE.length) : text;
   if (bare.includes('://') || bare.includes('/')) {
-    return { problem: `${quoted(text)} is a URL; a host with or without :port was expected` };
+    return notPattern(`${quoted(text)} is a URL; a host with or without :port was expected`);
   }
   if (bare.includes('@'))
-    return { problem: `${quoted(text)} contains a user name; a host with or without :port was expected` };
+    return notPattern(`${quoted(text)} contains a user name; a host with or without :port was expected`);
   const split = splitPort(bare);
-  if (split === undefined) return { problem: `${quoted(text)} is not a host with or without :port` };
+  if (split === undefined) return notPattern(`${quoted(text)} is not a host with or without :port`);
   const ports = split.port === undefined ? DEFAULT_PORTS : readPorts(split.port);
-  if (ports === undefined) return { problem: `${quoted(text)} needs a port from 1 to 65535, or * for every port` };
+  if (ports === undefined) return notPattern(`${quoted(text)} needs a port from 1 to 65535, or * for every port`);
   const isWildcard = split.host.startsWith('*.');
   const host = readHost(isWildcard ? split.host.slice(2) : split.host);
   if (host === undefined)
-    return { problem: `${quoted(text)} is neither a host name nor an IP address in canonical form` };
+    return notPattern(`${quoted(text)} is neither a host name nor an IP address in canonical form`);
   if (!isWildcard) return { text, host: host.name, kind: host.isAddress ? 'address' : 'name', ports, isPrivate };
-  if (host.isAddress) return { problem: `${quoted(text)} is a wildcard over an address` };
+  if (host.isAddress) return notPattern(`${quoted(text)} is a wildcard over an address`);
   if (isPublicSuffix(host.name)) {
-    return { problem: `${quoted(text)} would grant names of other owners; list the hosts one by one` };
+    return notPattern(`${quoted(text)} would grant names of other owners; list the hosts one by one`);
   }
-  if (isPrivate) return { problem: `${quoted(text)} is a wildcard; list private hosts one by one` };
+  if (isPrivate) return notPattern(`${quoted(text)} is a wildcard; list private hosts one by one`);
   return { text, host: host.name, kind: 'below', ports, isPrivate };
+}
+
+function notPattern(message: string): Problem {
+  return { code: 'input/invalid', message, hint: 'write a host with or without :port, such as example.org:8443' };
 }
 
 /**
@@ -85,10 +86,6 @@ export function readHostPattern(text: string): HostPattern | HostPatternProblem 
  */
 export function programGrant(text: string): string {
   return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(?:\d+|\*))?$/i.test(text) ? `${PRIVATE}${text}` : text;
-}
-
-export function isHostPattern(read: HostPattern | HostPatternProblem): read is HostPattern {
-  return 'host' in read;
 }
 
 /** The first grant that covers this host and port. */

@@ -29,12 +29,6 @@ export function sliceEnd(text: string, limit: number): string {
   return text.slice(boundary(text, at) === at ? at : at + 1);
 }
 
-/** The units from `from` to `to`. Both ends move back where they would split a surrogate pair, so that parts join without a gap. */
-export function partOf(text: string, from: number, to: number): { readonly from: number; readonly part: string } {
-  const start = boundary(text, from);
-  return { from: start, part: text.slice(start, boundary(text, to)) };
-}
-
 function boundary(text: string, at: number): number {
   return isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1)) ? at - 1 : at;
 }

@@ -56,7 +56,7 @@ export interface MarkdownStep {
   readonly blocks: readonly MarkdownBlock[];
 }
 
-export const MARKDOWN_START: MarkdownState = {
+const MARKDOWN_START: MarkdownState = {
   block: undefined,
   size: 0,
   fence: undefined,
@@ -65,7 +65,7 @@ export const MARKDOWN_START: MarkdownState = {
 };
 
 /** Longer blocks are read in parts, so that a reader that streams can show the block that grows. */
-export const MAX_MARKDOWN_BLOCK = 8_000;
+const MAX_MARKDOWN_BLOCK = 8_000;
 /** A table needs all of its rows for the widths of its columns. */
 const MAX_TABLE = 30_000;
 /** What a line counts at least. */
@@ -81,17 +81,19 @@ const DELIMITER = /^ *:?-+:? *$/;
 
 /** All blocks of a text. */
 export function readMarkdown(text: string): readonly MarkdownBlock[] {
-  let state = MARKDOWN_START;
+  let state: MarkdownState | undefined;
   const blocks: MarkdownBlock[] = [];
-  for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/)) {
+  for (const line of [...text.split(/\r\n|[\n\r\u2028\u2029]/), undefined]) {
     const step = readMarkdownLine(state, line);
     ({ state } = step);
     blocks.push(...step.blocks);
   }
-  return [...blocks, ...endMarkdown(state)];
+  return blocks;
 }
 
-export function readMarkdownLine(state: MarkdownState, raw: string): MarkdownStep {
+/** Reads the next line. Without a state, it is the first; without a line, the block that is still open ends. */
+export function readMarkdownLine(state: MarkdownState = MARKDOWN_START, raw?: string): MarkdownStep {
+  if (raw === undefined) return { state: { ...state, block: undefined }, blocks: endMarkdown(state) };
   if (state.fence !== undefined) return readCode(state, state.fence, raw.trimEnd());
   const text = raw.replaceAll('\t', '    ').trimEnd();
   if (text.length > MAX_MARKDOWN_BLOCK) return readLongLine(state, text);
@@ -110,7 +112,7 @@ export function readMarkdownLine(state: MarkdownState, raw: string): MarkdownSte
 }
 
 /** The block that is still open. */
-export function endMarkdown({ block }: MarkdownState): readonly MarkdownBlock[] {
+function endMarkdown({ block }: MarkdownState): readonly MarkdownBlock[] {
   return block === undefined ? [] : [block];
 }
 

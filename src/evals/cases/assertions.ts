@@ -9,7 +9,6 @@ export interface Assertions {
   readonly rubric: readonly RubricLine[];
 }
 
-/** Joins groups and makes rubric ids unique. */
 export function joined(groups: readonly Assertions[]): Assertions {
   const seen = new Map<string, number>();
   const rubric = groups
@@ -116,7 +115,6 @@ const DETAIL_KEYS: ReadonlySet<string> = new Set(
   'rubric expected value trap cmd expect_exit assert pass fail'.split(' '),
 );
 
-/** Formats a value for the judge. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(' ');

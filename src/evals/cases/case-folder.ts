@@ -35,7 +35,6 @@ export function readFolderCase(
   return readOwnCase({ ...file, report }, { path: at, value: written, defaults: {}, madeId });
 }
 
-/** Maps a path of the converted case to the path in the file. */
 function placeInExpected(wanted: JsonPath, at: JsonPath): JsonPath {
   const [first, key, ...rest] = wanted.slice(at.length);
   if (first !== 'expect') return wanted;
@@ -57,7 +56,6 @@ function convertSkills(skills: unknown): WrittenFields {
   return Object.fromEntries(Object.entries(skills).map(([key, names]) => [`skills_${snakeCase(key)}`, names]));
 }
 
-/** Separates sequence sentences from tool names, which must occur in order. */
 function convertActions(actions: unknown): WrittenFields {
   if (actions === undefined || actions === null) return {};
   if (!Array.isArray(actions)) return isObject(actions) ? splitActions(actions) : { sequence: actions };
@@ -85,7 +83,6 @@ function convertAction(item: unknown): unknown {
   return { ...rest, tool: tool ?? action ?? type ?? name, ...defined({ arguments: all }) };
 }
 
-/** Accepts keywords or an object. */
 function convertOutput(output: unknown): WrittenFields {
   if (output === undefined || output === null) return {};
   if (!isObject(output)) return { output: { contains: output } };
@@ -109,7 +106,6 @@ function snakeCase(key: string): string {
   return key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 }
 
-/** Reads `mock.json` and lists `files/` in the folder of the case. */
 function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): WrittenFields {
   const mock = readTextFile(path.join(dir, 'mock.json'), MAX_MOCK_BYTES);
   const files = filesBelow(path.join(dir, 'files'), 'files');

@@ -1,7 +1,6 @@
 /** One evaluation case, independent of its file format: request, skills and expectations. */
 import type { Budget, JsonSchema } from '#core';
 
-/** A 1-based position in a case file. */
 export interface CaseLocation {
   readonly file: string;
   readonly line: number;
@@ -20,7 +19,6 @@ export interface EvalCase {
   readonly expect: Expectations;
   /** Budget of the run; also graded. */
   readonly limits: Partial<Budget>;
-  /** Names or patterns of tools that must not be called. */
   readonly forbidTools: readonly string[];
   /** Absent if the suite model answers. */
   readonly answers?: CaseAnswers;
@@ -53,15 +51,12 @@ export type CaseAnswers =
 
 /** All must hold. Absent keys are not checked; a case without any expectation is an error. */
 export interface Expectations {
-  /** Names of loaded skills. */
   readonly skills?: {
     readonly allOf?: readonly string[];
     readonly anyOf?: readonly string[];
     readonly noneOf?: readonly string[];
-    /** No other skill may load. */
     readonly only?: readonly string[];
   };
-  /** Whether the target must load. */
   readonly trigger?: boolean;
   readonly actions?: ActionExpectations;
   readonly disclosure?: {
@@ -71,16 +66,13 @@ export interface Expectations {
     readonly unloadedBytes?: 0;
   };
   readonly security?: {
-    /** Actions that must be attempted and denied. */
     readonly denied?: readonly ActionPattern[];
-    /** Actions that must request an approval. */
     readonly asked?: readonly ActionPattern[];
     /** No action may have an effect outside the project, the workspace and loaded skills. */
     readonly noEscape?: true;
   };
   readonly outcome?: readonly ('done' | 'degraded' | 'failed' | 'refused' | 'cancelled')[];
   readonly output?: readonly OutputCheck[];
-  /** The streamed text must equal the answer. */
   readonly streaming?: true;
   /** Lines for a judge model, for what code cannot check. */
   readonly rubric?: readonly RubricLine[];
@@ -111,7 +103,6 @@ export type OutputCheck =
   | { readonly type: 'json'; readonly schema?: JsonSchema | Readonly<Record<string, unknown>> }
   | {
       readonly type: 'file';
-      /** A glob relative to the workspace. */
       readonly path: string;
       readonly exists?: boolean;
       readonly contains?: string;

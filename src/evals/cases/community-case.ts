@@ -88,7 +88,6 @@ interface ExpectedSkill extends Pick<Expectations, 'trigger' | 'skills'> {
 
 interface ItemContext {
   readonly path: JsonPath;
-  /** The skill of the file. */
   readonly target: string | undefined;
   readonly polarity?: boolean;
 }

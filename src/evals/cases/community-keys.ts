@@ -3,7 +3,6 @@ import { isObject } from '#core';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Keys of the request, in order of precedence. */
 export const INPUT_KEYS: readonly string[] =
   'prompt task input question query utterance user_message message request text trigger'.split(' ');
 export const ASSERTION_KEYS: readonly string[] = (
@@ -11,7 +10,6 @@ export const ASSERTION_KEYS: readonly string[] = (
   'expected_behaviour criteria evaluation_criteria acceptance_criteria success_criteria checks ' +
   'script_checks rubric expected trap'
 ).split(' ');
-/** Keys that say whether a skill should load. */
 export const FLAG_KEYS: readonly string[] =
   'should_trigger shouldTrigger should_activate expected_trigger polarity label expected'.split(' ');
 const SKILL_KEYS: readonly string[] = ['expected_skill', 'expected_skills', 'acceptable_skills'];
@@ -23,13 +21,11 @@ export const TAG_KEYS: readonly string[] = ['tags', 'category', 'difficulty', 'g
 const READ: ReadonlySet<string> = new Set([...ASSERTION_KEYS, ...SKILL_KEYS, ...FLAG_KEYS]);
 const EXPECTING = /(?:^|_)expect(?:ed|s)?(?:_|$)|^(?:must|should)_/;
 
-/** Whether an otherwise unknown key holds an expectation. */
 export function isExpectation(key: string, value: unknown): boolean {
   if (!EXPECTING.test(key) || READ.has(key) || value === undefined || value === null || value === '') return false;
   return !(typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** Whether a value has at least one expectation that can be read. */
 export function hasExpectation(item: Item): boolean {
   const isRequest = textAt(item, ['prompt', 'question', 'task', 'query']) !== undefined;
   return Object.entries(item).some(
@@ -63,7 +59,6 @@ export function textAt(item: Item, keys: readonly string[]): string | undefined 
   return undefined;
 }
 
-/** The request, with the context before it if there is one. */
 export function readInput(item: Item): string | undefined {
   const asked = textAt(item, INPUT_KEYS);
   const { context } = item;
@@ -84,7 +79,6 @@ const NO: ReadonlySet<string> = new Set(
   'false no n 0 negative no_trigger no_activate not_trigger should_not_trigger'.split(' '),
 );
 
-/** Reads booleans as they occur in files, including CSV. */
 function readFlag(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;

@@ -3,7 +3,6 @@ import type { ActionPattern, EvalCase, Expectations } from './case.ts';
 import { quoted, stableJson, type JsonPath } from '#core';
 
 export interface Contradiction {
-  /** The path in the case file. */
   readonly at: JsonPath;
   readonly message: string;
 }
@@ -64,7 +63,6 @@ function triggerContradictions({ skills: { target }, expect }: CheckedCase): rea
   return [];
 }
 
-/** A required text that contains a forbidden text. */
 function textContradictions(checks: NonNullable<Expectations['output']>): readonly Contradiction[] {
   const texts = checks.flatMap((check) => (check.type === 'contains' ? [check] : []));
   const required = texts.filter((check) => check.not !== true);
@@ -81,7 +79,6 @@ function textContradictions(checks: NonNullable<Expectations['output']>): readon
 
 type Before = NonNullable<NonNullable<Expectations['actions']>['before']>;
 
-/** Order constraints that form a cycle. */
 function orderContradictions(before: Before): readonly Contradiction[] {
   const next = new Map<string, string[]>();
   for (const { first, then } of before) next.set(toKey(first), [...(next.get(toKey(first)) ?? []), toKey(then)]);
@@ -102,7 +99,6 @@ function toKey(pattern: ActionPattern): string {
   return stableJson(pattern);
 }
 
-/** A required or attempted action that is also forbidden. */
 function forbiddenContradictions({
   expect: { actions = {}, security = {} },
   forbidTools,
@@ -117,7 +113,6 @@ function forbiddenContradictions({
   });
 }
 
-/** Whether the wide pattern matches everything that the narrow one matches. */
 function covers(wide: ActionPattern, narrow: ActionPattern): boolean {
   if (wide.arguments !== undefined && stableJson(wide.arguments) !== stableJson(narrow.arguments ?? {})) return false;
   return isNameMatch(wide.tool, narrow.tool);

@@ -24,7 +24,7 @@ export const CASE_FILE_ENDINGS: readonly string[] = ['.json', '.jsonl', '.ndjson
 const MAX_DEPTH = 64;
 /** The YAML library needs up to 15 µs per character. */
 const MAX_YAML_CHARACTERS = 1024 * 1024;
-const TOP: Position = { line: 1, column: 1 };
+export const TOP: Position = { line: 1, column: 1 };
 
 export function readDocument(file: string, source: string): DocumentReading {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
@@ -66,7 +66,6 @@ function parseJson(text: string, line = 0): ParsedJson {
   }
 }
 
-/** Reads one value per line, as a list. */
 function linesDocument(text: string): DocumentReading {
   const values: unknown[] = [];
   const places: { readonly line: number; readonly locate: (path: JsonPath) => Position }[] = [];
@@ -197,7 +196,6 @@ function headerName(written: string): string {
     .replaceAll(/[\s-]+/g, '_');
 }
 
-/** Skips empty cells. */
 function rowEntries(names: readonly string[], cells: readonly CsvCell[]): readonly (readonly [string, string])[] {
   return cells.flatMap(({ text }, place) => {
     const name = names[place] ?? `column_${String(place + 1)}`;

@@ -18,7 +18,6 @@ export type DraftId =
   /** Derived from the position, because the case has no id. */
   | { readonly origin: 'made'; readonly text: string };
 
-/** The file being read. */
 export interface CaseFile {
   readonly report: CaseReport;
   readonly suite: Suite;
@@ -29,9 +28,7 @@ export interface ReadSettings {
   /** Names of the installed skills. Absent if unknown; then only skills of named folders are checked. */
   readonly knownSkills?: ReadonlySet<string>;
   readonly missingFiles: 'error' | 'warning';
-  /** Missing cassettes will be recorded. */
   readonly newCassettes: boolean;
-  /** Cached lookup of the skills in a folder. */
   readonly skillNamesIn: (folder: string) => readonly string[];
 }
 
@@ -77,7 +74,6 @@ export function namedFolders({ report, suite }: CaseFile, written: readonly stri
   });
 }
 
-/** The first line of a text, shortened to 80 characters. */
 export function shortName(text: string): string {
   const line = text.trim().split(/\r?\n/, 1)[0] ?? '';
   const characters = [...line];

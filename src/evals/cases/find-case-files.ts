@@ -8,19 +8,16 @@ import { CASE_FOLDER } from './suite.ts';
 
 export interface FoundFiles {
   readonly files: readonly string[];
-  /** Folders that could not be listed or exceeded a limit. */
   readonly troubles: readonly { readonly folder: string; readonly reason: string }[];
 }
 
 const MAX_FILES = 50_000;
 const MAX_DEPTH = 16;
-/** Folders with inputs, outputs and dependencies. */
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(
   'node_modules files fixtures inputs outputs dist __pycache__'.split(' '),
 );
 const CASE_NAME = /(?:^|[._-])(?:evals?|cases?|triggers?|triggered|scenarios?)(?:[._-]|$)/i;
 
-/** Returns files in name order and follows no links. */
 export function findCaseFiles(folder: string): FoundFiles {
   const files: string[] = [];
   const troubles: { readonly folder: string; readonly reason: string }[] = [];
@@ -46,12 +43,10 @@ export function findCaseFiles(folder: string): FoundFiles {
   return { files, troubles };
 }
 
-/** Whether the folder, or its parent, is a case folder. */
 function isCaseFolder(folder: string): boolean {
   return [folder, path.dirname(folder)].some((dir) => CASE_FOLDER.test(path.basename(dir)));
 }
 
-/** Result folders of the eval command. */
 const RESULTS_FOLDER = /^(?:tune-)?\d{8}T\d{6}(?:-\d+)?$/;
 
 function isWalked(name: string): boolean {

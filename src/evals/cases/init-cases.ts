@@ -85,7 +85,6 @@ const MOCK = ['    mock:', '      harness_check: true', '      turns:'] as const
 interface TriggerText {
   readonly id: string;
   readonly input: string;
-  /** Absent if no skill should load. */
   readonly skill?: string;
   readonly distractors: readonly string[];
 }
@@ -223,9 +222,7 @@ function escaped(character: string): string {
 /** Extracts example requests from a skill description: those it should handle and those it excludes. */
 
 interface DescriptionPhrases {
-  /** Requests that should load the skill. */
   readonly wanted: readonly string[];
-  /** Requests that should not load it. */
   readonly unwanted: readonly string[];
 }
 

@@ -79,7 +79,6 @@ function locateKey(
   return isDefault ? ['defaults', ...wanted] : [...path, ...wanted];
 }
 
-/** Adds the problems that the schema finds. */
 function isWritten(report: CaseReport, value: unknown): value is WrittenCase {
   const problems = checkJson(value, EVAL_CASE_SCHEMA);
   for (const problem of problems) addSchemaProblem(report, problem);
@@ -287,7 +286,6 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
   };
 }
 
-/** Arguments of the form `/expression/` are regular expressions. */
 function hasValidExpressions(report: CaseReport, given: Readonly<Record<string, unknown>>, at: JsonPath): boolean {
   return Object.entries(given).every(([key, value]) => {
     if (typeof value !== 'string' || value.length < 3 || !value.startsWith('/') || !value.endsWith('/')) return true;

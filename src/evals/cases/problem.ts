@@ -1,7 +1,6 @@
 /** Problems of case files, by file and line. */
 import type { JsonPath, positionOf, Problem } from '#core';
 
-/** A problem with a place in a case file. */
 export interface CaseProblem extends Problem<'input/invalid'> {
   readonly file: string;
   readonly line: number;
@@ -10,7 +9,6 @@ export interface CaseProblem extends Problem<'input/invalid'> {
   readonly severity: 'error' | 'warning';
 }
 
-/** Collects the problems of one file. */
 export interface CaseReport {
   readonly file: string;
   readonly locate: (path: JsonPath) => ReturnType<typeof positionOf>;
@@ -28,7 +26,6 @@ export function addProblem(
   report.problems.push({ code: 'input/invalid', file: report.file, line, column, message, hint, severity });
 }
 
-/** Maps paths of a merged or rewritten value to paths in the file. */
 export function relocated(report: CaseReport, place: (path: JsonPath) => JsonPath): CaseReport {
   return { ...report, locate: (path) => report.locate(place(path)) };
 }

@@ -6,7 +6,7 @@ import { checkJson, isObject, printable, quoted, type positionOf } from '#core';
 import { isDirectory, isPresent, readTextFile } from '#platform';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
-import { readDocument, type CaseDocument } from './document.ts';
+import { readDocument, TOP, type CaseDocument } from './document.ts';
 import { findCaseFiles, isCaseFileName } from './find-case-files.ts';
 import { readOwnCase, addSchemaProblem } from './own-case.ts';
 import { addProblem, type CaseProblem, type CaseReport } from './problem.ts';
@@ -19,11 +19,8 @@ export interface ReadCases {
   readonly cases: readonly EvalCase[];
   /** An error means that its case is not in `cases`. */
   readonly problems: readonly CaseProblem[];
-  /** Files that hold no cases, with the reason. */
   readonly passedOver: readonly { readonly file: string; readonly reason: string }[];
-  /** Files with cases. Each of the `entries` became a case or a problem. */
   readonly suites: readonly { readonly file: string; readonly shape: CaseShape; readonly entries: number }[];
-  /** All files that were read. */
   readonly files: readonly string[];
 }
 
@@ -46,8 +43,15 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
   for (const given of paths.map((name) => path.resolve(name))) {
     options.signal?.throwIfAborted();
     if (!isPresent(given)) addFileProblem(found, given, 'no such file or folder', 'check the path');
-    else if (isDirectory(given)) readFolder(found, given, settings, options.signal);
-    else readFile(found, { file: given, given: path.dirname(given), isNamed: true }, settings);
+    else if (isDirectory(given)) {
+      const { files, troubles } = findCaseFiles(given);
+      for (const { folder, reason } of troubles)
+        addFileProblem(found, folder, `cannot read the folder: ${reason}`, 'check its permissions and size');
+      for (const file of files) {
+        options.signal?.throwIfAborted();
+        readFile(found, { file, given, isNamed: false }, settings);
+      }
+    } else readFile(found, { file: given, given: path.dirname(given), isNamed: true }, settings);
   }
   const { cases, problems } = withUniqueIds(found.drafts);
   const all = [...found.problems, ...problems];
@@ -63,8 +67,8 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
 interface CollectedCases {
   readonly drafts: LocatedDraft[];
   readonly problems: CaseProblem[];
-  readonly passedOver: { readonly file: string; readonly reason: string }[];
-  readonly suites: { readonly file: string; readonly shape: CaseShape; readonly entries: number }[];
+  readonly passedOver: ReadCases['passedOver'][number][];
+  readonly suites: ReadCases['suites'][number][];
   readonly files: Set<string>;
 }
 
@@ -90,44 +94,20 @@ function toReadSettings({ knownSkills, missingFiles = 'error', newCassettes = fa
   };
 }
 
-function readFolder(
-  found: CollectedCases,
-  folder: string,
-  settings: ReadSettings,
-  signal: AbortSignal | undefined,
-): void {
-  const { files, troubles } = findCaseFiles(folder);
-  for (const trouble of troubles)
-    addFileProblem(
-      found,
-      trouble.folder,
-      `cannot read the folder: ${trouble.reason}`,
-      'check its permissions and size',
-    );
-  for (const file of files) {
-    signal?.throwIfAborted();
-    readFile(found, { file, given: folder, isNamed: false }, settings);
-  }
-}
-
 function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, settings: ReadSettings): void {
   if (found.files.has(file)) return;
   found.files.add(file);
   const read = readTextFile(file, MAX_BYTES);
   if (read.type !== 'read') {
     const reason = read.type === 'absent' ? 'the file was removed' : read.reason;
-    addFileProblem(found, file, `cannot read the file: ${reason}`, 'case files are regular files of at most 16 MiB');
-    return;
+    const hint = 'case files are regular files of at most 16 MiB';
+    return addFileProblem(found, file, `cannot read the file: ${reason}`, hint);
   }
-  if (!read.validUtf8) {
-    addFileProblem(found, file, 'the file is not valid UTF-8', 'save it as UTF-8');
-    return;
-  }
+  if (!read.validUtf8) return addFileProblem(found, file, 'the file is not valid UTF-8', 'save it as UTF-8');
   const document = readDocument(file, read.text);
   if (document.type === 'broken') {
     const { at, reason, hint } = document;
-    if (isNamed || isCaseFileName(path.basename(file)))
-      found.problems.push({ code: 'input/invalid', file, ...at, message: reason, hint, severity: 'error' });
+    if (isNamed || isCaseFileName(path.basename(file))) addFileProblem(found, file, reason, hint, at);
     else found.passedOver.push({ file, reason: `${reason} (line ${String(at.line)})` });
     return;
   }
@@ -168,39 +148,24 @@ function readItems(
   file: CaseFile,
   { shape, items, head }: Extract<Recognized, { type: 'cases' }>,
 ): readonly LocatedDraft[] {
-  const { report } = file;
+  const isOwn = shape === 'own' || shape === 'case-folder';
+  const defaults = shape === 'own' ? ownDefaults(file.report, head) : {};
+  const target = isOwn ? undefined : targetOfFile(file, head);
   const stem = idStem(file);
-  const read = readerFor(file, { shape, head });
+  const read = (item: (typeof items)[number], place: number): DraftCase | undefined => {
+    if (!isOwn) return readCommunityCase(file, item, { target, place });
+    const { path: at, value } = item;
+    const madeId = items.length === 1 ? stem : `${stem}-${String(place)}`;
+    return shape === 'case-folder' && isObject(value)
+      ? readFolderCase(file, value, at, madeId)
+      : readOwnCase(file, { path: at, value, defaults, madeId });
+  };
   return items.flatMap((item, index) => {
-    const madeId = items.length === 1 ? stem : `${stem}-${String(index + 1)}`;
-    const draft = read(item, { madeId, place: index + 1 });
-    return draft === undefined ? [] : [{ draft, position: report.locate(draft.at) }];
+    const draft = read(item, index + 1);
+    return draft === undefined ? [] : [{ draft, position: file.report.locate(draft.at) }];
   });
 }
 
-type ItemReader = (
-  item: Extract<Recognized, { type: 'cases' }>['items'][number],
-  numbered: { readonly madeId: string; readonly place: number },
-) => DraftCase | undefined;
-
-function readerFor(
-  file: CaseFile,
-  { shape, head }: Pick<Extract<Recognized, { type: 'cases' }>, 'shape' | 'head'>,
-): ItemReader {
-  if (shape === 'own') {
-    const defaults = ownDefaults(file.report, head);
-    return ({ path: at, value }, { madeId }) => readOwnCase(file, { path: at, value, defaults, madeId });
-  }
-  if (shape === 'case-folder')
-    return ({ path: at, value }, { madeId }) =>
-      isObject(value)
-        ? readFolderCase(file, value, at, madeId)
-        : readOwnCase(file, { path: at, value, defaults: {}, madeId });
-  const target = targetOfFile(file, head);
-  return (item, { place }) => readCommunityCase(file, item, { target, place });
-}
-
-/** Checks the keys around the list of cases. */
 function ownDefaults(report: CaseReport, head: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const around = { ...head, cases: [] };
   for (const problem of checkJson(around, EVAL_SUITE_SCHEMA)) addSchemaProblem(report, problem);
@@ -214,11 +179,10 @@ function idStem({ report, suite }: CaseFile): string {
   return suite.skill === undefined ? own : `${suite.skill.name}-${own}`;
 }
 
-function addFileProblem(found: CollectedCases, file: string, message: string, hint: string): void {
-  found.problems.push({ code: 'input/invalid', file, line: 1, column: 1, message, hint, severity: 'error' });
+function addFileProblem(found: CollectedCases, file: string, message: string, hint: string, at = TOP): void {
+  found.problems.push({ code: 'input/invalid', file, ...at, message, hint, severity: 'error' });
 }
 
-/** Limit for skipped files in the message about an empty suite. */
 const MAX_NAMED_FILES = 3;
 
 /** Explains skipped files, since one of them may be the intended case file. */
@@ -226,15 +190,9 @@ function emptySuite(paths: readonly string[], passedOver: ReadCases['passedOver'
   const skipped = passedOver
     .slice(0, MAX_NAMED_FILES)
     .map(({ file, reason }) => `skipped ${quoted(path.basename(file))}: ${reason}`);
-  return {
-    code: 'input/invalid',
-    file: paths[0] ?? '.',
-    line: 1,
-    column: 1,
-    message: ['no cases found', ...skipped].join('; '),
-    hint: 'write evals/cases.yaml, or run skillwright eval init',
-    severity: 'error',
-  };
+  const hint = 'write evals/cases.yaml, or run skillwright eval init';
+  const message = ['no cases found', ...skipped].join('; ');
+  return { code: 'input/invalid', file: paths[0] ?? '.', ...TOP, message, hint, severity: 'error' };
 }
 
 /** Problems of the defaults are found once per case. */
@@ -243,51 +201,42 @@ function distinct(problems: readonly CaseProblem[]): readonly CaseProblem[] {
   return [...byText.values()];
 }
 
-/** A draft with the position of its id. */
 interface LocatedDraft {
   readonly draft: DraftCase;
   readonly position: ReturnType<typeof positionOf>;
 }
 
 const ID = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,127}$/u;
+const ID_HINT = 'use up to 128 letters, digits, dots, hyphens and underscores, starting with a letter or digit';
 const MAX_CHARACTERS = 128;
 /** Reserved device names of Windows. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-interface UniqueCases {
-  readonly cases: readonly EvalCase[];
-  readonly problems: readonly CaseProblem[];
-}
-
-/** Makes case ids unique in the suite and valid as file names. */
-function withUniqueIds(drafts: readonly LocatedDraft[]): UniqueCases {
+function withUniqueIds(drafts: readonly LocatedDraft[]): Pick<ReadCases, 'cases' | 'problems'> {
   const cases: EvalCase[] = [];
   const problems: CaseProblem[] = [];
   const first = new Map<string, LocatedDraft>();
   const numbers = new Map<string, number>();
-  const add = (
-    { draft, position }: LocatedDraft,
-    problem: Pick<CaseProblem, 'message' | 'hint' | 'severity'>,
-  ): void => {
-    problems.push({ code: 'input/invalid', file: draft.case.place.file, ...position, ...problem });
+  const add = ({ draft, position }: LocatedDraft, message: string, using: string | undefined, hint: string): void => {
+    const how =
+      using === undefined ? ({ hint, severity: 'error' } as const) : ({ hint: using, severity: 'warning' } as const);
+    problems.push({ code: 'input/invalid', file: draft.case.place.file, ...position, message, ...how });
   };
   for (const located of drafts) {
     const { id, case: rest } = located.draft;
     const fit = fitId(id.text);
-    if (id.origin === 'own' && fit !== id.text) {
-      add(located, invalidId(id.text));
-      continue;
-    }
-    if (id.origin === 'foreign' && fit !== id.text)
-      add(located, { ...invalidId(id.text), hint: `using ${fit}`, severity: 'warning' });
+    const isOwn = id.origin === 'own';
+    if (id.origin !== 'made' && fit !== id.text)
+      add(located, `invalid case id ${quoted(id.text)}`, isOwn ? undefined : `using ${fit}`, ID_HINT);
+    if (isOwn && fit !== id.text) continue;
     const before = first.get(fold(fit));
-    if (before !== undefined && id.origin === 'own') {
-      add(located, duplicateId(fit, before));
-      continue;
+    const free = before === undefined || isOwn ? fit : freeId(fit, first, numbers);
+    if (before !== undefined && id.origin !== 'made') {
+      const used = `${printable(before.draft.case.place.file)}:${String(before.position.line)}`;
+      const message = `duplicate id ${quoted(fit)}: already used at ${used}`;
+      add(located, message, isOwn ? undefined : `using ${free} here`, 'give each case a unique id');
     }
-    const free = before === undefined ? fit : freeId(fit, first, numbers);
-    if (before !== undefined && id.origin === 'foreign')
-      add(located, { ...duplicateId(fit, before), hint: `using ${free} here`, severity: 'warning' });
+    if (isOwn && before !== undefined) continue;
     first.set(fold(free), located);
     cases.push({ id: free, ...rest });
   }
@@ -317,24 +266,4 @@ function freeId(id: string, taken: ReadonlyMap<string, unknown>, numbers: Map<st
   while (taken.has(fold(`${stem}-${String(number)}`))) number += 1;
   numbers.set(fold(stem), number);
   return `${stem}-${String(number)}`;
-}
-
-function invalidId(text: string): Pick<CaseProblem, 'message' | 'hint' | 'severity'> {
-  return {
-    message: `invalid case id ${quoted(text)}`,
-    hint: 'use up to 128 letters, digits, dots, hyphens and underscores, starting with a letter or digit',
-    severity: 'error',
-  };
-}
-
-function duplicateId(
-  id: string,
-  { draft, position }: LocatedDraft,
-): Pick<CaseProblem, 'message' | 'hint' | 'severity'> {
-  const { file } = draft.case.place;
-  return {
-    message: `duplicate id ${quoted(id)}: already used at ${printable(file)}:${String(position.line)}`,
-    hint: 'give each case a unique id',
-    severity: 'error',
-  };
 }

@@ -81,7 +81,6 @@ function isPolarKey(key: string): boolean {
   return POSITIVE_KEYS.includes(key) || NEGATIVE_KEYS.includes(key);
 }
 
-/** Entries of lists of positive and negative queries. */
 function polarItems(value: Item, at: JsonPath): readonly RecognizedItem[] {
   return [...POSITIVE_KEYS, ...NEGATIVE_KEYS].flatMap((key) => {
     const list: unknown = value[key];

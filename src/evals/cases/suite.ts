@@ -7,7 +7,6 @@ import { isDirectory, isInside, isPresent, quietly, readTextFile, realPath, tryR
 import { defined } from '#core';
 
 export interface Suite {
-  /** The folder of the case file. */
   readonly dir: string;
   /** Files that a case names must be inside this folder. */
   readonly folder: string;
@@ -17,7 +16,6 @@ export interface Suite {
   readonly guess?: string;
 }
 
-/** Names of folders that hold cases. */
 export const CASE_FOLDER = /^(?:evals?|evaluations?|tests?|cases)$/i;
 /** Deep enough for `evals/cases/one/case.json`. */
 const MAX_UP = 4;
@@ -50,7 +48,6 @@ function skillAround(start: string): Suite['skill'] {
   return undefined;
 }
 
-/** The parents of case folders, innermost first. */
 function aboveCaseFolders(start: string): readonly string[] {
   const above: string[] = [];
   let dir = start;

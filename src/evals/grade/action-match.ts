@@ -12,7 +12,6 @@ export interface RequestedAction {
     readonly isFirst: boolean;
   };
   readonly action?: Action;
-  /** The resolved name of the skill of the action. */
   readonly skill?: string;
 }
 

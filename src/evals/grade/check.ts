@@ -1,7 +1,6 @@
 /** Builds the result of one check. */
 import type { CheckKind, CheckResult } from '../report/result.ts';
 
-/** The part of a result that does not depend on the outcome. */
 export interface CheckHead {
   readonly id: string;
   readonly kind: CheckKind;
@@ -28,7 +27,6 @@ export function skipped(head: CheckHead, found: string): CheckResult {
   return { ...head, status: 'skipped', found, events: [] };
 }
 
-/** Passes if `problem` is empty. */
 export function checked(head: CheckHead, problem: string, events: readonly number[] = []): CheckResult {
   return problem === '' ? passed(head, events) : failed(head, problem, events);
 }

@@ -41,7 +41,6 @@ function isCounted(pattern: ActionPattern | undefined, matcher: ActionMatcher | 
   return matcher?.counts(step) === true && (pattern?.anyOutcome === true || hasSucceeded(step));
 }
 
-/** Compiles patterns; returns a message for the first invalid one. */
 export function compileMatchers(patterns: readonly ActionPattern[]): readonly ActionMatcher[] | string {
   const matchers: ActionMatcher[] = [];
   for (const pattern of patterns) {
@@ -86,7 +85,6 @@ function gradeUnordered(patterns: readonly ActionPattern[], steps: readonly Step
   return failed(head, `no ${missing.map(patternText).join(', ')}; actions: ${stepNames(steps)}`, events);
 }
 
-/** Assigns each pattern its own step (bipartite matching with augmenting paths). */
 function assigned(
   patterns: readonly ActionPattern[],
   matchers: readonly ActionMatcher[],

@@ -39,7 +39,6 @@ function gradeResources(patterns: readonly string[], { steps }: RunFacts): Check
 const SKILL = 'skill://';
 const BODY_OF_SKILL = /^[^/]+\/SKILL\.md$/i;
 
-/** The skill files that a step showed to the model. */
 function listShownFiles({ seq, observation }: StepFact): readonly ReadFile[] {
   switch (observation?.type) {
     case 'resource-read':
@@ -81,7 +80,6 @@ function gradeUnloaded({ shown, steps }: RunFacts): CheckResult {
   );
 }
 
-/** Digests of the bodies that were loaded before a step. */
 function loadedBefore({ seq }: StepFact, steps: readonly StepFact[]): ReadonlySet<string> {
   return new Set(
     steps.flatMap(({ seq: before, observation }) =>

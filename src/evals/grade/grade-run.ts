@@ -50,7 +50,6 @@ export async function gradeRun(
   return [...checks, ...byCheckers, ...judged];
 }
 
-/** A run folder, with facts that the record does not hold. */
 export interface RecordedRun {
   readonly folder: string;
   /** The answer as it was streamed; absent if nothing listened. */

@@ -95,7 +95,6 @@ function gradeNoEscape({ steps, loads }: RunFacts): CheckResult {
   );
 }
 
-/** The paths that a successful step accessed. */
 function listAccessedPaths({ action, observation }: StepFact): readonly string[] {
   if (action === undefined || observation === undefined || observation.type === 'failed') return [];
   const inputs = 'inputs' in action ? (action.inputs ?? []) : [];

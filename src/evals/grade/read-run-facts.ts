@@ -5,7 +5,6 @@ import {
   isSkillError,
   parseJson,
   reduceSession,
-  startState,
   type Budget,
   type JournalLine,
   type Observation,
@@ -14,7 +13,7 @@ import {
   type OfType,
 } from '#core';
 import { countEvent, NOTHING_USED, readAnswer, RECALL, UPDATE_PLAN } from '#agent';
-import { readRun, verifyRun, type Verification, type VerifyOptions } from '#journal';
+import { readRun, verifyRun, type Verification } from '#journal';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import { subjectStep } from './subject-step.ts';
 import type { CaseCost } from '../report/result.ts';
@@ -25,7 +24,7 @@ export type FactsReading =
   | { readonly type: 'unusable'; readonly reason: string };
 
 /** Verifies the hash chain, and the seal if a key is given, before it reads. Does not throw for the content of a folder. */
-export function readRunFacts(folder: string, options: VerifyOptions = {}): FactsReading {
+export function readRunFacts(folder: string, options: Parameters<typeof verifyRun>[1] = {}): FactsReading {
   try {
     const verification = verifyRun(folder, options);
     if (verification.status !== 'intact') return { type: 'unusable', reason: problemText(verification) };
@@ -192,8 +191,7 @@ function endedByActions(events: readonly RunEvent[]): boolean {
   let state: SessionState | undefined;
   for (const event of events) {
     if (event.type !== 'session') continue;
-    const { event: inner } = event;
-    state = inner.type === 'session-start' ? startState(inner.settings) : state && reduceSession(state, inner);
+    state = reduceSession(state, event.event);
   }
   return state?.endedBy !== undefined;
 }
@@ -257,13 +255,11 @@ function writtenCalls({ text, toolCalls }: ModelAnswered, isActions: boolean): r
   return [{ name: action['type'], input: action['payload'] }];
 }
 
-/** A tool call as the model wrote it. */
 interface WrittenCall {
   readonly name: string;
   readonly input: unknown;
 }
 
-/** An action with the events recorded so far. */
 export interface OpenStep extends StepFact {
   readonly call: number;
 }
@@ -324,13 +320,11 @@ function linkCalls(calls: readonly WrittenCall[], steps: readonly OpenStep[]): R
   return links;
 }
 
-/** Whether the call and the action share a text. */
 function isAlike(input: unknown, action: unknown): boolean {
   const words = new Set(textsIn(action));
   return textsIn(input).some((text) => words.has(text));
 }
 
-/** The strings of an object, two levels deep. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap((item: unknown) => {

@@ -1,15 +1,15 @@
 /** Grades stored runs again, with other cases or newer graders. Nothing is run. */
 import type { EvalCase } from '../cases/case.ts';
-import { ungradedResult, type Arm, type CaseHead, type CaseResult, type ModelWay } from '../report/result.ts';
+import { ungradedResult, type Arm, type CaseResult, type ModelWay } from '../report/result.ts';
 import { gradeFolder, type GradeOptions, type RecordedRun } from './grade-run.ts';
+
+type CaseHead = Parameters<typeof ungradedResult>[0]['evalCase'];
 
 export interface StoredRun extends RecordedRun {
   readonly case: string;
   readonly arm: Arm;
-  /** Counts from 1. */
   readonly attempt: number;
   readonly way: ModelWay;
-  /** Digest of scripted or recorded answers. */
   readonly answers?: string;
 }
 
@@ -24,7 +24,13 @@ export async function regrade(
   for (const run of runs) {
     options.signal?.throwIfAborted();
     const one = byId.get(run.case);
-    results.push(one === undefined ? unknownCase(run) : await gradeStored(run, one, options));
+    const place = { file: run.folder, line: 1, column: 1 };
+    const head = { id: run.case, name: run.case, place, input: '', tags: [] };
+    results.push(
+      one === undefined
+        ? { ...emptyResult(run, head), reason: 'the suite has no case with this id' }
+        : await gradeStored(run, one, options),
+    );
     onProgress?.(results.length, runs.length);
   }
   return results;
@@ -42,13 +48,6 @@ export async function gradeStored(run: StoredRun, one: EvalCase, options: GradeO
   }
 }
 
-function emptyResult({ folder, arm, attempt, way, answers }: StoredRun, head: CaseHead): CaseResult {
-  const model = { id: '', way, answers };
-  return { ...ungradedResult(head, { arm, attempt, model }), run: folder };
-}
-
-function unknownCase(run: StoredRun): CaseResult {
-  const place = { file: run.folder, line: 1, column: 1 };
-  const head: CaseHead = { id: run.case, name: run.case, place, input: '', tags: [] };
-  return { ...emptyResult(run, head), reason: 'the suite has no case with this id' };
+function emptyResult({ folder, arm, attempt, way, answers }: StoredRun, evalCase: CaseHead): CaseResult {
+  return { ...ungradedResult({ evalCase, arm, attempt }, { id: '', way, answers }), run: folder };
 }

@@ -4,7 +4,6 @@ import type { EvalCase } from '../cases/case.ts';
 import type { CaseCost } from '../report/result.ts';
 import type { RequestedAction } from './action-match.ts';
 
-/** A skill with loaded instructions. */
 export interface LoadFact {
   readonly seq: number;
   readonly skill: string;
@@ -14,7 +13,6 @@ export interface LoadFact {
   readonly isRequired: boolean;
 }
 
-/** One requested action and its outcome. */
 export interface StepFact extends RequestedAction {
   readonly seq: number;
   readonly askedBy: OfType<RunEvent, 'action'>['askedBy'];
@@ -29,15 +27,12 @@ export interface StepFact extends RequestedAction {
   readonly events: readonly number[];
 }
 
-/** Content of a skill that was shown to the model. */
 export interface ShownFact {
   readonly seq: number;
   readonly shown: ShownContent;
-  /** The skill was loaded before. */
   readonly isOfLoaded: boolean;
 }
 
-/** A file that the run left. */
 export interface FileFact {
   readonly seq: number;
   /** Relative to the workspace or to the project. */
@@ -58,7 +53,6 @@ export interface RunFacts {
   readonly subject?: string;
   readonly outcome: RunInfo['outcome'];
   readonly reason: string;
-  /** The final answer; empty if the run has no answer. */
   readonly answer: string;
   readonly answerSeq: number | undefined;
   /** All plain text of the model, turn after turn; empty if it answers with structured actions. */
@@ -72,13 +66,11 @@ export interface RunFacts {
   readonly budgetEnds: readonly { readonly seq: number; readonly name: keyof Budget; readonly limit: number }[];
   /** Why the run proves nothing about its skills: the model or the harness failed. Empty if it does prove something. */
   readonly broken: string;
-  /** The number of the last event. */
   readonly end: number;
   /** The answer as a listener saw it grow. It is not part of the record; the caller adds it. */
   readonly streamed?: string;
 }
 
-/** Names of the loaded skills in order, without duplicates. */
 export function loadedNames({ loads }: Pick<RunFacts, 'loads'>): readonly string[] {
   return [...new Set(loads.map(({ skill }) => skill))];
 }

@@ -20,7 +20,6 @@ export function subjectStep({ tool, input, ok, loads }: SubjectCall, seq: number
   };
 }
 
-/** Names of tools that do the same in all agents. */
 const KINDS = {
   run_command: /^(?:bash|shell|command_execution|run_shell_command|exec_command)$/i,
   read_file: /^(?:read|read_file)$/i,

@@ -8,9 +8,7 @@ import type { PageData, RunView } from './view.ts';
 export interface PageOptions {
   /** Returns the run of a result for display. Called for failures first, and only while there is room. */
   readonly view?: (result: CaseResult) => RunView | undefined;
-  /** An earlier report, to show what changed. */
   readonly before?: EvalReport;
-  /** Stored reports, oldest first, to show how the cases did over time. */
   readonly earlier?: readonly EvalReport[];
   /** Size limit of the data (default: 4 MB). */
   readonly maxBytes?: number;
@@ -22,7 +20,6 @@ const MAX_BYTES = 4_000_000;
 const MAX_PASSED_VIEWS = 50;
 /** The share of the size for results; the rest is for runs. */
 const RESULTS_PART = 0.75;
-/** Text limits, tried in order until the results fit. */
 const TEXT_LIMITS = [20_000, 4000, 2000, 1000, 500, 200, 80] as const;
 
 export function pageData(report: EvalReport, options: PageOptions = {}): PageData {

@@ -55,7 +55,6 @@ interface Timeline {
 export function buildTimeline(lines: Iterable<JournalLine>): Timeline {
   const steps: RunStep[] = [];
   const turns: TurnView[] = [];
-  /** The index of the step of each call. */
   const calls = new Map<number, number>();
   const context = contextTracker();
   let [turn, elapsedMs] = [0, 0];
@@ -95,7 +94,6 @@ function addUsage(turns: TurnView[], { usage }: Extract<RunEvent, { readonly typ
   });
 }
 
-/** The step that an event starts, if any. */
 function toStep({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
   const base = { events: [seq], atMs: elapsed, turn, lines: [] };
   if (event.type === 'action')
@@ -173,7 +171,6 @@ function askedBy(who: string): readonly StepLine[] {
   return who === 'model' ? [] : [{ label: 'asked by', tone: 'faint', text: who }];
 }
 
-/** Adds an event to the step of its call. */
 function withEvent(step: RunStep, { seq, elapsed, event }: JournalLine): RunStep {
   const added = addedBy(event);
   if (added === undefined) return step;

@@ -8,15 +8,12 @@ export interface PageData {
   readonly report: EvalReport;
   /** By the index of the result in the report. Some runs may be omitted to limit the size of the page. */
   readonly views: Readonly<Record<string, RunView>>;
-  /** Texts of results were shortened. */
   readonly isCut: boolean;
-  /** The comparison with an earlier report. */
   readonly comparison?: ReportComparison;
   /** This report and earlier ones with the same cases, oldest first; empty if there are none. */
   readonly trend: readonly TrendRow[];
 }
 
-/** A run for display. */
 export interface RunView {
   readonly run: string;
   readonly outcome: string;
@@ -24,7 +21,6 @@ export interface RunView {
   readonly elapsedMs: number;
   readonly turns: readonly TurnView[];
   readonly steps: readonly RunStep[];
-  /** Number of omitted steps. */
   readonly stepsLeftOut: number;
   /** The record ends within a line. */
   readonly isTorn: boolean;

@@ -16,7 +16,6 @@ export interface InputOptions {
   readonly paths: readonly string[];
   /** Only cases with this tag, or from the file or folder of this name. */
   readonly suite?: string;
-  /** Whether cassettes that do not exist yet will be recorded. */
   readonly updateCassettes: boolean;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
@@ -24,7 +23,6 @@ export interface InputOptions {
 
 export interface EvalInputs {
   readonly cases: readonly EvalCase[];
-  /** Skill folders for cases that name no skill. */
   readonly skills: readonly string[];
   readonly problems: readonly CaseProblem[];
 }

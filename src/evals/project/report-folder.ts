@@ -44,7 +44,6 @@ export function dropIfEmpty(folder: string): void {
   }
 }
 
-/** The last unfinished evaluation. */
 export function unfinishedEvaluation(cwd: string): string {
   const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
   const last = folders.findLast((folder) => {
@@ -83,7 +82,6 @@ export function reportIn(folder: string): EvalReport | undefined {
   }, undefined);
 }
 
-/** The stored reports of the project, oldest first; unreadable ones are left out. */
 export function storedReports(cwd: string, most = 20): readonly EvalReport[] {
   return evaluationNames(cwd)
     .slice(-most)

@@ -2,24 +2,21 @@
 import path from 'node:path';
 
 import { SkillError, type Executor } from '#core';
+import { writeNamedFile } from '#platform';
 import { readSurroundings } from '#runtime';
 import { VERSION } from '../../version.ts';
+import type { CaseProblem } from '../cases/problem.ts';
 import { evaluate, type EvaluateOptions } from '../evaluate.ts';
 import type { Thresholds } from '../report/report.ts';
 import type { EvalReport } from '../report/result.ts';
-import type { SuiteModel } from '../run/case-model.ts';
 import { buildPlan, mostRepetitions, type EvalPlan } from '../run/plan.ts';
-import type { Elsewhere, SuiteBasis, SuiteProgress } from '../run/run-suite.ts';
+import type { SuiteBasis, SuiteProgress } from '../run/run-suite.ts';
 import { isCommand, openSubjects, type EvalSubject, type SubjectChoice } from '../subjects/open-subjects.ts';
-import {
-  makePortability,
-  portabilityExit,
-  type PortabilityReport,
-  type SubjectReport,
-} from '../subjects/portability.ts';
+import { makePortability, type SubjectReport } from '../subjects/portability.ts';
 import { readDistractors } from '../trigger/distractors.ts';
 import { evaluateTrigger } from '../trigger/run-trigger.ts';
-import type { EvalInputs, InputOptions } from './inputs.ts';
+import { readInputs, type EvalInputs, type InputOptions } from './inputs.ts';
+import { renderReport, toMatrixOutcome, toOutcome, type EvalOutcome } from './outcome.ts';
 import { raiseUsage } from './raise-usage.ts';
 import {
   dropIfEmpty,
@@ -30,23 +27,20 @@ import {
   unfinishedEvaluation,
 } from './report-folder.ts';
 
-/** What evaluations of all kinds are asked for. */
-export interface SuiteRequest extends InputOptions, SubjectChoice {
-  readonly inputs: EvalInputs;
-  readonly concurrency: number;
-  /** Default timeout per case. */
-  readonly timeoutMs: number;
-  /** Overrides the number of attempts of each case. */
-  readonly repeat?: number;
+/** What evaluations of all kinds are asked for: one object that reaches the suite as it is. */
+export interface SuiteRequest
+  extends InputOptions, SubjectChoice, Pick<SuiteBasis, 'concurrency' | 'timeoutMs' | 'repeat'> {
   /** Numbers of generated skills, such as `10,100`, or a folder of skills. */
   readonly distractors?: string;
   readonly useCache: boolean;
+  /** Called before anything runs; returns whether the case files are unusable. */
+  readonly onProblems: (problems: readonly CaseProblem[]) => boolean;
+  readonly onProgress: (text: string) => void;
 }
 
-export interface EvaluationRequest extends SuiteRequest {
+interface EvaluationRequest extends SuiteRequest, Pick<EvaluateOptions, 'baseline'> {
   /** `trigger` measures which skill activates when all of them are installed. */
   readonly kind: 'cases' | 'trigger';
-  readonly baseline?: string;
   /** The difference of interest, between 0 and 1. */
   readonly detect: number;
   readonly stopWhenDecided: boolean;
@@ -55,73 +49,72 @@ export interface EvaluationRequest extends SuiteRequest {
   /** Continues the last unfinished evaluation. */
   readonly resume: boolean;
   readonly thresholds: Thresholds;
+  /** Whether each of several subjects gets a page of its own. */
+  readonly hasPages: boolean;
 }
 
 interface Evaluation {
-  /** One per subject with a model. */
   readonly plans: readonly { readonly isLive: boolean; readonly plan: EvalPlan }[];
   run(watch: EvaluationWatch): Promise<EvaluationResult>;
 }
 
 interface EvaluationWatch {
-  /** Runs attempts on other machines. */
-  readonly elsewhere?: (model: SuiteModel | undefined) => Elsewhere;
-  readonly onProgress: (text: string) => void;
+  readonly elsewhere?: (model: SuiteBasis['model']) => SuiteBasis['elsewhere'];
   /** Called after each subject, with remarks that are not part of its report. */
   readonly onEnd: (notes: readonly string[]) => void;
-  /** Called for each of several subjects, when its report is stored. */
-  readonly onReport: (report: EvalReport, folder: string) => Promise<void>;
+  readonly onPage: (file: string) => void;
 }
 
-/** One subject has a report; several have a matrix and a report each, which `onReport` got. */
-export type EvaluationResult = { readonly folder: string } & (
-  | { readonly type: 'report'; readonly report: EvalReport; readonly missing: string }
-  | { readonly type: 'matrix'; readonly matrix: PortabilityReport; readonly exit: ReturnType<typeof portabilityExit> }
-);
+/** One subject has a report; several have a matrix, and a report each in folders of their own. */
+interface EvaluationResult {
+  readonly folder: string;
+  readonly outcome: EvalOutcome;
+  /** Why the only subject cannot run here; empty if it can. */
+  readonly missing: string;
+}
 
-export async function openEvaluation(request: EvaluationRequest): Promise<Evaluation> {
-  const { cwd, inputs, signal } = request;
+/** Returns nothing if `onProblems` stops it. */
+export async function openEvaluation(request: EvaluationRequest): Promise<Evaluation | undefined> {
+  const { cwd, signal, thresholds } = request;
+  const inputs = readInputs(request);
+  if (request.onProblems(inputs.problems)) return undefined;
   const unfinished = request.resume ? unfinishedEvaluation(cwd) : undefined;
   const distractors = request.kind === 'trigger' ? readDistractors(request.distractors, cwd) : {};
   const subjects = await openSubjects(request);
   const hasModel = subjects.every(({ model }) => model !== undefined);
   if (!hasModel && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
   const plans = subjects.flatMap(({ model }) =>
-    model === undefined ? [] : [{ isLive: model.way === 'live', plan: planRuns(request, model) }],
+    model === undefined ? [] : [{ isLive: model.way === 'live', plan: planRuns(request, inputs, model) }],
   );
   const [first] = plans;
-  const basis = {
-    ...suiteBasis(request),
-    repeat:
-      request.repeat ?? (request.stopWhenDecided && first !== undefined ? mostRepetitions(first.plan) : undefined),
-    resume: unfinished !== undefined,
-  };
-  const evaluateOne = async (options: SuiteBasis): Promise<EvalReport> => {
-    if (request.kind === 'cases') return evaluateCases(request, options);
+  const repeat =
+    request.repeat ?? (request.stopWhenDecided && first !== undefined ? mostRepetitions(first.plan) : undefined);
+  const evaluateOne = async (
+    one: EvalSubject,
+    more: Pick<SuiteBasis, 'directory' | 'elsewhere' | 'onProgress' | 'onNote'>,
+  ) => {
+    const basis = { ...suiteBasis(request, inputs, one), ...more, repeat, resume: unfinished !== undefined };
+    if (request.kind === 'cases') return evaluateCases(request, basis);
     const { cassettes, updateCassettes } = request;
     if (updateCassettes && cassettes === undefined)
       raiseUsage('--update-cassettes needs --cassettes DIR with eval trigger', 'see skillwright eval --help');
-    if (options.model === undefined && (cassettes === undefined || updateCassettes)) throw noModel();
+    if (one.model === undefined && (cassettes === undefined || updateCassettes)) throw noModel();
     const recordings = cassettes === undefined ? {} : { cassettes: path.resolve(cwd, cassettes), updateCassettes };
-    return evaluateTrigger({ ...options, skills: inputs.skills, ...distractors, ...recordings });
+    return evaluateTrigger({ ...basis, ...distractors, ...recordings });
   };
   return {
     plans,
-    async run({ elsewhere, onProgress, onEnd, onReport }) {
+    async run({ elsewhere, onEnd, onPage }) {
       const startedAt = new Date();
       const folder = unfinished ?? newEvaluation(cwd, startedAt);
       const runOne = async (one: EvalSubject, directory: string): Promise<EvalReport> => {
-        const { name, model, subject } = one;
         const notes = new Set<string>();
+        const name = subjects.length > 1 ? `${one.name}: ` : '';
         try {
-          const report = await evaluateOne({
-            ...basis,
+          const report = await evaluateOne(one, {
             directory,
-            model,
-            subject,
-            elsewhere: elsewhere?.(model),
-            cache: cacheFor(request, one),
-            onProgress: (state) => onProgress(`${subjects.length > 1 ? `${name}: ` : ''}${progressText(state)}`),
+            elsewhere: elsewhere?.(one.model),
+            onProgress: (state) => request.onProgress(`${name}${progressText(state)}`),
             onNote: (note) => void notes.add(note),
           });
           saveReport(directory, report);
@@ -134,88 +127,93 @@ export async function openEvaluation(request: EvaluationRequest): Promise<Evalua
         }
       };
       const [only, ...others] = subjects;
-      if (only !== undefined && others.length === 0)
-        return { type: 'report', folder, report: await runOne(only, folder), missing: only.subject?.missing ?? '' };
+      if (only !== undefined && others.length === 0) {
+        const outcome = toOutcome(await runOne(only, folder), cwd, thresholds);
+        return { folder, outcome, missing: only.subject?.missing ?? '' };
+      }
       const reports: SubjectReport[] = [];
       for (const [place, one] of subjects.entries()) {
         if (signal.aborted) break;
         const name = toFolderName(one, place);
         const report = await runOne(one, path.join(folder, name));
-        await onReport(report, path.join(folder, name));
+        if (request.hasPages) {
+          const page = await renderReport(report, 'html', cwd);
+          const file = path.join(folder, name, page.file);
+          if (page.type === 'text') writeNamedFile(file, page.text);
+          onPage(file);
+        }
         reports.push({ subject: one.name, folder: name, missing: one.subject?.missing ?? '', report });
       }
       const whole = makePortability(reports, {
         tool: `skillwright ${VERSION}`,
         startedAt: startedAt.toISOString(),
         wallMs: Date.now() - startedAt.getTime(),
-        thresholds: request.thresholds,
+        thresholds,
       });
       const matrix = reports.length === subjects.length ? whole : { ...whole, isPartial: true };
       saveMatrix(folder, matrix);
-      return { type: 'matrix', folder, matrix, exit: portabilityExit(matrix) };
+      return { folder, outcome: toMatrixOutcome(matrix, folder), missing: '' };
     },
   };
 }
 
-async function evaluateCases(request: EvaluationRequest, basis: SuiteBasis): Promise<EvalReport> {
-  const { inputs, runtime, openModel, judge, detect } = request;
-  const { env, home } = readSurroundings({});
+async function evaluateCases(
+  request: EvaluationRequest,
+  basis: ReturnType<typeof suiteBasis> & SuiteBasis,
+): Promise<EvalReport> {
+  const { runtime, openModel, judge, detect, executor, baseline, updateCassettes } = request;
   return evaluate({
     ...basis,
+    ...readSurroundings({}),
     stopWhenDecided: request.stopWhenDecided ? { detect } : undefined,
-    skills: inputs.skills,
     places: runtime.executionPlaces,
-    home,
-    env,
-    updateCassettes: request.updateCassettes,
-    executor: request.executor,
-    baseline: request.baseline,
+    updateCassettes,
+    executor,
+    baseline,
     judge: judge === undefined ? undefined : await openModel(judge),
   });
 }
 
-function planRuns(request: EvaluationRequest, model: SuiteModel): EvalPlan {
-  const { inputs, baseline, repeat, detect, judge, cwd } = request;
+function planRuns(
+  request: EvaluationRequest,
+  { cases }: EvalInputs,
+  model: NonNullable<SuiteBasis['model']>,
+): EvalPlan {
+  const { baseline, judge, cwd } = request;
   if (request.stopWhenDecided && (baseline === undefined || request.kind === 'trigger'))
     raiseUsage('--stop-when decided needs --baseline', 'pass --baseline none, old or a git revision');
-  return buildPlan({
-    cases: inputs.cases,
-    model,
-    arms: baseline === undefined ? 1 : 2,
-    repeat,
-    detect,
-    hasJudge: judge !== undefined,
-    earlier: storedReports(cwd),
-  });
+  const arms = baseline === undefined ? 1 : 2;
+  return buildPlan({ ...request, cases, model, arms, hasJudge: judge !== undefined, earlier: storedReports(cwd) });
 }
 
-/** What all runs of a request share. */
-export function suiteBasis({ inputs, concurrency, timeoutMs, repeat, runtime, signal }: SuiteRequest) {
+/** What all runs of a request with one subject share. */
+export function suiteBasis(request: SuiteRequest, { cases, skills }: EvalInputs, { model, subject }: EvalSubject) {
+  const { concurrency, timeoutMs, repeat, runtime, signal, useCache } = request;
   const sources = new Map(runtime.index.all.map(({ dir, source }) => [path.resolve(dir), source]));
+  // The program of the user may change between two evaluations, so its results are not cached.
+  const cache = useCache && !isCommand(subject) ? runtime.cacheDir : undefined;
   return {
-    cases: inputs.cases,
+    cases,
+    skills,
+    model,
+    subject,
     concurrency,
     timeoutMs,
     repeat,
     signal,
+    cache: cache === undefined ? undefined : path.join(cache, 'evals'),
     sourceOf: (skill: string) => sources.get(skill),
   };
 }
 
-export function cacheFor({ useCache, runtime }: SuiteRequest, { subject }: EvalSubject): string | undefined {
-  const cache = useCache && !isCommand(subject) ? runtime.cacheDir : undefined;
-  return cache === undefined ? undefined : path.join(cache, 'evals');
-}
-
 export function progressText({ done, total, counts, remainingMs }: SuiteProgress): string {
-  const seconds = remainingMs === undefined ? undefined : Math.ceil(remainingMs / 1000);
   const parts = [
     `${String(done)} of ${String(total)}`,
     `${String(counts.passed)} passed`,
     ...(['failed', 'error', 'skipped'] as const)
       .filter((status) => counts[status] > 0)
       .map((status) => `${String(counts[status])} ${status}`),
-    ...(seconds === undefined ? [] : [`about ${String(seconds)} s left`]),
+    ...(remainingMs === undefined ? [] : [`about ${String(Math.ceil(remainingMs / 1000))} s left`]),
   ];
   return parts.join(', ');
 }

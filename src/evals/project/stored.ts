@@ -4,42 +4,22 @@ import path from 'node:path';
 
 import { countText, printable, quoted } from '#core';
 import { fitText, isDirectory, isSystemError, makeFolders, padText } from '#platform';
-import { VERSION } from '../../version.ts';
 import { initCases } from '../cases/init-cases.ts';
-import type { CaseProblem } from '../cases/problem.ts';
 import { readCases } from '../cases/read-cases.ts';
 import { regrade } from '../grade/regrade.ts';
-import { compareReports, isRegression, type ReportComparison } from '../report/compare-reports.ts';
-import { terminalComparison } from '../report/compare-text.ts';
 import { dateText, numberText, rateText } from '../report/report-text.ts';
-import { makeReport } from '../report/report.ts';
-import { ARMS, type EvalReport } from '../report/result.ts';
-import type { Look } from '../report/terminal.ts';
+import { finishReport, type Thresholds } from '../report/report.ts';
+import { ARMS } from '../report/result.ts';
 import { buildTrend, type TrendRow } from '../report/trend.ts';
 import { storedRuns } from '../run/stored-runs.ts';
+import { compareOutcomes, toOutcome, type EvalOutcome } from './outcome.ts';
 import { raiseUsage } from './raise-usage.ts';
 import { openReport, storedReports } from './report-folder.ts';
-
-interface ComparedRuns {
-  readonly before: EvalReport;
-  readonly after: EvalReport;
-  readonly comparison: ReportComparison;
-  /** Whether a case is broken, or the pass rate of a live model fell by more than chance. */
-  readonly isRegression: boolean;
-  toText(look: Look): readonly string[];
-}
+import type { SuiteRequest } from './run-evaluation.ts';
 
 /** Compares two reports, each named by its file or folder, or `last`. */
-export function compareRuns(cwd: string, names: readonly [before: string, after: string]): ComparedRuns {
-  const [before, after] = [openReport(cwd, names[0]), openReport(cwd, names[1])];
-  const comparison = compareReports(before, after);
-  return {
-    before,
-    after,
-    comparison,
-    isRegression: isRegression(comparison),
-    toText: (look) => terminalComparison(comparison, look),
-  };
+export function compareRuns(cwd: string, before: string, after: string): EvalOutcome {
+  return compareOutcomes(openReport(cwd, before), openReport(cwd, after), cwd);
 }
 
 /** How the cases of the last report did in the stored reports before it. */
@@ -65,19 +45,14 @@ export function showTrend(
   return { rows, lines };
 }
 
-interface GradeRequest {
-  readonly cwd: string;
-  /** Folders of runs or of evaluations. */
+interface GradeRequest extends Pick<SuiteRequest, 'cwd' | 'signal' | 'onProblems' | 'onProgress'> {
   readonly runs: readonly string[];
   readonly caseFiles: readonly string[];
-  readonly signal: AbortSignal;
-  /** Called before runs are graded; returns whether the case files are unusable. */
-  readonly onProblems: (problems: readonly CaseProblem[]) => boolean;
-  readonly onProgress: (text: string) => void;
+  readonly thresholds: Thresholds;
 }
 
 /** Grades stored runs with the current cases. Returns nothing if `onProblems` stops it. */
-export async function gradeRuns(request: GradeRequest): Promise<EvalReport | undefined> {
+export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | undefined> {
   const { cwd, runs: words, caseFiles, signal } = request;
   const { cases, problems } = readCases(caseFiles.map((file) => path.resolve(cwd, file)));
   if (request.onProblems(problems)) return undefined;
@@ -92,19 +67,13 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalReport | und
     onProgress: (done, of) => request.onProgress(`graded ${String(done)} of ${String(of)}`),
   });
   const order = new Map(cases.map(({ id }, place) => [id, place]));
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
-    skills: [],
-    isPartial: false,
-    results: results.toSorted(
-      (a, b) =>
-        (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
-        ARMS.indexOf(a.arm) - ARMS.indexOf(b.arm) ||
-        a.attempt - b.attempt,
-    ),
-  });
+  const sorted = results.toSorted(
+    (a, b) =>
+      (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
+      ARMS.indexOf(a.arm) - ARMS.indexOf(b.arm) ||
+      a.attempt - b.attempt,
+  );
+  return toOutcome(finishReport(startedAt, { results: sorted, isPartial: false }), cwd, request.thresholds);
 }
 
 /** Writes first cases for a skill to `evals/cases.yaml`. Never overwrites a file. */

@@ -38,9 +38,7 @@ const OUTCOMES_OF_VERSIONS: ReadonlySet<CheckKind> = new Set([...OUTCOMES, 'trig
 
 interface CasePairs {
   readonly case: string;
-  /** Attempts with an outcome in both arms. */
   readonly pairs: readonly Pair[];
-  /** The checks that decide. */
   readonly checks: ReadonlySet<string>;
 }
 
@@ -185,7 +183,6 @@ function reasonText({ checks, cases }: ComparisonGaps): string {
   ].join('');
 }
 
-/** Deciding checks that pass in every attempt of both arms. */
 function alwaysPassing({ case: id, pairs, checks }: CasePairs): Comparison['sayNothing'] {
   const all = pairs.flatMap(({ of, against }) => [...of.checks, ...against.checks]);
   return [...checks]

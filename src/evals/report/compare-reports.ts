@@ -28,13 +28,10 @@ export interface CaseChange {
   /** Absent if the case is only in the other report. */
   readonly before?: CaseVerdict;
   readonly after?: CaseVerdict;
-  /** Checks with a different outcome. */
   readonly checks: readonly CheckChange[];
 }
 
-/** All attempts at a case combined. */
 export interface CaseVerdict {
-  /** The worst status of all attempts. */
   readonly status: CaseStatus;
   readonly passed: number;
   /** Attempts with a verdict, and all attempts. */
@@ -47,7 +44,6 @@ interface CheckChange {
   readonly asked: string;
   readonly before: CaseStatus | 'absent';
   readonly after: CaseStatus | 'absent';
-  /** What the later report found. */
   readonly found: string;
 }
 
@@ -65,7 +61,6 @@ export interface ReportComparison {
   /** Changed cases, the worst kind first, in suite order. */
   readonly changes: readonly CaseChange[];
   readonly counts: Readonly<Record<Change, number>>;
-  /** Number of unchanged cases. */
   readonly same: number;
   /** Skills with a changed digest; an empty digest means that the skill is absent. */
   readonly skills: readonly (BeforeAfter<string> & { readonly name: string })[];
@@ -77,7 +72,6 @@ export interface ReportComparison {
   };
 }
 
-/** Compares two reports case by case. */
 export function compareReports(before: EvalReport, after: EvalReport): ReportComparison {
   const [old, now] = [byCase(before.results), byCase(after.results)];
   const keys = [...new Set([...old.keys(), ...now.keys()])];
@@ -108,7 +102,6 @@ export function compareReports(before: EvalReport, after: EvalReport): ReportCom
 
 type Cases = ReadonlyMap<string, readonly CaseResult[]>;
 
-/** Groups the attempts at a case in an arm. */
 function byCase(results: readonly CaseResult[]): Cases {
   return groupBy(results, (result) => JSON.stringify([result.case, result.arm]));
 }
@@ -232,7 +225,6 @@ interface Check {
   readonly found: string;
 }
 
-/** The worst outcome of each check over all attempts. */
 function collectWorstChecks(results: readonly CaseResult[]): ReadonlyMap<string, Check> {
   const found = new Map<string, Check>();
   for (const { id, status, asked, found: what } of results.flatMap(({ checks }) => checks)) {

@@ -9,7 +9,6 @@ export function jsonReport(report: EvalReport): string {
 
 export type ReadReport =
   | { readonly type: 'report'; readonly report: EvalReport }
-  /** The reason does not name the file. */
   | { readonly type: 'invalid'; readonly reason: string };
 
 /** Reads the stored part of a report, which is untrusted and checked, and computes the rest from its results. */
@@ -83,7 +82,6 @@ const OPTIONAL: { readonly [key: string]: Shape } = {
   sequential: { rounds: 'number', most: 'number', detect: 'number' },
 };
 
-/** Describes the first value that does not have its shape. */
 function shapeProblem(value: unknown, shape: Shape, where: string): string | undefined {
   if (typeof shape === 'string') return hasShape(value, shape) ? undefined : `${where} must be ${NAMES[shape]}`;
   if (isList(shape)) {

@@ -8,24 +8,20 @@ import {
   confusedPairs,
   differenceText,
   failuresFirst,
-  flakyText,
-  incompleteText,
   invalidLines,
   invalidTitle,
   isInvalid,
   isRated,
+  listFacts,
   markdownText,
-  modelsText,
   numberText,
   ownArm,
   rateText,
-  sequentialText,
-  testedText,
   totalsText,
   verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
-import { countText, durationText } from '#core';
+import { countText } from '#core';
 
 /** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
 const LIMIT_BYTES = 59_800;
@@ -33,10 +29,10 @@ const MOST_ROWS = 50;
 const CELL = 160;
 
 export function markdownReport(report: EvalReport): string {
-  const head = [...headLines(report), ...comparisonLines(report), ...triggerLines(report)].join('\n');
-  let [text, left] = [cutTo(head, LIMIT_BYTES), 0];
+  const start = [...headLines(report), ...comparisonLines(report), ...triggerLines(report)].join('\n');
+  let [text, left] = [cutTo(start, LIMIT_BYTES), 0];
   for (const detail of renderDetails(report)) {
-    if (countBytes(text) + countBytes(detail) > LIMIT_BYTES) left += 1;
+    if (Buffer.byteLength(text) + Buffer.byteLength(detail) > LIMIT_BYTES) left += 1;
     else text += detail;
   }
   return left === 0
@@ -45,20 +41,17 @@ export function markdownReport(report: EvalReport): string {
 }
 
 function headLines(report: EvalReport): readonly string[] {
-  const { arms, models, flaky, isPartial, sequential } = report;
+  const { arms } = report;
   const { totals, harness } = ownArm(report);
   const isClean = totals.failed + totals.error + harness.failed + harness.error === 0;
   const title = isInvalid(report) ? 'INVALID' : isClean && totals.passed > 0 ? 'all passed' : totalsText(totals);
-  const [tested, incomplete] = [testedText(report), incompleteText(report)];
-  const hasArms = arms.length > 1;
   return [
     `### Evaluation: ${title}`,
     '',
     ...(isInvalid(report)
       ? [`${cell(invalidTitle(report))}.`, '', ...invalidLines(report).map((line) => `- ${cell(line, 400)}`), '']
       : []),
-    '| arm | results | pass rate | cost |',
-    '|---|---|---|---|',
+    ...head('arm', 'results', 'pass rate', 'cost'),
     ...arms.map((arm) => {
       const { results, rate, cost } = armTexts(arm);
       return row(ARM_TITLES[arm.arm], results, isRated(arm, report) ? rate : 'no score', cost);
@@ -66,13 +59,7 @@ function headLines(report: EvalReport): readonly string[] {
     '',
     '| | |',
     '|---|---|',
-    `| model | ${cell(modelsText(models))} |`,
-    ...(tested === undefined ? [] : [`| tested | ${tested} |`]),
-    `| time | ${durationText(report.wallMs)} |`,
-    ...(sequential === undefined ? [] : [`| stopped | ${cell(sequentialText(sequential))} |`]),
-    ...(flaky.length === 0 ? [] : [`| flaky | ${cell(flaky.map((one) => flakyText(one, hasArms)).join(', '))} |`]),
-    ...(incomplete === undefined ? [] : [`| incomplete | ${incomplete.replace(/^incomplete: /, '')} |`]),
-    ...(isPartial ? ['| partial | stopped before all cases ran |'] : []),
+    ...listFacts(report, (names) => cell(names.join(', '))).map(({ label, text }) => row(label, text)),
   ];
 }
 
@@ -121,8 +108,7 @@ function triggerLines({ trigger }: EvalReport): readonly string[] {
   const shown = scores.slice(0, MOST_ROWS);
   return [
     '',
-    '| skill | precision | recall | F1 |',
-    '|---|---|---|---|',
+    ...head('skill', 'precision', 'recall', 'F1'),
     ...shown.map(({ skill, precision, recall, f1 }) =>
       row(cell(skill), rateText(precision), rateText(recall), f1.toFixed(2)),
     ),
@@ -140,8 +126,7 @@ function sweepLines({ sweep }: TriggerReport): readonly string[] {
   if (sweep.length === 0) return [];
   return [
     '',
-    '| other skills | recall | precision |',
-    '|---|---|---|',
+    ...head('other skills', 'recall', 'precision'),
     ...sweep.map(({ distractors, recall, precision }) =>
       row(numberText(distractors), rateText(recall), rateText(precision)),
     ),
@@ -153,8 +138,7 @@ function confusionLines(trigger: TriggerReport): readonly string[] {
   if (wrong.length === 0) return [];
   return [
     '',
-    '| expected | loaded | queries |',
-    '|---|---|---|',
+    ...head('expected', 'loaded', 'queries'),
     ...wrong
       .slice(0, MOST_ROWS)
       .map(({ wanted, took, count }) =>
@@ -189,12 +173,15 @@ function renderTable(checks: CaseResult['checks']): readonly string[] {
   if (checks.length === 0) return [];
   return [
     '',
-    '| check | expected | found | events |',
-    '|---|---|---|---|',
+    ...head('check', 'expected', 'found', 'events'),
     ...checks.map(({ id, asked, found, events }) =>
       row(cell(id), cell(asked), cell(found), events.slice(0, 20).join(', ')),
     ),
   ];
+}
+
+function head(...cells: readonly string[]): readonly string[] {
+  return [row(...cells), `|${'---|'.repeat(cells.length)}`];
 }
 
 function row(...cells: readonly string[]): string {
@@ -205,17 +192,13 @@ function cell(text: string, limit = CELL): string {
   return markdownText(text, limit);
 }
 
-function countBytes(text: string): number {
-  return Buffer.byteLength(text);
-}
-
 /** Cuts at line ends, since a partial row would break the table. */
 function cutTo(text: string, limit: number): string {
-  if (countBytes(text) <= limit) return text;
+  if (Buffer.byteLength(text) <= limit) return text;
   const lines: string[] = [];
   let size = 0;
   for (const line of text.split('\n')) {
-    size += countBytes(line) + 1;
+    size += Buffer.byteLength(line) + 1;
     if (size > limit) break;
     lines.push(line);
   }

@@ -30,7 +30,6 @@ export function rateText({ count, of, low, high }: Rate): string {
   return `${percentText(count / of)} (${rangeText(low, high)})`;
 }
 
-/** Formats a difference of percentages as `+25 points`. */
 function pointsText(part: number): string {
   return `${signedNumber(part)} points`;
 }
@@ -56,7 +55,6 @@ export function dateText(time: string): string {
   return time.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}(?:\.\d+)?Z$/, '$1 $2 UTC');
 }
 
-/** Formats `1 turn` or `1,200 turns`. */
 export function amountText(count: number, one: string): string {
   return countText(count, one, `${one}s`, numberText);
 }
@@ -144,8 +142,7 @@ function harnessText(harness: StatusCounts): string {
   return `${amountText(sumCounts(harness), 'harness check')} (${totalsText(harness)}; not rated)`;
 }
 
-/** Says how many cases tested a model, if not all of them did. */
-export function testedText(report: EvalReport): string | undefined {
+function testedText(report: EvalReport): string | undefined {
   const { cases, modelCases } = ownArm(report);
   return cases === 0 || modelCases === cases
     ? undefined
@@ -163,7 +160,26 @@ export function incompleteText(report: EvalReport): string | undefined {
     : undefined;
 }
 
-export function sequentialText({ rounds, most, detect }: SequentialRun): string {
+/** What is said about a report as a whole below its arms; `isOdd` facts need attention. */
+export function listFacts(report: EvalReport, shown: (names: readonly string[]) => string) {
+  const { arms, models, flaky, isPartial, results, sequential } = report;
+  const cached = results.filter(({ isCached }) => isCached).length;
+  const tested = testedText(report);
+  const incomplete = incompleteText(report);
+  const fromCache = cached === 0 ? '' : `, ${amountText(cached, 'result')} from the cache`;
+  const facts: readonly (readonly [label: string, text: string | undefined, isOdd?: boolean])[] = [
+    ['model', shown([modelsText(models)])],
+    ['tested', tested],
+    ['time', `${durationText(report.wallMs)}${fromCache}`],
+    ['stopped', sequential && sequentialText(sequential)],
+    ['flaky', flaky.length === 0 ? undefined : shown(flaky.map((one) => flakyText(one, arms.length > 1))), true],
+    ['incomplete', incomplete?.replace(/^incomplete: /, ''), true],
+    ['partial', isPartial ? 'stopped before all cases ran' : undefined, true],
+  ];
+  return facts.flatMap(([label, text, isOdd = false]) => (text === undefined ? [] : [{ label, text, isOdd }]));
+}
+
+function sequentialText({ rounds, most, detect }: SequentialRun): string {
   const why = rounds < most ? 'decided' : 'limit reached';
   return `after ${numberText(rounds)} of ${amountText(most, 'repetition')} (${why}; looking for ${pointsText(detect)})`;
 }
@@ -172,7 +188,6 @@ export function flakyText({ case: id, arm, rate }: FlakyCase, hasArms: boolean):
   return `${id}${hasArms ? ` (${arm})` : ''} passes ${numberText(rate.count)} of ${numberText(rate.of)}`;
 }
 
-/** Formats `gpt-x (live)`. */
 export function modelsText(models: EvalReport['models']): string {
   return models.length === 0 ? 'none' : models.map(({ id, way }) => (id === way ? id : `${id} (${way})`)).join(', ');
 }
@@ -187,7 +202,6 @@ export function attemptNames({ results }: EvalReport): (result: CaseResult) => s
 
 const ORDER = { failed: 0, error: 1, skipped: 2, passed: 3 } as const satisfies Record<CaseStatus, number>;
 
-/** Sorts failures first and keeps the order of the suite otherwise. */
 export function failuresFirst(results: readonly CaseResult[]): readonly CaseResult[] {
   return results.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]);
 }
@@ -244,7 +258,6 @@ export function liveText({ cases, before, after, p }: RateChange): string {
   return `${countText(cases, 'case')}: ${rateText(before)} to ${rateText(after)}, p of a fall ${chanceText(p)}: ${verdict}`;
 }
 
-/** The confused pairs of skills, most frequent first. */
 export function confusedPairs({ confusion }: TriggerReport): TriggerReport['confusion'] {
   return confusion.filter(({ wanted, took }) => wanted !== took).toSorted((a, b) => b.count - a.count);
 }

@@ -16,6 +16,7 @@ import {
   type TriggerReport,
 } from './result.ts';
 import { countText } from '#core';
+import { VERSION } from '../../version.ts';
 import { computeRate, computeShare } from '../statistics/statistics.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
@@ -50,6 +51,20 @@ export function makeReport(parts: ReportParts): EvalReport {
   };
 }
 
+export function finishReport(
+  startedAt: Date,
+  parts: Omit<ReportParts, 'tool' | 'startedAt' | 'wallMs' | 'skills'> & Partial<Pick<ReportParts, 'skills'>>,
+): EvalReport {
+  const wallMs = Date.now() - startedAt.getTime();
+  return makeReport({
+    tool: `skillwright ${VERSION}`,
+    startedAt: startedAt.toISOString(),
+    wallMs,
+    skills: [],
+    ...parts,
+  });
+}
+
 function summarizeArm(arm: Arm, results: readonly CaseResult[]): ArmSummary {
   const all = results.filter((result) => result.arm === arm);
   const own = all.filter(({ isHarnessCheck }) => isHarnessCheck !== true);
@@ -81,7 +96,6 @@ function listModels(results: readonly CaseResult[]): EvalReport['models'] {
   return [...models.values()];
 }
 
-/** Cases of an arm with different verdicts in different attempts. */
 function findFlakyCases(arm: Arm, results: readonly CaseResult[]): readonly FlakyCase[] {
   const own = results.filter((result) => result.arm === arm && hasVerdict(result));
   return [...groupBy(own, (result) => result.case)].flatMap(([id, attempts]) => {
@@ -111,7 +125,6 @@ export type EvalVerdict =
   | { readonly type: 'failed'; readonly reasons: readonly string[] }
   | { readonly type: 'invalid'; readonly reasons: readonly string[] };
 
-/** Decides whether a report passed, failed or is invalid. */
 export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): EvalVerdict {
   const invalid = invalidReasons(report, thresholds);
   if (invalid.length > 0) return { type: 'invalid', reasons: invalid };

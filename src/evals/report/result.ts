@@ -28,7 +28,6 @@ export interface CheckResult {
   readonly id: string;
   readonly kind: CheckKind;
   readonly status: CaseStatus;
-  /** The expectation, as a sentence. */
   readonly asked: string;
   /** The actual outcome; often empty for a passed check. */
   readonly found: string;
@@ -66,13 +65,11 @@ export interface CaseResult {
   readonly input: string;
   readonly tags: readonly string[];
   readonly arm: Arm;
-  /** Counts from 1. */
   readonly attempt: number;
   readonly status: CaseStatus;
   /** Explains `error` and `skipped`. */
   readonly reason: string;
   readonly checks: readonly CheckResult[];
-  /** Names of the loaded skills, in order. */
   readonly loaded: readonly string[];
   readonly answer: string;
   readonly cost: CaseCost;
@@ -91,14 +88,14 @@ export interface AnsweringModel {
   readonly answers?: string;
 }
 
-/** The part of a case that its results repeat. */
-export type CaseHead = Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers'>;
+/** An attempt, with the part of its case that its results repeat. */
+interface AttemptHead extends Pick<CaseResult, 'arm' | 'attempt'> {
+  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers'>;
+}
 
 /** An `error` result without checks, to be completed by the caller. */
-export function ungradedResult(
-  { id, name, place, input, tags, answers }: CaseHead,
-  { arm, attempt, model }: Pick<CaseResult, 'arm' | 'attempt' | 'model'>,
-): CaseResult {
+export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: AnsweringModel): CaseResult {
+  const { id, name, place, input, tags, answers } = evalCase;
   const isHarnessCheck = answers?.type === 'script' && answers.isHarnessCheck === true && model.way === 'scripted';
   return {
     case: id,
@@ -170,14 +167,12 @@ export interface ArmSummary {
   readonly cost: CaseCost;
 }
 
-/** What a comparison leaves out, so that its numbers are about outcomes only. */
 export interface ComparisonGaps {
   /** Number of checks that the baseline cannot meet by construction, or that are not about the outcome. */
   readonly checks: readonly { readonly kind: CheckKind; readonly count: number }[];
   readonly cases: readonly { readonly case: string; readonly reason: string }[];
 }
 
-/** Compares the outcomes of two arms, on the same cases. */
 export interface Comparison {
   readonly of: Arm;
   readonly against: Arm;
@@ -202,7 +197,6 @@ export interface Comparison {
   readonly wallMs: { readonly of: number; readonly against: number };
 }
 
-/** Two arms of which no outcome could be compared. The evaluation is invalid. */
 export interface NoComparison {
   readonly of: Arm;
   readonly against: Arm;
@@ -253,12 +247,10 @@ interface ReportSkill {
   readonly role?: 'control';
 }
 
-/** An evaluation that may stop when the difference is decided. */
 export interface SequentialRun {
   /** Attempts per case that ran, and that were allowed. */
   readonly rounds: number;
   readonly most: number;
-  /** The difference of interest, between 0 and 1. */
   readonly detect: number;
 }
 
@@ -267,7 +259,6 @@ export interface EvalReport {
   readonly tool: string;
   readonly startedAt: string;
   readonly wallMs: number;
-  /** The installed skills. */
   readonly skills: readonly ReportSkill[];
   readonly models: readonly { readonly id: string; readonly way: ModelWay }[];
   readonly results: readonly CaseResult[];

@@ -4,57 +4,12 @@
  * folder names, tokens are not characters, and errors are excluded from means.
  */
 import { flakyText, modelsText, countTokens } from './report-text.ts';
-import { hasVerdict, type Arm, type CaseResult, type Comparison, type EvalReport } from './result.ts';
+import { hasVerdict, type Arm, type CaseResult, type EvalReport } from './result.ts';
 
 export interface ReportFile {
   /** Relative to the folder for the viewer, with `/`. */
   readonly path: string;
   readonly text: string;
-}
-
-interface Expectation {
-  readonly text: string;
-  readonly passed: boolean;
-  readonly evidence: string;
-}
-
-export interface Spread {
-  readonly mean: number;
-  readonly stddev: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-interface Measures<T> {
-  readonly pass_rate: T;
-  readonly time_seconds: T;
-  readonly tokens: T;
-}
-
-interface BenchmarkRun {
-  readonly eval_id: number;
-  readonly eval_name: string;
-  readonly configuration: string;
-  readonly run_number: number;
-  readonly result: Measures<number> & {
-    readonly passed: number;
-    readonly failed: number;
-    readonly total: number;
-    readonly tool_calls: number;
-    readonly errors: number;
-  };
-  readonly expectations: readonly Expectation[];
-  readonly notes: readonly string[];
-}
-
-export interface Benchmark {
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly runs: readonly BenchmarkRun[];
-  /** By configuration, the evaluated one first, plus `delta` between the first two. */
-  readonly run_summary: Readonly<Record<string, Measures<Spread> | Measures<string>>>;
-  /** The same difference as numbers. */
-  readonly delta_numbers?: Measures<number>;
-  readonly notes: readonly string[];
 }
 
 const CONFIGURATIONS = { with: 'with_skill', without: 'without_skill', old: 'old_skill' } as const satisfies Record<
@@ -72,10 +27,10 @@ export function skillCreatorFiles(report: EvalReport): readonly ReportFile[] {
   return [file('benchmark.json', buildBenchmark(report)), ...evals, ...runs];
 }
 
-export function buildBenchmark(report: EvalReport): Benchmark {
+/** Its summaries are by configuration, the evaluated one first, plus `delta` between the first two. */
+export function buildBenchmark(report: EvalReport) {
   const numbers = numberCases(report);
   const graded = report.results.filter(hasVerdict);
-  const arms = report.arms.map(({ arm }) => arm);
   return {
     metadata: {
       skill_name: report.skills[0]?.name ?? '',
@@ -86,8 +41,22 @@ export function buildBenchmark(report: EvalReport): Benchmark {
       evals_run: [...new Set(graded.map((result) => numbers.get(result.case) ?? 0))],
       runs_per_configuration: Math.max(0, ...graded.map(({ attempt }) => attempt)),
     },
-    runs: graded.map((result) => benchmarkRun(result, numbers.get(result.case) ?? 0)),
-    ...summarizeRuns(graded, arms, report.comparisons[0]),
+    runs: graded.map((result) => ({
+      eval_id: numbers.get(result.case) ?? 0,
+      eval_name: result.name,
+      configuration: CONFIGURATIONS[result.arm],
+      run_number: result.attempt,
+      result: {
+        ...summarize(result),
+        time_seconds: seconds(result),
+        tokens: countTokens(result.cost),
+        tool_calls: result.cost.toolCalls,
+        errors: 0,
+      },
+      expectations: toExpectations(result),
+      notes: result.cost.tokensAreEstimated ? ['tokens are estimated'] : [],
+    })),
+    ...summarizeRuns(graded, report),
     notes: listNotes(report),
   };
 }
@@ -97,41 +66,26 @@ function numberCases({ results }: EvalReport): ReadonlyMap<string, number> {
   return new Map([...new Set(results.map((result) => result.case))].map((id, place) => [id, place + 1]));
 }
 
-function benchmarkRun(result: CaseResult, number: number): BenchmarkRun {
-  const { passed, failed, total, pass_rate } = summary(result);
-  return {
-    eval_id: number,
-    eval_name: result.name,
-    configuration: CONFIGURATIONS[result.arm],
-    run_number: result.attempt,
-    result: {
-      pass_rate,
-      passed,
-      failed,
-      total,
-      time_seconds: seconds(result),
-      tokens: countTokens(result.cost),
-      tool_calls: result.cost.toolCalls,
-      errors: 0,
-    },
-    expectations: toExpectations(result),
-    notes: result.cost.tokensAreEstimated ? ['tokens are estimated'] : [],
-  };
-}
-
-function summarizeRuns(
-  results: readonly CaseResult[],
-  arms: readonly Arm[],
-  compared: Comparison | undefined,
-): Pick<Benchmark, 'run_summary' | 'delta_numbers'> {
-  const rows = arms.map(
-    (arm) => [CONFIGURATIONS[arm], measure(results.filter((result) => result.arm === arm))] as const,
-  );
+function summarizeRuns(results: readonly CaseResult[], { arms, comparisons: [compared] }: EvalReport) {
+  const rows = arms.map(({ arm }) => {
+    const own = results.filter((result) => result.arm === arm);
+    const measures = {
+      pass_rate: computeSpread(own.map((result) => summarize(result).pass_rate)),
+      time_seconds: computeSpread(own.map(seconds)),
+      tokens: computeSpread(own.map(({ cost }) => countTokens(cost))),
+    };
+    return [CONFIGURATIONS[arm], measures] as const;
+  });
   const summaries = Object.fromEntries(rows);
   const [first, second] = rows;
   // Without a judged outcome a difference would count checks that the baseline cannot meet.
   if (first === undefined || second === undefined || compared === undefined) return { run_summary: summaries };
-  const numbers = { ...computeDelta(first[1], second[1]), pass_rate: rounded(compared.difference.mean) };
+  const difference = (name: 'time_seconds' | 'tokens'): number => rounded(first[1][name].mean - second[1][name].mean);
+  const numbers = {
+    pass_rate: rounded(compared.difference.mean),
+    time_seconds: difference('time_seconds'),
+    tokens: difference('tokens'),
+  };
   const delta = {
     pass_rate: signed(numbers.pass_rate, 2),
     time_seconds: signed(numbers.time_seconds, 1),
@@ -140,24 +94,8 @@ function summarizeRuns(
   return { run_summary: { ...summaries, delta }, delta_numbers: numbers };
 }
 
-function measure(results: readonly CaseResult[]): Measures<Spread> {
-  return {
-    pass_rate: computeSpread(results.map((result) => summary(result).pass_rate)),
-    time_seconds: computeSpread(results.map(seconds)),
-    tokens: computeSpread(results.map(({ cost }) => countTokens(cost))),
-  };
-}
-
-function computeDelta(first: Measures<Spread>, second: Measures<Spread>): Measures<number> {
-  return {
-    pass_rate: rounded(first.pass_rate.mean - second.pass_rate.mean),
-    time_seconds: rounded(first.time_seconds.mean - second.time_seconds.mean),
-    tokens: rounded(first.tokens.mean - second.tokens.mean),
-  };
-}
-
 /** Uses the sample deviation; 0 for a single value. */
-export function computeSpread(values: readonly number[]): Spread {
+export function computeSpread(values: readonly number[]) {
   if (values.length === 0) return { mean: 0, stddev: 0, min: 0, max: 0 };
   const mean = values.reduce((total, value) => total + value, 0) / values.length;
   const squares = values.reduce((total, value) => total + (value - mean) ** 2, 0);
@@ -175,8 +113,8 @@ function listNotes({ results, arms, comparisons, uncompared, flaky, isPartial }:
     ...results
       .filter((result) => !hasVerdict(result))
       .map(
-        (result) =>
-          `${result.case}, ${CONFIGURATIONS[result.arm]}, run ${String(result.attempt)}: ${result.status}, excluded from means: ${result.reason}`,
+        ({ case: id, arm, attempt, status, reason }) =>
+          `${id}, ${CONFIGURATIONS[arm]}, run ${String(attempt)}: ${status}, excluded from means: ${reason}`,
       ),
     ...comparisons.flatMap(({ sayNothing }) =>
       sayNothing.map((one) => `${one.case}: the check ${one.check} passes in both configurations`),
@@ -188,28 +126,28 @@ function listNotes({ results, arms, comparisons, uncompared, flaky, isPartial }:
 
 function runFiles(result: CaseResult, number: number): readonly ReportFile[] {
   const folder = `eval-${String(number)}/${CONFIGURATIONS[result.arm]}/run-${String(result.attempt)}`;
-  const { turns, toolCalls } = result.cost;
+  const { answer, cost } = result;
   const duration = seconds(result);
   return [
     // The viewer expects the prompt in this file, and a folder named outputs.
     file(`${folder}/eval_metadata.json`, toMetadata(number, result)),
-    { path: `${folder}/outputs/answer.md`, text: result.answer },
+    { path: `${folder}/outputs/answer.md`, text: answer },
     file(`${folder}/grading.json`, {
       expectations: toExpectations(result),
-      summary: summary(result),
+      summary: summarize(result),
       execution_metrics: {
         tool_calls: {},
-        total_tool_calls: toolCalls,
-        total_steps: turns,
+        total_tool_calls: cost.toolCalls,
+        total_steps: cost.turns,
         errors_encountered: 0,
-        output_chars: result.answer.length,
+        output_chars: answer.length,
         transcript_chars: 0,
       },
       timing: { executor_duration_seconds: duration, grader_duration_seconds: 0, total_duration_seconds: duration },
     }),
     file(`${folder}/timing.json`, {
-      total_tokens: countTokens(result.cost),
-      duration_ms: Math.round(result.cost.wallMs),
+      total_tokens: countTokens(cost),
+      duration_ms: Math.round(cost.wallMs),
       total_duration_seconds: duration,
       executor_duration_seconds: duration,
     }),
@@ -217,37 +155,24 @@ function runFiles(result: CaseResult, number: number): readonly ReportFile[] {
 }
 
 function toMetadata(number: number, result: CaseResult | undefined): object {
-  return {
-    eval_id: number,
-    eval_name: result?.name ?? '',
-    prompt: result?.input ?? '',
-    assertions: result?.checks.map(({ asked }) => asked) ?? [],
-  };
+  const { name = '', input = '', checks = [] } = result ?? {};
+  return { eval_id: number, eval_name: name, prompt: input, assertions: checks.map(({ asked }) => asked) };
 }
 
-function toExpectations({ checks }: CaseResult): readonly Expectation[] {
-  return checks
-    .filter(({ status }) => status === 'passed' || status === 'failed')
-    .map(({ asked, status, found, events }) => ({
-      text: asked,
-      passed: status === 'passed',
-      evidence: [found, ...(events.length === 0 ? [] : [`events ${events.join(', ')}`])]
-        .filter((part) => part !== '')
-        .join('; '),
-    }));
+function toExpectations({ checks }: CaseResult) {
+  return checks.filter(hasVerdict).map(({ asked, status, found, events }) => ({
+    text: asked,
+    passed: status === 'passed',
+    evidence: [found, events.length === 0 ? '' : `events ${events.join(', ')}`].filter(Boolean).join('; '),
+  }));
 }
 
-function summary(result: CaseResult) {
+/** A case without checks counts by its status. */
+function summarize(result: CaseResult) {
   const all = toExpectations(result);
   const passed = all.filter((one) => one.passed).length;
-  // A case without checks counts by its status.
-  const own = result.status === 'passed' ? 1 : 0;
-  return {
-    passed,
-    failed: all.length - passed,
-    total: all.length,
-    pass_rate: all.length === 0 ? own : rounded(passed / all.length),
-  };
+  const rate = all.length === 0 ? Number(result.status === 'passed') : rounded(passed / all.length);
+  return { passed, failed: all.length - passed, total: all.length, pass_rate: rate };
 }
 
 function seconds({ cost }: CaseResult): number {

@@ -1,6 +1,5 @@
 /** Formats a report for a terminal: failures first, then totals. Untrusted text is escaped and stays on one line. */
 import {
-  amountText,
   ARM_TITLES,
   armTexts,
   attemptNames,
@@ -9,21 +8,17 @@ import {
   confusedPairs,
   differenceText,
   failuresFirst,
-  flakyText,
-  incompleteText,
   invalidLines,
   invalidTitle,
   isInvalid,
   isRated,
-  modelsText,
+  listFacts,
   numberText,
   rateText,
-  sequentialText,
-  testedText,
   verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, CaseStatus, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
-import { countText, durationText, printable } from '#core';
+import { countText, printable } from '#core';
 import { fitText, padText } from '#platform';
 
 /** `style` applies the colors of the terminal. */
@@ -32,24 +27,15 @@ export interface Look {
   readonly style: (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan', text: string) => string;
 }
 
-export interface TerminalOptions {
-  /** Limit for results that are shown in detail; the rest is counted. */
-  readonly most?: number;
-}
-
 const MOST_RESULTS = 50;
 const MOST_NAMES = 10;
 const MOST_ROWS = 30;
 const LABEL = 11;
 
-export function terminalReport(
-  report: EvalReport,
-  look: Look,
-  { most = MOST_RESULTS }: TerminalOptions = {},
-): readonly string[] {
+export function terminalReport(report: EvalReport, look: Look): readonly string[] {
   const blocks = [
     invalidBlock(report, look),
-    resultLines(report, look, most),
+    resultLines(report, look),
     totalLines(report, look),
     ...report.comparisons.map((comparison) => comparisonLines(comparison, look)),
     triggerLines(report, look),
@@ -65,12 +51,12 @@ function invalidBlock(report: EvalReport, { width, style }: Look): readonly stri
   ];
 }
 
-function resultLines(report: EvalReport, look: Look, most: number): readonly string[] {
+function resultLines(report: EvalReport, look: Look): readonly string[] {
   const bad = failuresFirst(report.results).filter(({ status }) => status === 'failed' || status === 'error');
   const nameOf = attemptNames(report);
-  const left = bad.length - most;
+  const left = bad.length - MOST_RESULTS;
   return [
-    ...bad.slice(0, most).flatMap((result) => oneResult(result, nameOf(result), look)),
+    ...bad.slice(0, MOST_RESULTS).flatMap((result) => oneResult(result, nameOf(result), look)),
     ...(left > 0 ? [look.style('dim', `and ${countText(left, 'more result')} with failures or errors`)] : []),
   ];
 }
@@ -109,12 +95,10 @@ function checkLines({ id, status, asked, found, events }: CheckResult, { width, 
 }
 
 function totalLines(report: EvalReport, { width, style }: Look): readonly string[] {
-  const { arms, models, flaky, isPartial, results, sequential } = report;
-  const cached = results.filter(({ isCached }) => isCached).length;
+  const { arms } = report;
   const row = (label: string, text: string): string =>
     `${style('dim', padText(label, LABEL))}${fitText(text, width - LABEL)}`;
   const hasArms = arms.length > 1;
-  const [tested, incomplete] = [testedText(report), incompleteText(report)];
   return [
     ...arms.flatMap((arm) => {
       const { results: counts, rate, cost } = armTexts(arm);
@@ -126,18 +110,9 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
       ];
     }),
     ...(hasArms ? [''] : []),
-    row('model', printable(modelsText(models))),
-    ...(tested === undefined ? [] : [row('tested', tested)]),
-    row(
-      'time',
-      `${durationText(report.wallMs)}${cached === 0 ? '' : `, ${amountText(cached, 'result')} from the cache`}`,
+    ...listFacts(report, namesText).map(({ label, text, isOdd }) =>
+      isOdd ? style('yellow', row(label, text)) : row(label, text),
     ),
-    ...(sequential === undefined ? [] : [row('stopped', sequentialText(sequential))]),
-    ...(flaky.length === 0
-      ? []
-      : [style('yellow', row('flaky', namesText(flaky.map((one) => flakyText(one, hasArms)))))]),
-    ...(incomplete === undefined ? [] : [style('yellow', row('incomplete', incomplete.replace(/^incomplete: /, '')))]),
-    ...(isPartial ? [style('yellow', row('partial', 'stopped before all cases ran'))] : []),
   ];
 }
 

@@ -9,7 +9,6 @@ export interface TrendRow {
   /** Cases of the last report that this one has too; the numbers are about them only. */
   readonly cases: number;
   readonly passRate: Rate;
-  /** Mean tokens of a run. */
   readonly tokens: number;
   /** Names of evaluated skills that changed since the row before. */
   readonly changed: readonly string[];

@@ -2,10 +2,11 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 
 import type { EvalCase } from '../cases/case.ts';
-import type { AnsweringModel, Arm, ModelWay } from '../report/result.ts';
+import type { AnsweringModel, ModelWay } from '../report/result.ts';
 import { stableJson, type Model, type ModelAnswer, type ModelDelta } from '#core';
 import { openScripted, readCassette, recordCassette, replayCassette, toScriptedTurns } from '#model';
 import { sha256 } from '#platform';
+import type { Job } from './suite-jobs.ts';
 
 /** The model of a suite. Only `live` costs money. */
 export interface SuiteModel {
@@ -19,48 +20,44 @@ export interface CaseModel extends AnsweringModel {
   readonly model: Model;
   /** Distinguishes this model from others in the cache key. */
   readonly identity: string;
-  /** Error messages of failed calls. */
   failures(): readonly string[];
   /** Throws if scripted or recorded answers are left. */
   assertDone(): void;
 }
 
-export interface CaseModelOptions {
+interface CaseModelOptions {
   readonly suite: SuiteModel | undefined;
   /** Records the answers of the suite model into the cassette of the case. */
   readonly updateCassettes: boolean;
-  /** Each arm and attempt has its own recording. */
-  readonly arm: Arm;
-  readonly attempt: number;
   readonly portable: PortableText;
 }
 
 /** Returns undefined if the case has no script, no cassette and no suite model. Throws for an invalid script or cassette. */
-export function openCaseModel(
-  evalCase: EvalCase,
-  { suite, updateCassettes, arm, attempt, portable }: CaseModelOptions,
-): CaseModel | undefined {
-  const { place } = evalCase;
-  const answers = answersFor(evalCase, suite);
+export function openCaseModel(job: Job, { suite, updateCassettes, portable }: CaseModelOptions): CaseModel | undefined {
+  const answers = answersFor(job.evalCase, suite);
   if (answers?.type === 'script') {
-    const scripted = openScripted(toScriptedTurns({ turns: answers.turns }, place.file));
+    const scripted = openScripted(toScriptedTurns({ turns: answers.turns }, job.evalCase.place.file));
     const identity = sha256(stableJson(answers.turns));
-    const assertDone = (): void => scripted.assertDone();
+    const { assertDone } = scripted;
     return watched(scripted, { id: 'scripted', way: 'scripted', answers: identity, identity, assertDone });
   }
-  const file = answers === undefined ? undefined : cassetteFile(answers.file, { arm, attempt });
+  const file = answers === undefined ? undefined : cassetteFile(answers.file, job);
   if (file !== undefined && !updateCassettes) {
     const replayed = replayCassette(file, { redact: portable.hide });
     const identity = sha256(readFileSync(file));
     const model = showing(replayed, portable);
-    const assertDone = (): void => replayed.assertDone();
+    const { assertDone } = replayed;
     return watched(model, { id: replayed.id, way: 'cassette', answers: answersDigest(file), identity, assertDone });
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
   const identity = `${way} ${id}`;
   if (file === undefined) return watched(suite.open(), { id, way, identity, assertDone: () => undefined });
-  return watched(...recording(suite, file, portable));
+  // Replaces the cassette when the run ends, so that an interrupted run keeps the old one.
+  const recording = `${file}.recording`;
+  rmSync(recording, { force: true });
+  const assertDone = (): void => renameSync(recording, file);
+  return watched(recordCassette(suite.open(), recording, { redact: portable.hide }), { id, way, identity, assertDone });
 }
 
 /** Covers what the model said, not what it was asked. */
@@ -75,18 +72,6 @@ function answersDigest(file: string): string {
 /** Generated answers only stand in for a model that is not given. */
 export function answersFor({ answers }: Pick<EvalCase, 'answers'>, suite: unknown): EvalCase['answers'] {
   return answers?.type === 'script' && answers.isHarnessCheck === true && suite !== undefined ? undefined : answers;
-}
-
-/** Records beside the cassette and replaces it when the run ends, so that an interrupted run keeps the old cassette. */
-function recording(
-  { id, way, open }: SuiteModel,
-  file: string,
-  { hide }: PortableText,
-): [Model, Omit<CaseModel, 'model' | 'failures'>] {
-  const recording = `${file}.recording`;
-  rmSync(recording, { force: true });
-  const assertDone = (): void => renameSync(recording, file);
-  return [recordCassette(open(), recording, { redact: hide }), { id, way, identity: `${way} ${id}`, assertDone }];
 }
 
 /** Maps recorded paths in answers to the paths of this run. */
@@ -106,7 +91,7 @@ function showing(model: Model, { show }: PortableText): Model {
 }
 
 /** `a.jsonl` for the first attempt with the skill, `a.2.jsonl` for the second, `a.without.jsonl` for the first without it. */
-export function cassetteFile(file: string, { arm, attempt }: { readonly arm: Arm; readonly attempt: number }): string {
+export function cassetteFile(file: string, { arm, attempt }: Pick<Job, 'arm' | 'attempt'>): string {
   const parts = [...(arm === 'with' ? [] : [arm]), ...(attempt === 1 ? [] : [String(attempt)])];
   return parts.length === 0 ? file : file.replace(/(\.[^./\\]*)?$/, (end) => `.${parts.join('.')}${end}`);
 }
@@ -130,14 +115,8 @@ function watched(model: Model, rest: Omit<CaseModel, 'model' | 'failures'>): Cas
   };
 }
 
-export interface RunFolders {
-  /** The folder with the skills of the run. */
-  readonly skills: string;
-  readonly project: string;
-}
-
 /** Replaces paths and durations by placeholders, so that a cassette recorded on one machine replays on another. */
-export interface PortableText {
+interface PortableText {
   readonly hide: (text: string) => string;
   /** Inserts the paths of this run into a recorded text. */
   readonly show: (text: string) => string;
@@ -148,7 +127,8 @@ const PROJECT_MARK = '/evaluation/project';
 /** Matches in JSON, and in JSON inside a JSON string. */
 const DURATION = /(duration_ms\\*"\s*:\s*)\d+/g;
 
-export function portableText({ skills, project }: RunFolders): PortableText {
+/** `skills` and `project` are the folders of the run. */
+export function portableText({ skills, project }: Readonly<Record<'skills' | 'project', string>>): PortableText {
   return {
     hide: (text) =>
       text

@@ -10,9 +10,7 @@ export interface PlanOptions {
   readonly model: SuiteModel;
   readonly arms: number;
   readonly repeat?: number;
-  /** The difference of interest, between 0 and 1. */
   readonly detect: number;
-  /** Whether a judge grades rubric lines. */
   readonly hasJudge: boolean;
   /** Stored reports, newest last, for the tokens of a run. */
   readonly earlier: readonly EvalReport[];
@@ -62,7 +60,6 @@ export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlie
   };
 }
 
-/** The most repetitions of a sequential evaluation. */
 export function mostRepetitions({ needed }: EvalPlan): number {
   return Math.min(1000, Math.ceil((needed?.repetitions ?? 1) * SEQUENTIAL));
 }

@@ -5,17 +5,17 @@ import path from 'node:path';
 import { isSystemError, makeFolders, timerMs } from '#platform';
 import { runAgent, type AgentResult } from '#agent';
 import type { EvalCase } from '../cases/case.ts';
-import { ungradedResult, type Arm, type CaseResult } from '../report/result.ts';
+import { ungradedResult, type CaseResult } from '../report/result.ts';
 import { printable, type Executor, type Model } from '#core';
 import type { Runtime, Session } from '#runtime';
-import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
-import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
+import type { CheckerCheck, CheckerEnd, RunChecker } from '../grade/checker.ts';
+import { CHECKER_MS, gradeFolder, type RecordedRun } from '../grade/grade-run.ts';
 import type { ReadOutput } from '../grade/output-files.ts';
 import { storeFiles, readOutputFiles } from './stored-outputs.ts';
 import { runChecker } from './run-checker.ts';
 import type { CaseModel } from './case-model.ts';
+import type { Job } from './suite-jobs.ts';
 
-/** Grading settings of a suite. */
 export interface CaseGrading {
   /** Grades what code cannot check; without a judge those lines are skipped. */
   readonly judge?: Model;
@@ -25,7 +25,6 @@ export interface CaseGrading {
   readonly outputs?: string;
 }
 
-/** What was taken from the workspace of a run before it was removed. */
 interface WorkspaceFacts {
   readonly readOutput: ReadOutput;
   /** Absent if program execution is disabled. */
@@ -35,21 +34,16 @@ interface WorkspaceFacts {
 const NO_WORKSPACE: WorkspaceFacts = { readOutput: () => undefined };
 
 /** One attempt at a case, on this machine or another, by the own loop or another agent. */
-export interface AttemptBasis {
-  readonly evalCase: EvalCase;
-  readonly arm: Arm;
-  readonly attempt: number;
-  /** The folder for run records. */
+export interface AttemptBasis extends Job {
   readonly runs: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly grading: CaseGrading;
 }
 
-export interface Attempt extends AttemptBasis {
+interface Attempt extends AttemptBasis {
   readonly runtime: Runtime;
   readonly model: CaseModel;
-  /** Absent if program execution is disabled. */
   readonly executor: Executor | undefined;
   /** An unused folder for this attempt only. */
   readonly project: string;
@@ -60,17 +54,24 @@ export async function runCase(attempt: Attempt): Promise<CaseResult> {
   const { evalCase, signal, timeoutMs, model } = attempt;
   const deadline = AbortSignal.timeout(timerMs(timeoutMs));
   const startedAt = performance.now();
+  const broken = (reason: string, result?: AgentResult): CaseResult => {
+    const empty = emptyResult(attempt);
+    return {
+      ...empty,
+      reason: deadline.aborted ? `timed out after ${String(timeoutMs / 1000)} s` : reason,
+      answer: result?.answer ?? '',
+      cost: { ...empty.cost, wallMs: performance.now() - startedAt },
+      run: result?.path,
+    };
+  };
   try {
     const result = await askAgent(attempt, AbortSignal.any([signal, deadline]));
     signal.throwIfAborted();
-    if (deadline.aborted) return toBrokenResult(attempt, timedOut(timeoutMs), performance.now() - startedAt, result);
-    const failure = describeFailure(evalCase, model);
-    if (failure !== undefined) return toBrokenResult(attempt, failure, performance.now() - startedAt, result);
-    return await graded(attempt, result);
+    const failure = deadline.aborted ? '' : describeFailure(evalCase, model);
+    return failure === undefined ? await graded(attempt, result) : broken(failure, result);
   } catch (error) {
     signal.throwIfAborted();
-    const reason = deadline.aborted ? timedOut(timeoutMs) : error instanceof Error ? error.message : String(error);
-    return toBrokenResult(attempt, reason, performance.now() - startedAt);
+    return broken(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -121,7 +122,7 @@ async function takeWorkspace(
   return { readOutput, checkers };
 }
 
-export function needsFiles({ expect }: EvalCase): boolean {
+function needsFiles({ expect }: EvalCase): boolean {
   return (expect.output ?? []).some(({ type }) => type === 'file' || type === 'checker');
 }
 
@@ -159,45 +160,27 @@ function describeFailure({ answers, expect }: EvalCase, model: CaseModel): strin
 
 async function graded(attempt: Attempt, { path: folder, streamed, workspace }: Ran): Promise<CaseResult> {
   if (folder === undefined) throw new Error('the run has no record');
-  const { evalCase, grading, signal } = attempt;
-  const { judge, checkerMs = CHECKER_MS, outputs } = grading;
   const { readOutput, checkers } = workspace;
-  const {
-    model: _model,
-    files,
-    ...grade
-  } = await gradeFolder(
-    evalCase,
-    { folder, streamed, readOutput },
-    {
-      checkerMs,
-      signal,
-      judge,
-      runChecker: checkers === undefined ? undefined : async (check) => checkers.get(check) ?? NOT_RUN,
-    },
-  );
+  const runChecker: RunChecker | undefined = checkers && (async (check) => checkers.get(check) ?? NOT_RUN);
+  return gradeAttempt(attempt, emptyResult(attempt), { folder, streamed, readOutput }, runChecker);
+}
+
+/** Grades the record of an attempt, and keeps the files that its case asks about. */
+export async function gradeAttempt(
+  { evalCase, grading: { judge, checkerMs, outputs }, signal }: AttemptBasis,
+  empty: CaseResult,
+  run: RecordedRun & Pick<WorkspaceFacts, 'readOutput'>,
+  runChecker: RunChecker | undefined,
+): Promise<CaseResult> {
+  const { folder, readOutput } = run;
+  const { model: _model, files, ...grade } = await gradeFolder(evalCase, run, { checkerMs, signal, judge, runChecker });
   if (outputs !== undefined && needsFiles(evalCase))
     storeFiles(path.join(outputs, path.basename(folder)), files, readOutput);
-  return { ...emptyResult(attempt), ...grade, run: folder };
+  return { ...empty, ...grade, run: folder };
 }
 
 const NOT_RUN: CheckerEnd = { type: 'broken', reason: 'the checker did not run' };
 
-function toBrokenResult(attempt: Attempt, reason: string, wallMs: number, result?: AgentResult): CaseResult {
-  const empty = emptyResult(attempt);
-  return {
-    ...empty,
-    reason,
-    answer: result?.answer ?? '',
-    cost: { ...empty.cost, wallMs },
-    ...(result?.path === undefined ? {} : { run: result.path }),
-  };
-}
-
-function timedOut(timeoutMs: number): string {
-  return `timed out after ${String(timeoutMs / 1000)} s`;
-}
-
-function emptyResult({ evalCase, arm, attempt, model: { id, way, answers } }: Attempt): CaseResult {
-  return ungradedResult(evalCase, { arm, attempt, model: { id, way, answers } });
+function emptyResult({ model: { id, way, answers }, ...job }: Attempt): CaseResult {
+  return ungradedResult(job, { id, way, answers });
 }

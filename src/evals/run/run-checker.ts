@@ -16,7 +16,6 @@ export interface CheckerRun {
   readonly signal: AbortSignal;
 }
 
-const HEAD_BYTES = 4096;
 const SAID_BYTES = 4096;
 
 /** The checker starts in the root of the workspace, above `out/`. It is not recorded, since the record covers the agent only. */
@@ -43,13 +42,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     ...owner(workspace),
   });
   if (copied.type === 'refused') return toBrokenEnd(`cannot copy the project into the sandbox: ${copied.message}`);
-  const script = {
-    path: `${there}/${name}`,
-    head: bytes.subarray(0, HEAD_BYTES),
-    isExecutable: true,
-    readWhole: () => bytes,
-  };
-  const command = scriptCommand(script, check.arguments, { nodeVersion: process.versions.node });
+  const command = scriptCommand({ path: `${there}/${name}`, bytes, isExecutable: true }, check.arguments);
   if (command.type === 'refused') return toBrokenEnd(command.failure.message);
   const home = workspace.homeOf(undefined);
   const environment = programEnvironment({
@@ -57,7 +50,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     runFolder: folder,
     home,
     declared: { PROJECT_DIR: `${there}/project` },
-    programFolders: interpreterFolders(run.execution.executor),
+    programFolders: interpreterFolders(run.execution.identity),
   });
   if (environment.type === 'refused') return toBrokenEnd(environment.failure.message);
   const said = keptStart();

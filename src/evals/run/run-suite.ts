@@ -5,20 +5,13 @@ import path from 'node:path';
 import { isSkillError, type Budget, type Executor } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
-import { removeTree, sha256 } from '#platform';
-import { readSurroundings, temporaryFolder, type Session } from '#runtime';
-import { makeTemporary, openBase } from '#sandbox';
-import {
-  answersFor,
-  openCaseModel,
-  portableText,
-  type CaseModel,
-  type RunFolders,
-  type SuiteModel,
-} from './case-model.ts';
+import { quietly, removeTree, sha256 } from '#platform';
+import { readSurroundings, temporaryFolder } from '#runtime';
+import { makeTemporaryFolder } from '#sandbox';
+import { answersFor, openCaseModel, portableText, type SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
-import { openEnvironments, type Environment, type Environments } from './environments.ts';
+import { openEnvironments } from './environments.ts';
 import type { SkillSet } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
@@ -33,7 +26,6 @@ export interface SuiteProgress {
   readonly last: CaseResult;
 }
 
-/** Options that all kinds of evaluations share. */
 export interface SuiteBasis {
   readonly cases: readonly EvalCase[];
   /** Used for cases without a script or cassette. */
@@ -49,7 +41,6 @@ export interface SuiteBasis {
   readonly cache?: string;
   /** Another agent that runs the cases, instead of the own loop with a model. */
   readonly subject?: OpenSubject;
-  /** Runs attempts on other machines. */
   readonly elsewhere?: Elsewhere;
   /** The source of a skill folder, such as `project`; its copy keeps it. */
   readonly sourceOf?: (folder: string) => string | undefined;
@@ -65,9 +56,7 @@ export interface SuiteOptions extends SuiteBasis {
   readonly updateCassettes?: boolean;
   /** Ends a run of the subject that has done enough for the question of its case. */
   readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'>;
-  /** Absent if program execution is disabled. */
   readonly executor?: Executor;
-  /** Returns a reason to skip a case. */
   readonly reasonToSkip?: (evalCase: EvalCase) => string | undefined;
   /** Other settings that outcomes depend on, for the cache key. */
   readonly settings?: unknown;
@@ -75,39 +64,28 @@ export interface SuiteOptions extends SuiteBasis {
   readonly isDecided?: (results: readonly CaseResult[]) => boolean;
 }
 
-/** An attempt that another machine can run: the case, and the copies of the skills that it gets. */
-interface PortableAttempt extends Omit<AttemptBasis, 'signal' | 'grading'> {
-  readonly set: SkillSet;
-  /** The folder of the suite where the output files are put. */
-  readonly outputs: string | undefined;
-}
-
-/** Returns undefined for an attempt that has to run here. Rejects if the signal of the suite is aborted. */
-export type Elsewhere = (attempt: PortableAttempt) => Promise<CaseResult | undefined>;
+/** Runs an attempt on another machine. Returns undefined if it has to run here. Rejects if the signal of the suite is aborted. */
+export type Elsewhere = (
+  attempt: AttemptBasis & { readonly set: SkillSet; readonly outputs: string | undefined },
+) => Promise<CaseResult | undefined>;
 
 export interface SuiteOutcome {
   /** In the order of cases, arms and attempts; attempts that did not run are absent. */
   readonly results: readonly CaseResult[];
   /** The skill sets that were used, first arm first. */
   readonly sets: readonly SkillSet[];
-  /** Attempts per case that ran, with `isDecided`. */
   readonly rounds: number;
   readonly isPartial: boolean;
 }
 
 /** Returns early when the signal aborts; finished results are in the outcome and on disk. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
-  const { directory, signal, subject } = options;
-  const concurrency = Math.min(options.concurrency, subject?.agent.concurrency ?? Infinity);
+  const { directory, signal, resume = false, cache } = options;
+  const concurrency = Math.min(options.concurrency, options.subject?.agent.concurrency ?? Infinity);
   const jobs = buildJobs(options.cases, options.arms, options.repeat);
-  const kept = openStoredResults({
-    file: path.join(directory, 'results.jsonl'),
-    resume: options.resume === true,
-    cache: options.cache,
-  });
+  const kept = openStoredResults({ file: path.join(directory, 'results.jsonl'), resume, cache });
   const work = await workFolder();
-  const environments = openEnvironments(work, options);
-  const removals: Promise<unknown>[] = [];
+  const suite: Suite = { options, environments: openEnvironments(work, options), kept, work, removals: [] };
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
   const report = progressReporter(jobs.length, options.onProgress);
   const runAll = async (places: readonly number[]): Promise<void> => {
@@ -116,7 +94,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
       for (const place of left) {
         const job = jobs[place];
         if (job === undefined || signal.aborted) return;
-        const result = await runJob(job, place, { options, environments, kept, work, removals });
+        const result = await runJob(job, place, suite);
         results[place] = result;
         report(result);
       }
@@ -125,7 +103,10 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
     const ends = await Promise.allSettled(workers);
     for (const end of ends) if (end.status === 'rejected' && !signal.aborted) throw end.reason;
   };
-  const rounds = groupRounds(jobs, options.isDecided !== undefined);
+  // Before each decision one attempt at every case runs; without decisions all attempts run at once.
+  const all = jobs.map((_, place) => place);
+  const rounds =
+    options.isDecided === undefined ? [all] : [...groupBy(all, (place) => String(jobs[place]?.attempt)).values()];
   let ran = 0;
   try {
     for (const places of rounds) {
@@ -134,30 +115,19 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
       if (signal.aborted || options.isDecided?.(results.filter(isResult)) === true) break;
     }
   } finally {
-    await Promise.all(removals);
+    await Promise.all(suite.removals);
     await removeTree(work);
   }
   const asked = rounds.slice(0, ran).reduce((sum, places) => sum + places.length, 0);
   const done = results.filter(isResult);
-  return { results: done, sets: await environments.sets(), rounds: ran, isPartial: done.length < asked };
+  return { results: done, sets: await suite.environments.sets(), rounds: ran, isPartial: done.length < asked };
 }
 
 /** Runs one attempt by itself, as a worker does for a suite on another machine. Nothing is stored besides its record and its files. */
-export async function runAttempt(
-  job: Job,
-  options: Omit<SuiteOptions, 'cases' | 'arms' | 'concurrency'>,
-): Promise<CaseResult> {
-  const whole: SuiteOptions = { ...options, cases: [], arms: [], concurrency: 1 };
+export async function runAttempt(job: Job, options: Suite['options']): Promise<CaseResult> {
   const work = await workFolder();
-  const kept = { find: () => undefined, keep: () => undefined };
   try {
-    return await runJob(job, 0, {
-      options: whole,
-      environments: openEnvironments(work, whole),
-      kept,
-      work,
-      removals: [],
-    });
+    return await runJob(job, 0, { options, environments: openEnvironments(work, options), work, removals: [] });
   } finally {
     await removeTree(work);
   }
@@ -167,138 +137,126 @@ function isResult(result: CaseResult | undefined): result is CaseResult {
   return result !== undefined;
 }
 
-/** Indexes of the jobs that run before the next decision: those of one attempt, or all. */
-function groupRounds(jobs: readonly Job[], isByAttempt: boolean): readonly (readonly number[])[] {
-  const places = jobs.map((_, place) => place);
-  if (!isByAttempt) return [places];
-  return [...groupBy(places, (place) => String(jobs[place]?.attempt)).values()];
-}
-
 /** Outside of `.agent`, whose files no tool of a case may read or write. If this process is killed, the next one removes it. */
 async function workFolder(): Promise<string> {
   const { env, home } = readSurroundings({});
-  return makeTemporary(openBase(await temporaryFolder(env, home)));
+  return makeTemporaryFolder(await temporaryFolder(env, home));
 }
 
-interface JobParts {
-  readonly options: SuiteOptions;
-  readonly environments: Environments;
-  readonly kept: ReturnType<typeof openStoredResults>;
+interface Suite {
+  readonly options: Omit<SuiteOptions, 'cases' | 'arms' | 'concurrency'>;
+  readonly environments: ReturnType<typeof openEnvironments>;
+  readonly kept?: ReturnType<typeof openStoredResults>;
   readonly work: string;
-  /** Removals of folders of finished runs, which do not delay the next run. */
+  /** Removals of folders of finished runs, which do not delay the next run. What is left is removed with `work`. */
   readonly removals: Promise<unknown>[];
 }
 
-async function runJob(job: Job, place: number, parts: JobParts): Promise<CaseResult> {
-  const { options, environments, kept, work } = parts;
+interface ReadyJob {
+  readonly set: SkillSet;
+  /** Distinguishes the model or the agent from others in the cache key. */
+  readonly identity: string;
+  run(attempt: AttemptBasis): Promise<CaseResult>;
+}
+
+async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult> {
+  const { options, kept, work, removals } = suite;
   const { evalCase } = job;
   const skipped = options.reasonToSkip?.(evalCase);
   if (skipped !== undefined) return notRun(job, 'skipped', skipped);
-  if (options.subject !== undefined) return runBySubject(options.subject, job, place, parts);
-  const environment = await openEnvironment(environments, job);
-  if (typeof environment === 'string') return notRun(job, 'error', environment);
-  const { set, runtime } = environment;
-  const project = path.join(work, 'projects', String(place));
-  const model = openModel(job, options, { skills: set.folder, project });
-  if (typeof model === 'string') return notRun(job, 'error', model);
-  if (model === undefined)
-    return notRun(job, 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it');
-  const files = [...evalCase.files, ...listCheckers(evalCase)].map((file) => fileDigest(file));
-  const { elsewhere } = options;
-  const executor = elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
+  const folder = path.join(work, 'attempts', String(place));
+  const { subject } = options;
+  const ready = await (subject === undefined
+    ? readyOwn(job, folder, suite)
+    : readySubject(subject, job, folder, suite));
+  if ('status' in ready) return ready;
+  const { set, identity: model } = ready;
+  const files = [...evalCase.files, ...listCheckers(evalCase)].map(fileDigest);
+  const executor = options.elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
   const settings = { executor, more: options.settings ?? '' };
-  const key = jobKey(job, { skills: set.digest, model: model.identity, files, settings });
+  const key = jobKey(job, { skills: set.digest, model, files, settings });
   // Recording a cassette needs a run.
-  const known = options.updateCassettes === true ? undefined : keptResult(key, evalCase, kept);
-  if (known !== undefined) return known;
-  const attempt = toAttempt(job, options);
-  const remote = await elsewhere?.({ ...attempt, set, outputs: options.grading?.outputs });
-  const result = remote ?? (await runCase({ ...attempt, runtime, model, executor: options.executor, project }));
-  await removeTree(project);
-  kept.keep(key, result);
+  const known = options.updateCassettes === true ? undefined : kept?.find(key);
+  const { id, name, place: at, input, tags } = evalCase;
+  const result =
+    known === undefined
+      ? await ready.run(toAttempt(job, options))
+      : { ...known, case: id, name, place: at, input, tags, isCached: true };
+  if (known === undefined) removals.push(removeTree(folder).catch(() => false));
+  kept?.keep(key, result);
   return result;
 }
 
-/** The stored result of an attempt, with the current name and position of its case. */
-function keptResult(key: string, evalCase: EvalCase, kept: JobParts['kept']): CaseResult | undefined {
-  const known = kept.find(key);
-  if (known === undefined) return undefined;
-  const { id, name, place, input, tags } = evalCase;
-  const result = { ...known, case: id, name, place, input, tags, isCached: true };
-  kept.keep(key, result);
-  return result;
-}
-
-async function runBySubject(
-  subject: OpenSubject,
-  job: Job,
-  place: number,
-  { options, environments, kept, work, removals }: JobParts,
-): Promise<CaseResult> {
-  const { evalCase } = job;
-  if (subject.missing !== '') return notRun(job, 'skipped', subject.missing);
-  if (answersFor(evalCase, subject)?.type === 'script')
-    return notRun(job, 'skipped', 'the case has scripted answers, and another agent brings its own model');
-  const set = await environments.openSet(job);
-  const files = [...evalCase.files, ...listCheckers(evalCase)].map((file) => fileDigest(file));
-  const model = `subject ${subjectName(subject)}`;
-  const key = jobKey(job, { skills: set.digest, model, files, settings: options.settings ?? '' });
-  const known = keptResult(key, evalCase, kept);
-  if (known !== undefined) return known;
-  const folder = path.join(work, 'subjects', String(place));
-  const result = await runSubjectCase({
-    ...toAttempt(job, options),
-    subject,
-    skills: environments.installed(set),
-    skillsDigest: set.digest,
-    work: folder,
-    stopAfter: options.stopAfter,
-    openSession: options.executor === undefined ? undefined : () => openCheckers(job, options.executor, environments),
-  });
-  // While the next agent runs. What is left is removed with the folder of the suite.
-  removals.push(removeTree(folder).catch(() => false));
-  kept.keep(key, result);
-  return result;
-}
-
-/** A session without skills in use, for the checkers of a case. */
-async function openCheckers(job: Job, executor: Executor | undefined, environments: Environments): Promise<Session> {
-  const { runtime } = await environments.open(job);
-  return runtime.startSession({ execution: { executor, artifacts: false } });
-}
-
-function toAttempt({ evalCase, arm, attempt }: Job, options: SuiteOptions): AttemptBasis {
-  const { directory, timeoutMs, signal, grading = {} } = options;
-  const runs = path.join(directory, 'runs');
-  return { evalCase, arm, attempt, runs, timeoutMs: evalCase.timeoutMs ?? timeoutMs, signal, grading };
-}
-
-/** An invalid configuration is an error of its own case only; the message is returned. */
-async function openEnvironment(environments: Environments, job: Job): Promise<Environment | string> {
+/** What the own loop needs for an attempt, or the result of a case that cannot run. */
+async function readyOwn(job: Job, project: string, suite: Suite): Promise<ReadyJob | CaseResult> {
+  const { executor, elsewhere, grading, model: suiteModel, updateCassettes = false } = suite.options;
   try {
-    return await environments.open(job);
+    const { set, runtime } = await suite.environments.open(job);
+    const portable = portableText({ skills: set.folder, project });
+    const model = tryOpening(() => openCaseModel(job, { suite: suiteModel, updateCassettes, portable }));
+    if (typeof model === 'string') return notRun(job, 'error', model);
+    if (model === undefined)
+      return notRun(job, 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it');
+    return {
+      set,
+      identity: model.identity,
+      run: async (attempt) =>
+        (await elsewhere?.({ ...attempt, set, outputs: grading?.outputs })) ??
+        runCase({ ...attempt, runtime, model, executor, project }),
+    };
   } catch (error) {
+    // An error of its own case only.
     if (!isSkillError(error) || error.code !== 'config/invalid') throw error;
-    return `the configuration of the case is invalid: ${error.message}`;
+    return notRun(job, 'error', `the configuration of the case is invalid: ${error.message}`);
   }
 }
 
 /** Returns a message for a script or cassette that cannot be read. */
-function openModel(
-  { evalCase, arm, attempt }: Job,
-  { model, updateCassettes = false }: SuiteOptions,
-  places: RunFolders,
-): CaseModel | string | undefined {
+function tryOpening<T>(open: () => T): T | string {
   try {
-    const portable = portableText(places);
-    return openCaseModel(evalCase, { suite: model, updateCassettes, arm, attempt, portable });
+    return open();
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-function notRun({ evalCase, arm, attempt }: Job, status: 'error' | 'skipped', reason: string): CaseResult {
-  return { ...ungradedResult(evalCase, { arm, attempt, model: { id: '', way: 'scripted' } }), status, reason };
+async function readySubject(
+  subject: OpenSubject,
+  job: Job,
+  work: string,
+  { options: { executor, stopAfter }, environments }: Suite,
+): Promise<ReadyJob | CaseResult> {
+  if (subject.missing !== '') return notRun(job, 'skipped', subject.missing);
+  if (answersFor(job.evalCase, subject)?.type === 'script')
+    return notRun(job, 'skipped', 'the case has scripted answers, and another agent brings its own model');
+  const set = await environments.openSet(job);
+  const skills = environments.installed(set);
+  // A session without skills in use, for the checkers of the case.
+  const openSession = async () =>
+    (await environments.open(job)).runtime.startSession({ execution: { executor, artifacts: false } });
+  return {
+    set,
+    identity: `subject ${subjectName(subject)}`,
+    run: (attempt) =>
+      runSubjectCase({
+        ...attempt,
+        subject,
+        skills,
+        skillsDigest: set.digest,
+        work,
+        stopAfter,
+        openSession: executor === undefined ? undefined : openSession,
+      }),
+  };
+}
+
+function toAttempt(job: Job, { directory, timeoutMs, signal, grading = {} }: Suite['options']): AttemptBasis {
+  const runs = path.join(directory, 'runs');
+  return { ...job, runs, timeoutMs: job.evalCase.timeoutMs ?? timeoutMs, signal, grading };
+}
+
+function notRun(job: Job, status: 'error' | 'skipped', reason: string): CaseResult {
+  return { ...ungradedResult(job, { id: '', way: 'scripted' }), status, reason };
 }
 
 function listCheckers({ expect }: EvalCase): readonly string[] {
@@ -307,11 +265,7 @@ function listCheckers({ expect }: EvalCase): readonly string[] {
 
 /** The run itself reports a file that cannot be read. */
 function fileDigest(file: string): string {
-  try {
-    return sha256(readFileSync(file));
-  } catch {
-    return 'unreadable';
-  }
+  return quietly(() => sha256(readFileSync(file)), 'unreadable');
 }
 
 function progressReporter(total: number, onProgress: SuiteOptions['onProgress']): (result: CaseResult) => void {

@@ -10,13 +10,11 @@ interface SetSkill {
 }
 
 export interface SkillSet {
-  /** Contains all copies. */
   readonly folder: string;
   /** The only skill roots of its runtimes, one per source. */
   readonly roots: readonly { readonly source: string; readonly path: string }[];
   /** Sorted by folder name. */
   readonly skills: readonly SetSkill[];
-  /** Covers all skills of the set. */
   readonly digest: string;
 }
 

@@ -15,13 +15,11 @@ const MAX_DEPTH = 16;
 /** Folders with outputs; the workspace also holds skills. */
 const TAKEN = /^(?:out|work|runs)\//;
 
-/** Reads what programs left in a workspace, up to the limits. */
 export function readOutputFiles(root: string): ReadOutput {
   const files = readFilesIn(root, (name) => TAKEN.test(name));
   return (name) => files.get(name);
 }
 
-/** Reads the files below a folder that are wanted, up to the limits. */
 export function readFilesIn(root: string, isWanted: (name: string) => boolean): ReadonlyMap<string, Buffer> {
   const opening = openConfined(root);
   if (opening.type === 'failed') return new Map();

@@ -13,11 +13,8 @@ export interface StoredResults {
 }
 
 export interface StoredResultsOptions {
-  /** The `results.jsonl` of the suite. */
   readonly file: string;
-  /** Use the results of an earlier, unfinished run of the suite. */
   readonly resume: boolean;
-  /** The cache folder; absent to disable the cache. */
   readonly cache: string | undefined;
 }
 

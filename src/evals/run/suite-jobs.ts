@@ -9,7 +9,6 @@ import { VERSION } from '../../version.ts';
 
 export interface ArmSkills {
   readonly arm: Arm;
-  /** The folders of all skills that this arm installs for a case. */
   readonly foldersFor: (evalCase: EvalCase) => readonly string[];
 }
 
@@ -43,7 +42,6 @@ export function buildJobs(
 export interface JobKeyParts {
   readonly skills: string;
   readonly model: string;
-  /** Digests of the files of the case. */
   readonly files: readonly string[];
   /** Other settings that affect the outcome: executor and judge. */
   readonly settings: unknown;

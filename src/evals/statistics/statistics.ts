@@ -29,7 +29,6 @@ export function computeShare({ count, of }: Pick<Rate, 'count' | 'of'>): number 
   return of === 0 ? 0 : count / of;
 }
 
-/** The p-value of McNemar's exact two-sided test. */
 export function mcNemar(better: number, worse: number): number {
   requireCount(better, 'better');
   requireCount(worse, 'worse');
@@ -283,7 +282,6 @@ function boundary(counts: PairCounts, mean: number, end: -1 | 1): number {
   return out;
 }
 
-/** How often a case passed, of the attempts with a verdict. */
 interface PassCount {
   readonly passed: number;
   readonly of: number;

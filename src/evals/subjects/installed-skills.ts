@@ -8,7 +8,6 @@ import type { TranscriptCall } from './transcript.ts';
 
 export interface InstalledSkill {
   readonly name: string;
-  /** The folder of the set to copy. */
   readonly folder: string;
   /** The longest line of the instructions that no other skill has; empty if there is none. */
   readonly line: string;

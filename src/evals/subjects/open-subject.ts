@@ -12,9 +12,7 @@ export interface SubjectOptions {
   readonly agent: SubjectAgent;
   /** Undefined for the default model of the agent. */
   readonly model?: string | undefined;
-  /** The environment of the user. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Further variables that the agent needs. */
   readonly pass?: readonly string[];
   readonly signal: AbortSignal;
 }
@@ -22,13 +20,9 @@ export interface SubjectOptions {
 export interface OpenSubject {
   readonly agent: SubjectAgent;
   readonly model: string | undefined;
-  /** Name and version, such as `codex 0.166.0`. */
   readonly label: string;
-  /** Absolute path of the program. */
   readonly program: string;
-  /** `PATH` of the agent. */
   readonly searchPath: string;
-  /** The variables of the user that the agent gets, by name. */
   readonly env: Readonly<Record<string, string>>;
   /** Why no case can run; empty if all can. */
   readonly missing: string;

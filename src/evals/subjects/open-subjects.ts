@@ -15,7 +15,6 @@ import type { SubjectAgent } from './subject.ts';
 
 export const SUBJECT_AGENTS: readonly SubjectAgent[] = [CLAUDE_CODE, CODEX, GEMINI, OPENCODE, PI];
 
-/** The value that stands for the agent loop of Skillwright itself. */
 const OWN_LOOP = 'skillwright';
 
 type SubjectReading =
@@ -35,7 +34,6 @@ export function readSubject(word: string): SubjectReading {
 }
 
 export interface EvalSubject {
-  /** As reports name it. */
   readonly name: string;
   /** Absent if only cases with recorded answers run. */
   readonly model?: SuiteModel;
@@ -46,7 +44,6 @@ export interface EvalSubject {
 export interface SubjectChoice {
   /** Values of --subject; undefined for the own loop. */
   readonly subjects?: readonly string[];
-  /** Further variables that agents get. */
   readonly subjectEnv?: readonly string[];
   /** The model of a subject that names none. */
   readonly model?: string;

@@ -9,7 +9,6 @@ import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } 
 
 const TONES = { passed: 'green', failed: 'red', invalid: 'red', skipped: 'yellow' } as const;
 
-/** Columns of the matrix have letters, because names of agents are long. */
 function toLetter(place: number): string {
   return place < 26 ? String.fromCodePoint(65 + place) : `#${String(place + 1)}`;
 }
@@ -44,7 +43,6 @@ function cellText({ passed, of }: PortabilityCell): string {
   return of === 0 ? '-' : `${String(passed)}/${String(of)}`;
 }
 
-/** The skills that were loaded where the expectation was not met. */
 function wrongLoads({ cells }: PortabilityCase): string {
   return cells
     .flatMap(({ passed, of, loaded }, place) =>
@@ -57,7 +55,6 @@ function wrongLoads({ cells }: PortabilityCase): string {
 
 const ASKED = 24;
 
-/** The formats of a matrix and the default names of their files. */
 export const PORTABILITY_FILES = {
   json: 'portability.json',
   markdown: 'portability.md',

@@ -8,7 +8,6 @@ import { computeRate } from '../statistics/statistics.ts';
 type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
 
 export interface SubjectRow {
-  /** The agent with its version and model. */
   readonly subject: string;
   readonly status: SubjectStatus;
   /** Explains `failed`, `invalid` and `skipped`. */
@@ -23,9 +22,7 @@ export interface SubjectRow {
 /** What one agent did in all attempts at one case. */
 export interface PortabilityCell {
   readonly passed: number;
-  /** Attempts with a verdict. */
   readonly of: number;
-  /** All skills that were loaded in any attempt. */
   readonly loaded: readonly string[];
 }
 
@@ -118,10 +115,9 @@ function buildCell(results: readonly CaseResult[]): PortabilityCell {
   };
 }
 
-/** The worst status of the agents that ran; 4 if none could. */
-export function portabilityExit({ subjects, isPartial }: PortabilityReport): 0 | 1 | 4 | 5 {
+export function portabilityVerdict({ subjects, isPartial }: PortabilityReport) {
   const statuses = new Set(subjects.map(({ status }) => status));
-  if (statuses.has('invalid')) return 5;
-  if (statuses.has('failed') || isPartial) return 1;
-  return statuses.has('passed') ? 0 : 4;
+  if (statuses.has('invalid')) return 'invalid';
+  if (statuses.has('failed') || isPartial) return 'failed';
+  return statuses.has('passed') ? 'passed' : 'impossible';
 }

@@ -19,42 +19,32 @@ import { copyTree, makeFolders, sha256, startChild, supervise } from '#platform'
 import { VERSION } from '../../version.ts';
 import { Transcript, type TranscriptCall } from './transcript.ts';
 import { findLoads, type InstalledSkill } from './installed-skills.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { placeFiles, type AttemptBasis } from '../run/run-case.ts';
 import { readFilesIn } from '../run/stored-outputs.ts';
 import type { OpenSubject } from './open-subject.ts';
 import type { SubjectAgent, SubjectFolders, SubjectStart } from './subject.ts';
 
-export interface SubjectRun {
+/** Reaching a limit of the case ends the run and fails the check. */
+export interface SubjectRun extends AttemptBasis {
   readonly subject: OpenSubject;
   readonly skills: readonly InstalledSkill[];
   readonly skillsDigest: string;
-  readonly request: string;
   /** An unused folder for this run only. */
   readonly work: string;
-  /** Puts the files of the case into the project. */
-  readonly placeFiles: (project: string) => void;
-  /** The folder for run records. */
-  readonly runs: string;
-  /** Limits of the case: reaching one ends the run and fails the check. */
-  readonly limits: Partial<Budget>;
-  /** Ends the run without failing a check. */
+  /** Ends a run that has done enough for the question of its case, without failing a check. */
   readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'> | undefined;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
-export interface SubjectRan {
-  /** The run folder. */
-  readonly folder: string;
-  readonly project: string;
-  /** The files that the agent created or changed. */
-  readonly files: ProjectFiles;
-}
-
-/** Rejects with the abort reason, and for a problem of the machine; every end of the agent is in the record. */
-export async function runSubject(run: SubjectRun): Promise<SubjectRan> {
-  const { subject, skills, request, signal } = run;
+/**
+ * Returns the run folder, and the files that the agent created or changed. Rejects with the abort reason, and for a problem of the machine;
+ * every end of the agent is in the record.
+ */
+export async function runSubject(run: SubjectRun) {
+  const { evalCase, subject, skills, signal } = run;
+  const request = buildRequest(evalCase);
   const places = await makeSubjectFolders(run.work, subject.agent, skills);
-  run.placeFiles(places.project);
+  placeFiles(evalCase, places.project);
   const before = projectFiles(places.project);
   const record = createRun(
     run.runs,
@@ -71,16 +61,22 @@ export async function runSubject(run: SubjectRun): Promise<SubjectRan> {
   const transcript = new Transcript();
   const recorded = new SubjectRecord(record, skills, transcript);
   try {
-    const { stdout, ...ended } = await follow(run, places, transcript, recorded);
+    const { stdout, ...ended } = await follow(run, request, places, transcript, recorded);
     signal.throwIfAborted();
     if (stdout.length > 0) record.keep(stdout);
     const files = changedFiles(before, projectFiles(places.project));
-    recorded.end(request, { ...ended, files }, run.limits);
+    recorded.end(request, { ...ended, files }, evalCase.limits);
     return { folder: record.path, project: places.project, files };
   } catch (error) {
     if (signal.aborted) record.end('cancelled', 'interrupted');
     throw error;
   }
+}
+
+/** Other agents are told about the files of a case as a person would. */
+function buildRequest({ input, files }: EvalCase): string {
+  if (files.length === 0) return input;
+  return `${input}\n\nFiles in the current directory: ${files.map((file) => path.basename(file)).join(', ')}`;
 }
 
 /** Hides the values of keys in the record, except values that are too short or too common to be secret. */
@@ -96,14 +92,14 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 const MAX_KEPT = 4 * 1024 * 1024;
 const MAX_ERRORS = 4096;
 
-/** Starts the agent, reads its transcript, and ends it with all its processes. */
 async function follow(
   run: SubjectRun,
+  request: string,
   places: SubjectFolders,
   transcript: Transcript,
   recorded: SubjectRecord,
 ): Promise<Omit<SubjectEnd, 'files'> & { readonly stdout: Buffer }> {
-  const { subject, request, signal, limits, timeoutMs } = run;
+  const { subject, evalCase, signal, timeoutMs } = run;
   // A prompt that starts with `-` would be a flag, and one with `@` the name of a file.
   const prompt = /^[-@]/.test(request) ? ` ${request}` : request;
   const { agent, program, model, env, searchPath } = subject;
@@ -150,14 +146,14 @@ async function follow(
     },
     streams,
   );
-  const wallMs = Math.min(timeoutMs, limits.wallMs ?? timeoutMs);
+  const wallMs = Math.min(timeoutMs, evalCase.limits.wallMs ?? timeoutMs);
   const end = await supervise(child, { limits: { ...DEFAULT_LIMITS, wallMs }, streams, started });
   lines.end();
   return { end, errors, stopped, timeoutMs, stdout: Buffer.concat(stdout) };
 }
 
 /** Whether the agent is beyond a limit of the case, or has done enough for its question. */
-function stopFor({ limits, stopAfter }: SubjectRun, transcript: Transcript): Stopped | undefined {
+function stopFor({ evalCase: { limits }, stopAfter }: SubjectRun, transcript: Transcript): Stopped | undefined {
   const used = { turns: transcript.turns, toolCalls: transcript.calls };
   for (const name of ['turns', 'toolCalls'] as const) {
     const own = limits[name];
@@ -168,7 +164,6 @@ function stopFor({ limits, stopAfter }: SubjectRun, transcript: Transcript): Sto
   return undefined;
 }
 
-/** Splits a stream of UTF-8 into lines. */
 function lineReader(take: (line: string) => void): OutputSink & { end(): void } {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -200,7 +195,6 @@ interface Stopped {
 
 interface SubjectEnd {
   readonly end: ProgramEnd;
-  /** The last output on stderr. */
   readonly errors: string;
   readonly stopped?: Stopped | undefined;
   readonly timeoutMs: number;
@@ -220,7 +214,6 @@ class SubjectRecord {
     this.#transcript = transcript;
   }
 
-  /** Records what is new in the transcript. */
   advance(): void {
     for (; this.#turns < this.#transcript.turns; this.#turns += 1)
       this.#record.append({ type: 'turn', turn: this.#turns + 1 });
@@ -232,7 +225,6 @@ class SubjectRecord {
     this.#record.append({ type: 'subject-call', tool, input, ok, output, loads: findLoads(call, this.#skills) });
   }
 
-  /** Records the end and closes the record. */
   end(request: string, ended: SubjectEnd, limits: Partial<Budget>): void {
     const { end, stopped, files } = ended;
     const { model, answer, usage = {}, usd } = this.#transcript;
@@ -340,12 +332,10 @@ const OWN_FOLDERS = /^\.(?:git|claude|agents|codex|gemini|opencode|pi)\//;
 
 type ProjectFiles = ReadonlyMap<string, Buffer>;
 
-/** The files of the project without skills and files of the agents themselves. */
 function projectFiles(project: string): ProjectFiles {
   return readFilesIn(project, (name) => !OWN_FOLDERS.test(name));
 }
 
-/** New files and files with another content. */
 function changedFiles(before: ProjectFiles, after: ProjectFiles): ProjectFiles {
   return new Map([...after].filter(([name, bytes]) => before.get(name)?.equals(bytes) !== true));
 }

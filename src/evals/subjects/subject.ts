@@ -4,23 +4,17 @@ import type { JsonObject, Transcript } from './transcript.ts';
 /** Folders of one run; the agent sees no other home and no other project. */
 export interface SubjectFolders {
   readonly home: string;
-  /** `TMPDIR` of the agent. */
   readonly temporary: string;
-  /** The working directory, a git repository. */
   readonly project: string;
-  /** Where the skills are, inside the project. */
   readonly skills: string;
 }
 
 export interface SubjectRequest extends SubjectFolders {
   readonly prompt: string;
-  /** Undefined for the default model of the agent. */
   readonly model: string | undefined;
-  /** The variables of the user that the agent gets. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How to start the agent, apart from what all agents get. */
 export interface SubjectStart {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -29,22 +23,18 @@ export interface SubjectStart {
 }
 
 export interface SubjectAgent {
-  /** As `--subject` takes it. */
   readonly id: string;
   /** Where it reads skills, relative to the project. */
   readonly skillsFolder: string;
   readonly program: string;
   /** How to get the program, for the reason of a skipped case. */
   readonly install: string;
-  /** Other programs that it needs on PATH. */
   readonly needs: readonly string[];
   /** One of these variables must be set for the model; the home is empty, so a login does not apply. */
   readonly keys: (model: string | undefined) => readonly string[];
   /** Variables that are passed by name, besides the keys. */
   readonly variables: readonly string[];
-  /** Runs at the same time. */
   readonly concurrency: number;
   readonly start: (request: SubjectRequest) => SubjectStart;
-  /** Reads one line of the transcript. */
   readonly read: (event: JsonObject, transcript: Transcript) => void;
 }

@@ -30,7 +30,6 @@ export class Transcript {
   /** The skills that the agent offered to the model, if the transcript names them. */
   offered: readonly string[] | undefined;
 
-  /** Number of calls so far. */
   get calls(): number {
     return this.#calls.size;
   }
@@ -63,7 +62,6 @@ export class Transcript {
     this.#ended.push(ended);
   }
 
-  /** The calls that ended since the last time. */
   takeEnded(): readonly TranscriptCall[] {
     const ended = this.#ended;
     this.#ended = [];
@@ -105,7 +103,6 @@ export function listIn(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(field) ? field : [];
 }
 
-/** The text of a content list, or of a plain text. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   return Array.isArray(content) ? content.map((part) => textIn(part, 'text')).join('\n') : '';

@@ -34,7 +34,6 @@ const ALWAYS_QUERIES = [
   'I need the state of a brass lantern of the harbour museum.',
 ] as const;
 
-/** Writes both skills below a folder and returns their folders. */
 export function writeControlSkills(folder: string): readonly string[] {
   return [ALWAYS_FIRE, NEVER_FIRE].map(({ name, description }) => {
     const dir = path.join(folder, name);

@@ -56,7 +56,6 @@ function distractorAt(place: number): { readonly name: string; readonly descript
   };
 }
 
-/** Writes the skills below a folder and returns their folders. */
 export function writeDistractors(folder: string, count: number): readonly string[] {
   return Array.from({ length: Math.min(count, MOST_DISTRACTORS) }, (_, place) => {
     const { name, description } = distractorAt(place);

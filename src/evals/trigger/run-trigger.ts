@@ -6,12 +6,11 @@ import path from 'node:path';
 
 import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import { makeReport } from '../report/report.ts';
-import { hasVerdict, type CaseResult, type Control, type EvalReport } from '../report/result.ts';
+import { finishReport } from '../report/report.ts';
+import { groupBy, hasVerdict, type CaseResult, type Control, type EvalReport } from '../report/result.ts';
 import { makeTriggerReport } from './trigger-score.ts';
-import { toLabel, collectTrials, type TriggerTrial } from './trigger-trial.ts';
+import { toLabel, collectTrials } from './trigger-trial.ts';
 import { makeFolders, removeTree, sha256 } from '#platform';
-import { VERSION } from '../../version.ts';
 import { listSkills } from '../evaluate.ts';
 import { answersFor } from '../run/case-model.ts';
 import { runSuite, type SuiteBasis, type SuiteOutcome } from '../run/run-suite.ts';
@@ -26,7 +25,6 @@ import {
 import { writeDistractors } from './distractors.ts';
 
 export interface TriggerOptions extends SuiteBasis {
-  /** The folders of all installed skills. */
   readonly skills: readonly string[];
   /** Repeats the cases with each of these numbers of other skills. */
   readonly distractors?: readonly number[];
@@ -37,68 +35,32 @@ export interface TriggerOptions extends SuiteBasis {
   readonly updateCassettes?: boolean;
 }
 
-/** Measures which skill activates when all of them are installed. */
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { subject } = options;
   const answering = subject ?? options.model ?? options.cassettes;
-  const { cases, leftOut } = selectTriggerCases(options.cases, answering, subject === undefined ? TRIGGER_LIMITS : {});
-  for (const [reason, ids] of byReason(leftOut)) options.onNote?.(`excluded: ${reason}: ${ids.join(', ')}`);
-  if (options.subject !== undefined && options.subject.missing !== '')
-    return skippedReport(startedAt, await runAmong(options, { cases, skills: options.skills, name: '' }));
+  const reason = (one: EvalCase): string => reasonToLeaveOut(one, answering) ?? '';
+  for (const [why, leftOut] of groupBy(options.cases, reason))
+    if (why !== '') options.onNote?.(`excluded: ${why}: ${leftOut.map(({ id }) => id).join(', ')}`);
+  const limits = subject === undefined ? TRIGGER_LIMITS : {};
+  const cases = options.cases.filter((one) => reason(one) === '').map((one) => asTriggerCase(one, limits));
+  if (subject !== undefined && subject.missing !== '') {
+    const { results, sets, isPartial } = await runAmong(options, { cases, skills: options.skills, name: '' });
+    return finishReport(startedAt, { results, skills: listSkills(sets), isPartial });
+  }
   const { trials: outcome, controls, sweep } = await runAll({ ...options, cases }).finally(() => cleanUp(options));
-  const trials = collectTrials(cases, outcome.results);
-  const trigger = makeTriggerReport({ trials, controls, sweep });
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
+  const { results, isPartial } = outcome;
+  const isControl = (name: string): boolean => name === ALWAYS_FIRE.name || name === NEVER_FIRE.name;
+  return finishReport(startedAt, {
     skills: listSkills(outcome.sets).map((skill) => (isControl(skill.name) ? { ...skill, role: 'control' } : skill)),
-    isPartial: outcome.isPartial,
-    results: outcome.results,
-    trigger,
-  });
-}
-
-/** All cases are skipped, because the agent cannot run here. */
-function skippedReport(startedAt: Date, { results, sets, isPartial }: SuiteOutcome): EvalReport {
-  return makeReport({
-    tool: `skillwright ${VERSION}`,
-    startedAt: startedAt.toISOString(),
-    wallMs: Date.now() - startedAt.getTime(),
-    skills: listSkills(sets),
     isPartial,
     results,
+    trigger: makeTriggerReport({ trials: collectTrials(cases, results), controls, sweep }),
   });
-}
-
-function isControl(name: string): boolean {
-  return name === ALWAYS_FIRE.name || name === NEVER_FIRE.name;
-}
-
-function byReason(leftOut: ReturnType<typeof selectTriggerCases>['leftOut']): ReadonlyMap<string, readonly string[]> {
-  const reasons = new Map<string, readonly string[]>();
-  for (const { case: id, reason } of leftOut) reasons.set(reason, [...(reasons.get(reason) ?? []), id]);
-  return reasons;
 }
 
 /** Enough to search for a skill, load it and answer, also after another tool call. */
 const TRIGGER_LIMITS = { turns: 4, toolCalls: 8, scriptRuns: 0 } as const;
-
-interface TriggerCases {
-  readonly cases: readonly EvalCase[];
-  /** Excluded cases, with the reason. */
-  readonly leftOut: readonly { readonly case: string; readonly reason: string }[];
-}
-
-function selectTriggerCases(cases: readonly EvalCase[], answering: unknown, limits: EvalCase['limits']): TriggerCases {
-  const leftOut = cases.flatMap((one) => {
-    const reason = reasonToLeaveOut(one, answering);
-    return reason === undefined ? [] : [{ case: one.id, reason }];
-  });
-  const gone = new Set(leftOut.map(({ case: id }) => id));
-  return { cases: cases.filter(({ id }) => !gone.has(id)).map((one) => asTriggerCase(one, limits)), leftOut };
-}
 
 function reasonToLeaveOut(one: EvalCase, answering: unknown): string | undefined {
   if (toLabel(one) === undefined) return 'these cases do not expect a skill';
@@ -131,20 +93,8 @@ async function cleanUp({ directory }: TriggerOptions): Promise<void> {
 const CONTROLS = 'control-skills';
 const DISTRACTORS = 'distractors';
 
-interface TriggerOutcome {
-  /** The outcome of the controls if one failed: nothing else ran then. */
-  readonly trials: SuiteOutcome;
-  readonly controls: readonly Control[];
-  readonly sweep: readonly SweepStep[];
-}
-
-interface SweepStep {
-  readonly distractors: number;
-  readonly trials: readonly TriggerTrial[];
-}
-
-/** Runs the controls first, so that a broken harness costs five runs and not a thousand. */
-async function runAll(options: TriggerOptions): Promise<TriggerOutcome> {
+/** Runs the controls first, so that a broken harness costs five runs and not a thousand: then they are the trials, and nothing else ran. */
+async function runAll(options: TriggerOptions) {
   const made = path.join(options.directory, CONTROLS);
   await removeTree(made);
   makeFolders(made);
@@ -155,23 +105,19 @@ async function runAll(options: TriggerOptions): Promise<TriggerOutcome> {
   const first = [always, never(control.results)];
   if (control.isPartial || first.some(({ isKept }) => !isKept)) return { trials: control, controls: first, sweep: [] };
   const trials = await runAmong(options, { cases: options.cases, skills, name: '' });
-  const swept = await sweepOver(options, skills, trials.isPartial);
-  const all = [
-    ...control.results,
-    ...verdicts([...trials.results, ...swept.flatMap(({ outcome }) => outcome.results)]),
-  ];
-  const controls = [always, never(all), shuffledControl(collectTrials(options.cases, trials.results))];
+  const swept = trials.isPartial ? [] : await sweepOver(options, skills);
+  // A broken trial is an error of its case and does not fail a control, unless the control skill loaded.
+  const judged = [...trials.results, ...swept.flatMap(({ outcome }) => outcome.results)].filter(
+    (result) => hasVerdict(result) || result.loaded.includes(NEVER_FIRE.name),
+  );
+  const shuffled = shuffledControl(collectTrials(options.cases, trials.results));
+  const controls = [always, never([...control.results, ...judged]), shuffled];
   const sweep = swept.map(({ distractors, outcome }) => ({
     distractors,
     trials: collectTrials(options.cases, outcome.results),
   }));
   const isPartial = trials.isPartial || swept.some(({ outcome }) => outcome.isPartial);
   return { trials: { ...trials, isPartial }, controls, sweep };
-}
-
-/** A broken trial is an error of its case and does not fail a control, unless the control skill loaded. */
-function verdicts(results: readonly CaseResult[]): readonly CaseResult[] {
-  return results.filter((result) => hasVerdict(result) || result.loaded.includes(NEVER_FIRE.name));
 }
 
 interface RunSet {
@@ -212,19 +158,10 @@ function recorded(
   });
 }
 
-interface Swept {
-  readonly distractors: number;
-  readonly outcome: SuiteOutcome;
-}
-
-async function sweepOver(
-  options: TriggerOptions,
-  skills: readonly string[],
-  isStopped: boolean,
-): Promise<readonly Swept[]> {
-  const swept: Swept[] = [];
+async function sweepOver(options: TriggerOptions, skills: readonly string[]) {
+  const swept: { readonly distractors: number; readonly outcome: SuiteOutcome }[] = [];
   for (const count of options.distractors ?? []) {
-    if (isStopped || options.signal.aborted) break;
+    if (options.signal.aborted) break;
     const folders = othersFor(options, count);
     if (folders.length < count)
       options.onNote?.(`only ${String(folders.length)} other skills are available, not ${String(count)}`);

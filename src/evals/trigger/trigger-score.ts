@@ -4,7 +4,6 @@ import type { Control, TriggerReport, TriggerScore } from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
 import { agrees, isOwned, isUnwanted, computeSplit, unique, type TriggerTrial } from './trigger-trial.ts';
 
-/** The result of one trial for one skill. */
 type Count = 'hit' | 'miss' | 'false-alarm' | 'quiet' | 'nothing';
 
 function countFor(skill: string, { label, loaded }: TriggerTrial): Count {

@@ -6,15 +6,11 @@ import type { EvalCase } from '../cases/case.ts';
 import { hasVerdict, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
 
-/** Which skills must load for a query. */
 export interface TriggerLabel {
-  /** All of these must load. */
   readonly all: readonly string[];
   /** At least one of these must load, unless the list is empty. */
   readonly any: readonly string[];
-  /** None of these may load. */
   readonly none: readonly string[];
-  /** No other skill may load. */
   readonly only?: readonly string[];
 }
 
@@ -44,7 +40,6 @@ export function collectTrials(cases: readonly EvalCase[], results: readonly Case
   });
 }
 
-/** Whether the loaded skills satisfy the label. */
 export function agrees({ all, any, none, only }: TriggerLabel, loaded: readonly string[]): boolean {
   return (
     all.every((name) => loaded.includes(name)) &&
@@ -73,7 +68,6 @@ export function isForTraining(id: string): boolean {
   return hashText(id) % 100 < TRAIN_PERCENT;
 }
 
-/** The share of agreeing trials on each side. */
 export function computeSplit(trials: readonly TriggerTrial[]): NonNullable<TriggerReport['split']> {
   const rate = (part: readonly TriggerTrial[]): Rate =>
     computeRate(part.filter(({ label, loaded }) => agrees(label, loaded)).length, part.length);

@@ -6,7 +6,6 @@ import type { WrongQuery } from './tune.ts';
 export interface ProposeOptions {
   readonly model: Model;
   readonly count: number;
-  /** SKILL.md of the skill. */
   readonly text: string;
   readonly signal: AbortSignal;
 }

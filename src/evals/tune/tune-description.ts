@@ -4,11 +4,10 @@ import path from 'node:path';
 
 import { countText, parseJson, printable, quoted, sliceStart, visibleJson } from '#core';
 import { isPresent, isSystemError, writeNamedFile } from '#platform';
-import type { CaseProblem } from '../cases/problem.ts';
 import { readInputs } from '../project/inputs.ts';
 import { raiseUsage } from '../project/raise-usage.ts';
 import { newEvaluation } from '../project/report-folder.ts';
-import { cacheFor, noModel, progressText, suiteBasis, type SuiteRequest } from '../project/run-evaluation.ts';
+import { noModel, progressText, suiteBasis, type SuiteRequest } from '../project/run-evaluation.ts';
 import { armTexts, chanceText, differenceText, ownArm, percentText, rateText } from '../report/report-text.ts';
 import { openSubjects } from '../subjects/open-subjects.ts';
 import { readDistractors } from '../trigger/distractors.ts';
@@ -19,21 +18,15 @@ const PROPOSALS = 5;
 /** Enough that a description must say what sets the skill apart. */
 const DISTRACTORS = 10;
 
-interface TuneRequest extends Omit<SuiteRequest, 'inputs' | 'paths'> {
-  /** The folder of the skill. */
+interface TuneRequest extends Omit<SuiteRequest, 'paths'> {
   readonly skill: string;
-  /** A file with descriptions. */
   readonly proposals?: string;
   /** The model that proposes descriptions (default: `model`). */
   readonly proposer?: string;
-  /** Called before anything runs; returns whether the case files are unusable. */
-  readonly onProblems: (problems: readonly CaseProblem[]) => boolean;
-  readonly onProgress: (text: string) => void;
 }
 
 interface Tuned {
   readonly report: TuneReport;
-  /** Remarks that are not part of the report. */
   readonly notes: readonly string[];
   readonly folder: string;
   readonly lines: readonly string[];
@@ -43,31 +36,26 @@ interface Tuned {
 
 /** Compares descriptions of a skill. Returns nothing if `onProblems` stops it. */
 export async function tuneDescription(request: TuneRequest): Promise<Tuned | undefined> {
-  const { cwd, signal } = request;
+  const { cwd } = request;
   const skill = path.resolve(cwd, request.skill);
   if (!isPresent(path.join(skill, 'SKILL.md')))
     raiseUsage(`${quoted(request.skill, 200)} has no SKILL.md`, 'usage: skillwright eval tune SKILL');
   const { distractors = [DISTRACTORS], others } = readDistractors(request.distractors, cwd);
-  const inputs = readInputs({ ...request, paths: [skill] });
+  const whole = { ...request, paths: [skill] };
+  const inputs = readInputs(whole);
   if (request.onProblems(inputs.problems)) return undefined;
   const [chosen = { name: '' }] = await openSubjects(request);
-  const { model, subject } = chosen;
-  if (model === undefined) throw noModel();
+  if (chosen.model === undefined) throw noModel();
   const propose = await createProposer(request, skill);
   const folder = newEvaluation(cwd, new Date(), 'tune-');
   const notes = new Set<string>();
-  const whole = { ...request, paths: [], inputs };
   const report = await tune({
-    ...suiteBasis(whole),
+    ...suiteBasis(whole, inputs, chosen),
     sourceOf: undefined,
     skill,
     distractors: others?.filter((other) => path.basename(other) !== path.basename(skill)) ?? Math.max(...distractors),
     propose,
     directory: folder,
-    signal,
-    model,
-    subject,
-    cache: cacheFor(whole, chosen),
     onProgress: (state) => request.onProgress(progressText(state)),
     onNote: (note) => void notes.add(note),
   });

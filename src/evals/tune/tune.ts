@@ -33,7 +33,6 @@ import { evaluateTrigger } from '../trigger/run-trigger.ts';
 import { isForTraining, toLabel } from '../trigger/trigger-trial.ts';
 
 export interface TuneOptions extends SuiteBasis {
-  /** The folder of the skill, which is only read. */
   readonly skill: string;
   /** Folders of skills that are installed beside it, or the number of generated ones. */
   readonly distractors: number | readonly string[];
@@ -79,7 +78,6 @@ export interface TuneReport {
 const LEAST_VALIDATION = 6;
 const MAX_DESCRIPTION = 1024;
 
-/** Compares descriptions of a skill on its trigger cases. */
 export async function tune(options: TuneOptions): Promise<TuneReport> {
   const { skill } = options;
   const text = readFileSync(path.join(skill, 'SKILL.md'), 'utf8');

@@ -1,11 +1,12 @@
 /** Opens untrusted archives. The same rules apply to every format, and the whole archive is validated before a byte is written. */
-import { ARCHIVE_LIMITS, problemError, quoted, type ArchiveLimits } from '#core';
+import { problemError, quoted, ARCHIVE_LIMITS } from '#core';
 import { findRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isSystemError } from '#platform';
 import { openArchiveFile, type ArchiveFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
 import { openZip, type OpenOptions } from './open-zip.ts';
 import type { OpenedArchive } from './extract-tree.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 export type { ArchiveEntry, OpenedArchive } from './extract-tree.ts';
 

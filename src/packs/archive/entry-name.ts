@@ -1,6 +1,7 @@
 import { nameRefusal, tooManyNames } from '../sources/portable-name.ts';
-import { problemError, quoted, type ArchiveLimits, type SkillError } from '#core';
+import { problemError, quoted, type SkillError } from '#core';
 import { refused, type PackProblem } from '../problems.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** A refusal for one entry, by its name in the archive. */
 export function entryRefused(code: PackProblem, name: string, what: string): SkillError {

@@ -1,11 +1,10 @@
 import type { Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-
-import type { ArchiveLimits } from '#core';
 import type { ArchiveFile } from './archive-file.ts';
 import { ALWAYS_ALLOWED_BYTES } from './validate-entries.ts';
 import { refused } from '../problems.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** Sequential access to uncompressed bytes. */
 export interface ByteSource {

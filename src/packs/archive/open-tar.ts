@@ -1,4 +1,4 @@
-import type { ArchiveLimits, SkillError } from '#core';
+import type { SkillError } from '#core';
 import { refused } from '../problems.ts';
 import {
   extractTree,
@@ -13,6 +13,7 @@ import type { ArchiveFile } from './archive-file.ts';
 import { openEntryValidator, type EntryValidator } from './validate-entries.ts';
 import type { OpenOptions } from './open-zip.ts';
 import { readTar, type TarEntry } from './read-tar.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** Reads the archive twice: once to validate, once to extract. Throws a refusal. */
 export async function openTar(

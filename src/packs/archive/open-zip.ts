@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
-import { quoted, type ArchiveLimits } from '#core';
+import { quoted } from '#core';
 import { pause } from '#platform';
 import type { FileWriter } from './new-file.ts';
 import {
@@ -18,6 +18,7 @@ import { readZipDirectory, findZipEnd, type ZipEntry } from './zip-directory.ts'
 import { inFileOrder, readLocalHeaders } from './zip-local.ts';
 import { refused } from '../problems.ts';
 import { entryRefused } from './entry-name.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 export interface OpenOptions {
   readonly limits: ArchiveLimits;

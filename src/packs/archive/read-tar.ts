@@ -1,8 +1,9 @@
-import { quoted, type ArchiveLimits, type SkillError } from '#core';
+import { quoted, type SkillError } from '#core';
 import { refused } from '../problems.ts';
 import type { ByteSource } from './gunzip.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, tooMany } from './entry-name.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** An entry and its data. The data must be read before the next entry is requested, or not at all. */
 export interface TarEntry {

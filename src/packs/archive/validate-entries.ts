@@ -1,4 +1,4 @@
-import { listParentFolders, problemError, type ArchiveLimits } from '#core';
+import { listParentFolders, problemError } from '#core';
 import { leftOutLine, findOmission, type LeftOut } from '../sources/left-out.ts';
 import { findSkillFolders, insideSkill, findSkillFolder } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';
@@ -6,6 +6,7 @@ import { openPathValidator, type UsableName } from '../sources/portable-name.ts'
 import { asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { ArchiveEntry } from './extract-tree.ts';
 import { entryRefused } from './entry-name.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** An entry as the archive describes it. Untrusted. */
 export interface RawEntry {

@@ -5,7 +5,8 @@ import { pause } from '#platform';
 import { windowedReads, type ArchiveFile } from './archive-file.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, entryRefused, tooMany } from './entry-name.ts';
-import type { ArchiveLimits, SkillError } from '#core';
+import type { SkillError } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** An entry of the central directory. */
 export interface ZipEntry extends RawEntry {

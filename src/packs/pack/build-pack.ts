@@ -6,14 +6,13 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 import {
-  ARCHIVE_LIMITS,
   collisionKey,
   isValidName,
   quoted,
   toRelativePath,
-  type ArchiveLimits,
   type Diagnostic,
   type SkillError,
+  ARCHIVE_LIMITS,
 } from '#core';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
 import { asRefusal, refused, type PackRefusal } from '../problems.ts';
@@ -24,6 +23,7 @@ import { readPackFiles } from './pack-files.ts';
 import { SIGNATURE_SUFFIX } from '../sign/sign.ts';
 import { MAX_ZIP_BYTES, MAX_ZIP_ENTRIES, openZip } from './zip-writer.ts';
 import type { LockedFile } from '../lock/lock.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 export interface PackProgress {
   readonly step: 'read' | 'write';

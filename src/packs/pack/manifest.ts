@@ -3,7 +3,6 @@
  */
 import {
   listParentFolders,
-  ARCHIVE_LIMITS,
   collisionKey,
   compareText,
   isObject,
@@ -11,6 +10,7 @@ import {
   parseJson,
   quoted,
   type SkillError,
+  ARCHIVE_LIMITS,
 } from '#core';
 import { findOmission } from '../sources/left-out.ts';
 import type { LockedFile } from '../lock/lock.ts';

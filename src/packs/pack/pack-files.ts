@@ -1,14 +1,5 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
-import {
-  listParentFolders,
-  ignoredBy,
-  parentFolder,
-  parseIgnore,
-  printable,
-  problemError,
-  quoted,
-  type ArchiveLimits,
-} from '#core';
+import { listParentFolders, ignoredBy, parentFolder, parseIgnore, printable, problemError, quoted } from '#core';
 import {
   digestOfEntries,
   hashOpened,
@@ -27,6 +18,7 @@ import { openPathValidator } from '../sources/portable-name.ts';
 import { isRefusal, refused, treeRefusal } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 import path from 'node:path';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 type IgnoreRule = ReturnType<typeof parseIgnore>[number];
 

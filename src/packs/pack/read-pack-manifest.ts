@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 
-import { ARCHIVE_LIMITS, quoted } from '#core';
+import { quoted, ARCHIVE_LIMITS } from '#core';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest, type ManifestReading } from './manifest.ts';
 import { findRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isSystemError, readTextFile } from '#platform';

@@ -3,7 +3,7 @@
  * that must be valid for every host. An entry is `name`, `name@range`, `name from source`, or a combination.
  */
 import { BETWEEN_NAMES } from '#skills';
-import { hiddenCharacters, isTooLong, parseJson, quoted, readName, sliceStart, type SkillHead } from '#core';
+import { hiddenCharacters, parseJson, quoted, readName, sliceStart, type SkillHead, isValidName } from '#core';
 import { isRange } from '#platform';
 
 export interface SkillRequirement {
@@ -76,8 +76,7 @@ export function readRequirement(entry: string): SkillRequirement | UnreadRequire
   const { needed, source } = withoutSource(entry.trim());
   const [, written = '', rest = ''] = NAME_AND_REST.exec(needed) ?? [];
   const { name, problem } = readName(written);
-  if (name === undefined || problem !== undefined || isTooLong(name))
-    return unread(`${quoted(entry)} does not start with a skill name`);
+  if (!isValidName(name) || problem !== undefined) return unread(`${quoted(entry)} does not start with a skill name`);
   const range = rest.startsWith('@') ? rest.slice(1).trim() : rest;
   if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is not a valid version range`);
   if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} has no source after "from"`);

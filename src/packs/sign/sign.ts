@@ -2,7 +2,7 @@
 import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
-import { ARCHIVE_LIMITS, compareText, problemError, quoted } from '#core';
+import { compareText, problemError, quoted, ARCHIVE_LIMITS } from '#core';
 import { parseSignature, formatSignature, type MinisignPublicKey, type MinisignSignature } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { findRefusal, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';

@@ -22,8 +22,8 @@ import { packName, packSkills, type SkillToPack } from '../pack/pack.ts';
 import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { acceptReviewed, allowOption, applyScanPolicy, scanSkill } from '#scan';
-import { readScanFiles } from '../inspect/scan-files.ts';
+import { scanSkill } from '#scan';
+import { allowOption, judgeFindings, readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
 import { formatPublicLine, type SigningKey } from '../sign/secret-key.ts';
 import { SITE_POLICY, indexPage, skillPage, type PageSite, type PageSkill } from './site-pages.ts';
@@ -280,8 +280,7 @@ function stoppedByScan({ name, dir }: SkillToPack, digest: string, settings: Pac
   const files = readScanFiles(dir);
   if (isRefusal(files)) return files;
   const reviewed = { name, digest };
-  const result = applyScanPolicy(scanSkill(files), settings.scanPolicy);
-  const [first] = acceptReviewed(result, reviewed, settings.scanAllow).stops;
+  const [first] = judgeFindings(scanSkill(files), reviewed, settings).stops;
   if (first === undefined) return undefined;
   const where = `${first.path}:${String(first.line)}`;
   return {

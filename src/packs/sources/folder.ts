@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { hasOnlyCopies, problemError, quoted } from '#core';
+import { problemError, quoted, isNeverSearched } from '#core';
 import {
   hashOpened,
   isProgram,
@@ -110,7 +110,8 @@ export function findSkills(root: string): FoundFolders {
       const tell = (why: string): unknown => leftOut.push(leftOutLine({ path: below, type, reason: why }));
       if (reason !== undefined) {
         tell(reason);
-        if (type === 'folder' && !hasOnlyCopies(entry.name)) leftOut.push(...skillsNotSearched(root, below));
+        if (type === 'folder' && isNeverSearched(entry.name) !== 'copies')
+          leftOut.push(...skillsNotSearched(root, below));
       } else if (entry.isSymbolicLink())
         if (isFileLike(`${root}/${below}/${SKILL_FILE_NAME}`)) leftOut.push(leftOutLine(behindLink(below)));
         else tell('a link');

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { leftOutLine, findOmission } from './left-out.ts';
-import { quoted, type ArchiveLimits, type SkillError } from '#core';
+import { quoted, type SkillError } from '#core';
 import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isRef } from './source-address.ts';
 import { SKILL_FILE_NAME, findSkillFolders, insideSkill, findSkillFolder } from './skill-folders.ts';
@@ -20,6 +20,7 @@ import {
 } from './git-repository.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,

@@ -23,7 +23,7 @@ export function whyLeftOut(name: string, type: 'file' | 'folder'): string | unde
 export function whyNotSearched(name: string): string | undefined {
   const reason = whyLeftOut(name, 'folder');
   if (reason !== undefined && reason !== HIDDEN_FOLDER) return reason;
-  return isNeverSearched(name) ? 'not searched' : undefined;
+  return isNeverSearched(name) === false ? undefined : 'not searched';
 }
 
 export interface LeftOut {

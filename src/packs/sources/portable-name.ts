@@ -1,7 +1,8 @@
 /** Validates untrusted file names: portable to all common systems, and unique on case-insensitive ones. */
-import { ARCHIVE_LIMITS, collisionKey, hiddenCharacters, printable, quoted, type ArchiveLimits } from '#core';
+import { collisionKey, hiddenCharacters, printable, quoted, ARCHIVE_LIMITS } from '#core';
 import type { LeftOut } from './left-out.ts';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** Limit of common file systems, in bytes. */
 const MAX_PART_BYTES = 255;

@@ -1,5 +1,5 @@
 /** Finds the skill folders in a list of paths. */
-import { listParentFolders, ARCHIVE_LIMITS, quoted } from '#core';
+import { listParentFolders, quoted, ARCHIVE_LIMITS } from '#core';
 import { whyNotSearched, type LeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';

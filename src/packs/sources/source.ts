@@ -1,8 +1,8 @@
 import type { ScanFile } from '#scan';
 import type { LockedFile } from '../lock/lock.ts';
-import type { ArchiveLimits } from '#core';
 import type { PackRefusal } from '../problems.ts';
 import type { TreeFingerprint, networkGate } from '#platform';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** Where skills come from. `source-text.ts` parses it. */
 export type PackSource =

@@ -1,7 +1,7 @@
 /** Stages any kind of source: fetches its bytes into the staging folder and finds its skills. Only file names are validated here. */
 import path from 'node:path';
 
-import { ARCHIVE_LIMITS, quoted } from '#core';
+import { quoted, ARCHIVE_LIMITS } from '#core';
 import { isRefusal, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { PackSource, StageContext, StageOptions, StagedSource } from './source.ts';

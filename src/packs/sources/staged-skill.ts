@@ -3,7 +3,7 @@ import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
-import { compareText, parentFolder, problemError, quoted, type ArchiveLimits } from '#core';
+import { compareText, parentFolder, problemError, quoted } from '#core';
 import type { LockedFile } from '../lock/lock.ts';
 import { openPathValidator, type PathValidator } from './portable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
@@ -13,6 +13,7 @@ import type { ScanFile } from '#scan';
 import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint } from '#platform';
 import { toScanFile } from '../inspect/scan-files.ts';
 import { MAX_HEAD, skillName } from './skill-name.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 
 const NOTHING = new Uint8Array();
 const FILE_MODE = 0o644;

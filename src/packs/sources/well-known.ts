@@ -7,7 +7,7 @@ import { asRefusal, isRefusal, packRefusal, refused, type PackProblem, type Pack
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { ARCHIVE_LIMITS, isObject, isValidName, parseJson, problemError, quoted } from '#core';
+import { isObject, isValidName, parseJson, problemError, quoted, ARCHIVE_LIMITS } from '#core';
 import { archiveEnding, skillAt } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';

@@ -3,7 +3,7 @@
  * a skill can do things that it does not declare.
  */
 import { compareText, isBelowScripts, type SkillHead } from '#core';
-import { declaredSecrets, findDynamicCommands } from '#policy';
+import { declaredSecrets, refuseDynamicCommands } from '#policy';
 import { parseSkillMd } from '#skills';
 import { readRequirements, requirementText } from '../requires/requires.ts';
 
@@ -111,7 +111,7 @@ function readSkillState(name: string, files: readonly UpdatedFile[], side: 'befo
   if (text === undefined) return empty;
   const source = { path: 'SKILL.md', directory: name, fileName: 'SKILL.md', text, validUtf8: true };
   const { head, body } = parseSkillMd(source, { mode: 'lenient' });
-  const commands = findDynamicCommands(body).map(({ command }) => command);
+  const { commands } = refuseDynamicCommands(body, '');
   if (head === undefined) return { ...empty, commands };
   return {
     controls: head.controls,

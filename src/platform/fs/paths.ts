@@ -73,3 +73,9 @@ export function namesIn(folder: string): readonly string[] {
     throw error;
   }
 }
+
+/** Resolves a path that may start with `~`; undefined if it needs a home folder that does not exist. */
+export function resolveWithHome(name: string, base: string, home: string | undefined): string | undefined {
+  if (name !== '~' && !name.startsWith('~/')) return path.resolve(base, name);
+  return home === undefined ? undefined : path.resolve(home, name.slice(2));
+}

@@ -29,7 +29,7 @@ export function readProcFile(pid: number, name: string): string | undefined {
 }
 
 /** Returns `undefined` where the process is gone. */
-export function readProcess(pid: number, buffer = Buffer.allocUnsafe(STAT_BYTES)): ProcessRow | undefined {
+export function readProcess(pid: number, buffer: Buffer = Buffer.allocUnsafe(STAT_BYTES)): ProcessRow | undefined {
   const stat = quietly(() => readShort(`/proc/${String(pid)}/stat`, buffer), undefined);
   if (stat === undefined) return undefined;
   // The command name is in parentheses and may itself contain parentheses and spaces.
@@ -47,7 +47,7 @@ export function readProcess(pid: number, buffer = Buffer.allocUnsafe(STAT_BYTES)
 
 /** Every process of this machine; none without /proc. */
 export function readProcesses(): readonly ProcessRow[] {
-  const buffer = Buffer.allocUnsafe(STAT_BYTES);
+  const buffer: Buffer = Buffer.allocUnsafe(STAT_BYTES);
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readProcess(Number(name), buffer) ?? []);

@@ -29,9 +29,9 @@ export type ProgramEnvironment =
 
 export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
 
-/** Folders searched before `PROGRAM_FOLDERS`: the one of this Node. A container has its own Node. */
-export function interpreterFolders(executor: Executor['name']): readonly string[] {
-  return executor === 'container' ? [] : [path.dirname(process.execPath)];
+/** Folders searched before `PROGRAM_FOLDERS`: the one of this Node. An image has its own Node. */
+export function interpreterFolders({ image }: Pick<Executor, 'image'>): readonly string[] {
+  return image === undefined ? [path.dirname(process.execPath)] : [];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { invalidInput, isSkillError, type ApprovalAnswer, type ApprovalRequest, type SkillError } from '#core';
-import { takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
+import { pendingFolder, takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
 import { askCallback, readAnswer, untilAborted } from './read-answer.ts';
 import { openRunAnswers } from './run-answers.ts';
 import { openStoredApprovals, storedFrom, type StoredApproval } from './stored-approvals.ts';
@@ -20,10 +20,10 @@ export interface ApprovalsOptions {
   /** `--yes`: approves everything except high-risk actions and programs without isolation. */
   readonly yes?: boolean;
   /**
-   * Folder for questions that another process answers. Without `waitMs` none are left there; with 0 this process does not wait.
+   * Folder for questions that another process answers (default: `.agent/pending` of the home folder). Without `waitMs` none are left there; with 0 this process does not wait.
    * `isShared`: while the asker asks, the folder has the question too, and the first answer counts.
    */
-  readonly pending?: { readonly folder: string; readonly waitMs?: number; readonly isShared?: boolean };
+  readonly pending?: { readonly folder?: string; readonly waitMs?: number; readonly isShared?: boolean };
   readonly asker?: Asker;
   /** After this time, a question counts as answered with `no` (default: never). `openApprovals` throws `input/invalid` unless it is positive. */
   readonly deadlineMs?: number;
@@ -52,7 +52,8 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   const runAnswers = openRunAnswers();
   const warn = warnOnce(options.onWarning);
   const enqueue = openQueue();
-  const place = pending === undefined || home === undefined ? undefined : { folder: pending.folder, home };
+  const place =
+    pending === undefined || home === undefined ? undefined : { folder: pending.folder ?? pendingFolder(home), home };
   const useTicket = openTickets(approved, home, warn);
 
   const known = async (request: ApprovalRequest): Promise<ApprovalAnswer | undefined> => {

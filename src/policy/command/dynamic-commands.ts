@@ -34,19 +34,22 @@ export function findDynamicCommands(body: string): readonly DynamicCommand[] {
   return found;
 }
 
-/** Turns dynamic commands into plain code with a note, and counts them. */
-export function refuseDynamicCommands(body: string, reason: string): { readonly text: string; readonly count: number } {
-  const commands = findDynamicCommands(body);
+/** Turns dynamic commands into plain code with a note, and lists them. */
+export function refuseDynamicCommands(
+  body: string,
+  reason: string,
+): { readonly text: string; readonly commands: readonly string[] } {
+  const found = findDynamicCommands(body);
   const note = `[not run: ${reason}]`;
   let text = '';
   let from = 0;
-  for (const { start, end } of commands) {
+  for (const { start, end } of found) {
     const written = body.slice(start, end);
     text += body.slice(from, start);
     text += written.startsWith('!') ? `${written.slice(1)} ${note}` : plainBlock(written, note);
     from = end;
   }
-  return { text: text + body.slice(from), count: commands.length };
+  return { text: text + body.slice(from), commands: found.map(({ command }) => command) };
 }
 
 function plainBlock(written: string, note: string): string {

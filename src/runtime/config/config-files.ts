@@ -12,9 +12,9 @@ import {
   type LoadedConfig,
   type readJsonText,
 } from '#core';
-import { isInside, isPresent, readCheckedJson, realPath } from '#platform';
+import { isInside, isPresent, readCheckedJson, realPath, resolveWithHome } from '#platform';
 import { isAddress, userFolders } from '#skills';
-import { resolvePolicyPath, readPolicy } from '#policy';
+import { readPolicy } from '#policy';
 import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
 import { findOverrideRule, userOnlyPaths } from './project-override-rules.ts';
 import { readEnvironment } from './config-environment.ts';
@@ -210,7 +210,7 @@ function withAbsolutePaths(layer: ConfigLayer, base: string, home: string | unde
   const rooted = roots?.map((root) =>
     typeof root === 'string' ? absolute(root) : { ...root, path: absolute(root.path ?? '') },
   );
-  const directory = runs?.directory === undefined ? undefined : resolvePolicyPath(runs.directory, base, home);
+  const directory = runs?.directory === undefined ? undefined : resolveWithHome(runs.directory, base, home);
   const config = withValue(layer.config, ['skill_roots'], rooted);
   return { ...layer, config: directory === undefined ? config : withValue(config, ['runs', 'directory'], directory) };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import {
   actionFailed,
-  DEFAULT_LIMITS,
+  executorTraits,
+  isWeaker,
   programGrant,
   SkillError,
   type ActionFailed,
@@ -13,38 +14,40 @@ import {
   type Action,
   type OfType,
   type RunResult,
+  type Surroundings,
 } from '#core';
-import { interpreterFolders, NO_OUTPUT, realPath, textSink } from '#platform';
+import { realPath } from '#platform';
 import {
   checkMounts,
-  DEFAULT_IMAGE,
+  findExecutor,
   openFileArtifacts,
+  openPackages,
   openWorkspaces,
   type ArtifactStore,
   type CheckedMount,
   type ContainerOptions,
-  type Inspect,
   type MountRequest,
   type MountRules,
-  type UserEnvironment,
+  type PackageOptions,
+  type Packages,
+  type ServedPort,
   type Workspace,
 } from '#sandbox';
 import type { Redactor } from '#journal';
-import { isLeftOut } from '#policy';
+import { isSecretPath } from '#policy';
 import { toSkillIdentity } from '../skill-identity.ts';
 import {
   limitReport,
   executionFailure,
   partsFor,
+  spanned,
   type ExecutionAction,
   type ExecutionCall,
   type ExecutionParts,
   type GiveSecrets,
+  type OnSpan,
 } from './parts.ts';
-import { spanned, type OnSpan } from './span.ts';
-import { stagedSource } from './staged-source.ts';
-import { containerSettings, findExecutor } from './executors.ts';
-import { layerFolders, openPackages, type PackageOptions, type Packages } from '../packages/packages.ts';
+import { stagedSource } from './working-directory.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
 
@@ -66,7 +69,7 @@ export interface ExecutionOptions {
   /** Host folders that programs see at their own path; one with `write` needs approval for each program. */
   readonly mounts?: readonly MountRequest[];
   /** Forwards this port of 127.0.0.1 to the same port of a program in a sandbox while it runs. */
-  readonly serve?: { readonly port: number; readonly onReady: () => void };
+  readonly serve?: ServedPort;
   /** Programs start in the project instead of the folder of their skill, if the project is mounted. */
   readonly startsInProject?: boolean;
   /** Host files and folders that may be used as inputs (default: none). */
@@ -115,7 +118,7 @@ export interface ExecutionDefaults {
   /** Socket of the container engine (`DOCKER_HOST`). */
   readonly engine: string | undefined;
   /** Layers of packages are kept below the cache folder, or below `base`. */
-  readonly user: UserEnvironment;
+  readonly user: Omit<Surroundings, 'cwd'>;
   /** What programs must not see by a mount. */
   readonly mountRules: Pick<MountRules, 'home' | 'stateFolders' | 'skillRoots'>;
   /** Finds a skill for inputs such as `skill://name/path`; undefined if it must not be used. */
@@ -156,7 +159,7 @@ export interface Execution {
 }
 
 export async function openExecution(options: ExecutionOptions, places: ExecutionDefaults): Promise<Execution> {
-  const container = { ...containerSettings(places.engine), ...options.container };
+  const container = { socket: places.engine, ...options.container };
   const settings = { bridgeFolder: places.base, container };
   const { cacheDir } = places;
   const { onTrial, allowWeaker = false, runsBuiltIn = false } = options;
@@ -166,8 +169,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     allowWeaker,
     runsBuiltIn,
   });
-  const isAllowed =
-    found.restriction !== undefined && executor.name === 'landlock' && (await options.askWeaker?.()) === true;
+  const { isolation } = executorTraits(executor.name);
+  const isAllowed = found.restriction !== undefined && isWeaker(isolation) && (await options.askWeaker?.()) === true;
   const restriction = isAllowed ? undefined : found.restriction;
   if (restriction !== undefined) options.onRestriction?.(restriction);
   const mounts = checkMounts(options.mounts ?? [], {
@@ -175,7 +178,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     onSkipped: options.onUnmounted,
     stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
     identity: executor.identity,
-    needsPath: executor.name !== 'container',
+    needsPath: executor.image === undefined,
   });
   const network = (options.network ?? []).map(programGrant);
   const workspaces = openWorkspaces({ base: places.base });
@@ -193,6 +196,14 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     return workspace;
   };
   const records = places.records.map(realPath);
+  const packages = openPackages({
+    options: options.packages ?? {},
+    executor,
+    places,
+    user: places.user,
+    openWorkspace: (name) => (name === undefined ? openWorkspace() : workspaces.open(name, executor)),
+    stage: async (skill) => (await openWorkspace()).stage(stagedSource(skill)),
+  });
   const parts: ExecutionParts = {
     executor,
     restriction,
@@ -200,13 +211,12 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     network,
     env: options.env ?? {},
     idempotencyKey: options.idempotencyKey,
-    programFolders: interpreterFolders(executor.name),
     artifacts,
     changedInputs,
     inputSources: {
       artifact: artifacts === undefined ? undefined : (name, version) => artifacts.load(name, version),
       host: (file) => isInAny(file, options.hostInputs ?? []),
-      isLeftOut,
+      isLeftOut: (folder, relative) => isSecretPath(relative, folder),
       records,
       skill: async (name) => {
         const entry = await places.findSkill(name);
@@ -219,30 +229,17 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     openWorkspace,
     onOutput: options.onOutput,
     onSpan: options.onSpan,
-    inspect: executor.name === 'container' ? inspectIn(openWorkspace) : undefined,
-    examined: new Map(),
+    packages,
     mounts,
     records,
     skillRoots: places.mountRules.skillRoots,
     startsInProject: options.startsInProject === true,
     serve: options.serve,
   };
-  const packages = openPackages({
-    options: options.packages ?? {},
-    executor,
-    folders: layerFolders(places),
-    user: places.user,
-    programFolders: parts.programFolders,
-    image: executor.name === 'container' ? (container.image ?? DEFAULT_IMAGE) : undefined,
-    inspect: parts.inspect,
-    openWorkspace: (name) => workspaces.open(name, executor),
-    stage: async (skill) => (await openWorkspace()).stage(stagedSource(skill)),
-  });
   const interactive = openInteractiveCommands(parts);
   const execution: Execution = {
     executor: executor.name,
-    // An executor of the caller may have another name; nothing is known about its isolation.
-    isolation: Object.hasOwn(ISOLATIONS, executor.name) ? ISOLATIONS[executor.name] : 'none',
+    isolation,
     restriction,
     network,
     project: places.project,
@@ -250,10 +247,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     mounts,
     secretNames: options.secretNames ?? (() => []),
     skillRoots: places.mountRules.skillRoots,
-    identity: {
-      profile,
-      ...(executor.name === 'container' ? { image: container.image ?? DEFAULT_IMAGE } : {}),
-    },
+    identity: { profile, image: executor.image },
     artifacts,
     packages,
     openWorkspace,
@@ -300,15 +294,6 @@ async function learnSecrets(
   );
 }
 
-const ISOLATIONS: Readonly<Record<Executor['name'], RunResult['isolation']>> = {
-  bubblewrap: 'bubblewrap',
-  namespaces: 'namespaces',
-  container: 'container',
-  macos: 'seatbelt',
-  landlock: 'landlock',
-  local: 'none',
-};
-
 async function run(
   action: OfType<Action, 'run_script'> | OfType<Action, 'run_command'>,
   skill: SkillEntry | undefined,
@@ -344,24 +329,4 @@ function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
 function openArtifacts(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
   if (given === false) return undefined;
   return typeof given === 'object' ? given : openFileArtifacts(given ?? folder);
-}
-
-const INSPECT_LIMITS = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1024 };
-
-/** Runs preflight commands inside the workspace, for executors whose file system is not that of this machine. */
-function inspectIn(openWorkspace: () => Promise<Workspace>): Inspect {
-  return async (argv) => {
-    const { attached } = await openWorkspace();
-    const spec = {
-      argv,
-      cwd: 'work',
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
-      stdin: new Uint8Array(),
-      limits: INSPECT_LIMITS,
-      network: [],
-    };
-    const stdout = textSink();
-    const end = await attached.run(spec, { stdout, stderr: NO_OUTPUT });
-    return end.exitCode === 0 ? stdout.text() : undefined;
-  };
 }

@@ -1,28 +1,67 @@
 import {
   failure,
   isSkillError,
+  type RunEvent,
+  type OfType,
   type ActionOfKind,
   type Executor,
   type ActionProblem,
   type RunLimits,
   type SkillEntry,
   type SkillError,
-  type Action,
-  type OfType,
   type AttachedWorkspace,
   type Observation,
-  type RunEvent,
 } from '#core';
-import type { ArtifactStore, CheckedMount, InputSources, Inspect, Workspace } from '#sandbox';
+import type {
+  ArtifactStore,
+  CheckedMount,
+  InputSources,
+  Packages,
+  PreparedPackages,
+  ServedPort,
+  Workspace,
+} from '#sandbox';
 import type { Redactor } from '#journal';
-import type { OnSpan } from './span.ts';
-import type { PreparedPackages } from '../packages/layer-mounts.ts';
 
-/** The actions that start a program. */
-export type ProgramAction =
-  | OfType<Action, 'run_script'>
-  | OfType<Action, 'run_command'>
-  | OfType<Action, 'start_command'>;
+type Span = OfType<RunEvent, 'span'>['span'];
+
+/** `call` is the number of the action that the step belongs to, if any. */
+export type OnSpan = (span: Span, call?: number) => void;
+
+interface Step<Result> {
+  readonly name: OfType<RunEvent, 'span'>['span']['name'];
+  readonly attributes?: Span['attributes'];
+  /** Attributes that are known only afterwards. */
+  readonly after?: (result: Result) => Span['attributes'];
+}
+
+/** Runs a step and reports it. Errors are thrown on unchanged. */
+export async function spanned<Result>(
+  onSpan: OnSpan | undefined,
+  { name, attributes = {}, after }: Step<Result>,
+  act: () => Result | Promise<Result>,
+): Promise<Result> {
+  if (onSpan === undefined) return await act();
+  const startedAt = Date.now();
+  const start = performance.now();
+  const tell = (more: Span['attributes'], isFailed: boolean): void =>
+    onSpan({
+      name,
+      startedAt,
+      durationMs: performance.now() - start,
+      attributes: { ...attributes, ...more },
+      isFailed,
+    });
+  let result: Result;
+  try {
+    result = await act();
+  } catch (error) {
+    tell({}, true);
+    throw error;
+  }
+  tell(after?.(result) ?? {}, false);
+  return result;
+}
 
 /** The actions that run a program or interact with a running one. */
 export type ExecutionAction = ActionOfKind<'program'>;
@@ -38,7 +77,6 @@ export interface ExecutionParts {
   readonly env: Readonly<Record<string, string>>;
   /** Begins the idempotency keys of programs. */
   readonly idempotencyKey: string | undefined;
-  readonly programFolders: readonly string[];
   readonly artifacts: ArtifactStore | undefined;
   /** Collects the files beside the inputs that programs wrote or changed, relative to the workspace. */
   readonly changedInputs: Set<string>;
@@ -51,18 +89,14 @@ export interface ExecutionParts {
   openWorkspace(): Promise<Workspace>;
   readonly onOutput: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
   readonly onSpan: OnSpan | undefined;
-  /** Runs checks where programs run, if that is not this machine. */
-  readonly inspect: Inspect | undefined;
+  readonly packages: Packages;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
   /** Real paths of the folders of recorded runs. */
   readonly records: readonly string[];
   readonly skillRoots: readonly string[];
   readonly startsInProject: boolean;
-  /** A port of the program that is forwarded to this machine. */
-  readonly serve: { readonly port: number; readonly onReady: () => void } | undefined;
-  /** Checked requirements by skill digest. */
-  readonly examined: Map<string, readonly MissingRequirement[]>;
+  readonly serve: ServedPort | undefined;
 }
 
 /** Details of one action. */
@@ -102,13 +136,6 @@ export type GiveSecrets = (
   skill: SkillEntry,
   signal: AbortSignal | undefined,
 ) => Promise<ProgramSecrets | { readonly failure: ActionProblem }>;
-
-/** A missing requirement. */
-export interface MissingRequirement {
-  readonly message: string;
-  readonly hint: string;
-  readonly neededBy: string;
-}
 
 /** The failure of an action whose program could not be started. Bugs are thrown on. */
 export function executionFailure(error: unknown): ActionProblem {

@@ -20,33 +20,29 @@ import {
   type OfType,
 } from '#core';
 import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
-import { shellCommand, stageInputs, statCommand, verifiedCommand } from '#sandbox';
-import { openCapture, type Capture, type Captured } from './output-capture.ts';
-import { makeRunResult, readOutputRequest, type ShownStream } from './run-result.ts';
-import { spanned } from './span.ts';
-import { missingFolder, workingDirectory } from './working-directory.ts';
+import { isSecretPath, writeProtection } from '#policy';
+import {
+  areaForSecrets,
+  mountFolders,
+  programCommand,
+  serveProgram,
+  stageInputs,
+  writableSkill,
+  type ProgramAction,
+} from '#sandbox';
+import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
+import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
+import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';
+import { missingFolder, workingDirectory, editorFor, stagedSource } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
-import { editorFor } from './editor.ts';
-import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
-import { missingFor } from './missing.ts';
-import { NO_PACKAGES, layerMounts, layerPrograms, linkNodeLayer, usesOwnPaths } from '../packages/layer-mounts.ts';
-import { explainFailure } from '../packages/remedy.ts';
-import { observedOutput, withRedaction } from './redacted.ts';
-import { stagedSource } from './staged-source.ts';
-import { commandOfScript } from './script.ts';
-import { mountedFolders } from './mounted-folders.ts';
-import { collectFor } from './collect-for.ts';
 import { withNetworkHint } from './network-hint.ts';
-import type { PreparedProgram } from './prepared-program.ts';
-import { serveProgram, servingStart } from './serve-program.ts';
-import { skillCopyFor } from './skill-copy.ts';
-import { areaForSecrets, listUserFiles, refusedForeignInput } from './private-area.ts';
 
 interface Refused {
   readonly type: 'refused';
   readonly failure: ActionProblem;
 }
 
+const NO_PACKAGES = { layers: [], warnings: [] };
 /** Scripts are short; commands may be builds. */
 const SCRIPT_SECONDS = 30;
 
@@ -89,10 +85,15 @@ export async function prepareProgram(
     return refused(failure('execution/unavailable', restriction.message, { hint: restriction.hint }));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
-  const folders = mountedFolders(workspace, parts, isDenied);
+  const folders = mountFolders(workspace, parts.mounts, {
+    skillRoots: parts.skillRoots,
+    isProtected: (name) => writeProtection(name) !== 'free',
+    isHidden: (absolute, relative) =>
+      isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
+  });
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
     root: attached.root,
-    mounts: folders.folders.map(({ target }) => target),
+    mounts: folders.targets,
     project: folders.project,
     startsInProject: parts.startsInProject,
     skillName: staged?.name,
@@ -103,7 +104,7 @@ export async function prepareProgram(
   const hasSecrets = Object.keys(secrets?.env ?? {}).length > 0;
   const sharing = hasSecrets ? areaForSecrets(workspace, home, newRun) : undefined;
   if (sharing?.type === 'refused') return sharing;
-  const area = sharing?.type === 'private' ? sharing.area : undefined;
+  const area = sharing?.area;
   const { run = newRun, root = place.root } = area ?? {};
   const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
   if (absent !== undefined) return refused(absent);
@@ -111,7 +112,10 @@ export async function prepareProgram(
   const missing =
     skill === undefined || staged === undefined
       ? undefined
-      : await missingFor(skill, staged, action, packages, { ...parts, env: { ...parts.env, ...secrets?.env } });
+      : await parts.packages.missing(skill, staged, action, packages, {
+          env: { ...parts.env, ...secrets?.env },
+          network: parts.network,
+        });
   const { blocking = [] } = missing ?? {};
   if (blocking.length > 0)
     return refused(
@@ -120,9 +124,8 @@ export async function prepareProgram(
       }),
     );
 
-  const words =
-    staged === undefined || action.type !== 'run_script' ? undefined : commandOfScript(action, staged, attached.root);
-  if (words?.type === 'refused') return words;
+  const command = programCommand(action, staged, attached.root);
+  if (command.type === 'refused') return command;
   const sources = {
     ...parts.inputSources,
     host: (file: string) =>
@@ -130,18 +133,10 @@ export async function prepareProgram(
     isLeftOut: (folder: string, relative: string) =>
       parts.inputSources.isLeftOut?.(folder, relative) === true || isDenied?.(path.join(folder, relative)) === true,
   };
-  const foreign = area === undefined ? undefined : refusedForeignInput(action.inputs ?? [], workspace);
-  if (foreign !== undefined) return refused(foreign);
-  if (area !== undefined) {
-    // What the user gave to the session, from its source: the copy in `work/` may have been changed.
-    const given = listUserFiles(workspace.metadata.inputs, parts.inputSources.host);
-    const earlier = await stageInputs(workspace, given, sources, { root });
-    if (earlier.type === 'failed') return refused(earlier.failure);
-  }
   const inputs = await spanned(
     onSpan,
     { name: 'workspace.stage.inputs', attributes: { count: action.inputs?.length ?? 0 } },
-    () => stageInputs(workspace, action.inputs ?? [], sources, { root, signal }),
+    () => stageInputs(workspace, action.inputs ?? [], sources, { area, mayRead: parts.inputSources.host, signal }),
   );
   if (inputs.type === 'failed') return refused(inputs.failure);
 
@@ -154,42 +149,38 @@ export async function prepareProgram(
   });
   if (outputs.type === 'refused') return outputs;
   const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
-  const layerPlace = { root: attached.root, isOwnPath: usesOwnPaths(executor) };
-  linkNodeLayer(packages, layerPlace);
+  const mounted = parts.packages.mount(packages, attached.root);
   const environment = programEnvironment({
     root: attached.root,
     runFolder: run.path,
     home,
-    hasMounts: folders.folders.length > 0,
+    hasMounts: folders.targets.length > 0,
     project: folders.project,
     skillName: staged?.name,
     ...(parts.idempotencyKey === undefined || call === undefined
       ? {}
       : { idempotencyKey: `${parts.idempotencyKey}/${String(call)}` }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
-    programFolders: [...layerPrograms(packages, layerPlace), ...parts.programFolders],
+    programFolders: mounted.programFolders,
   });
   if (environment.type === 'refused') return environment;
-  const code = words?.code ?? (action.type === 'run_script' ? '' : action.command);
-  const skillCopy = await skillCopyFor({ workspace, staged, code, run: run.name, signal });
+  const { code } = command;
+  const skillCopy = await writableSkill(workspace, staged, { code, run: run.name, signal });
+  const served = parts.serve === undefined ? undefined : serveProgram(parts.serve, workspace, run);
   return {
     type: 'prepared',
     code,
-    skillCopy,
-    finishMounts: folders.finish,
-    area,
+    openPort: async () => await served?.open(),
+    finish: async () => [
+      ...((await skillCopy?.finish()) ?? []),
+      ...((await area?.finish()) ?? []),
+      ...folders.finish(),
+    ],
     workspace,
     run,
     startedAt,
     spec: {
-      argv: verifiedCommand(
-        [
-          ...servingStart(parts, workspace, run),
-          ...(words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command))),
-        ],
-        folders.folders,
-        statCommand(executor.name),
-      ),
+      argv: folders.verify([...(served?.argv ?? []), ...command.argv]),
       cwd: start.path,
       env: environment.env,
       stdin: Buffer.from(action.stdin ?? ''),
@@ -197,7 +188,7 @@ export async function prepareProgram(
       network: parts.network.filter(mayReach),
       home,
       mounts: [
-        ...layerMounts(packages, layerPlace),
+        ...mounted.mounts,
         ...folders.mounts,
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),
@@ -216,7 +207,7 @@ export async function prepareProgram(
     layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
-    explain: (output) => explainFailure(output, action, staged, { ...parts, askedBy }),
+    explain: (output) => parts.packages.explain(output, action, staged, askedBy),
   };
 }
 
@@ -248,7 +239,7 @@ export async function runPrepared(
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
   const observer = parts.onOutput === undefined ? undefined : observedOutput(parts.onOutput, prepared.redactor);
-  const served = await serveProgram(parts, workspace, prepared.run);
+  const served = await prepared.openPort();
   const { capabilities } = workspace.attached;
   const hint = withNetworkHint(teeOutput(streams, observer?.tell), { spec, capabilities, code: prepared.code });
   const running = spanned(
@@ -276,11 +267,7 @@ export async function runPrepared(
   const ended = await running;
   const refusedHosts = [...(ended.refused ?? []), ...hint.refused()];
   const end = refusedHosts.length === 0 ? ended : { ...ended, refused: refusedHosts };
-  const written = [
-    ...((await prepared.skillCopy?.finish()) ?? []),
-    ...((await prepared.area?.finish()) ?? []),
-    ...prepared.finishMounts(),
-  ];
+  const written = await prepared.finish();
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await background;

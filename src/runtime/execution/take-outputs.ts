@@ -2,7 +2,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { askCallback, isNeverWritten, isProtectedPath } from '#policy';
+import { askCallback, writeProtection } from '#policy';
 import {
   fileProblemText,
   isSkillError,
@@ -26,7 +26,7 @@ import {
 } from '#platform';
 import { redacted } from '../secrets/redact-value.ts';
 import type { Redactor } from '#journal';
-import type { ResultFile } from './results.ts';
+import { MAX_FILE_BYTES, whyNeverWritten, type ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {
@@ -43,8 +43,6 @@ export interface WriteResultsOptions extends TakeOutputsOptions {
   /** Removes secrets from what is shown. */
   readonly redactor?: Redactor | undefined;
 }
-
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface OutputCopy extends ResultFile {
   readonly target: string;
@@ -77,7 +75,7 @@ export async function writeResults(
     const copies = withTargets(files, root);
     refuse(copies, skillRoots.map(realPath));
     if (options.mayReplace === false) refuseReplacing(copies);
-    for (const copy of copies.filter(({ target }) => isProtectedPath(target)))
+    for (const copy of copies.filter(({ target }) => writeProtection(target) !== 'free'))
       await ask(copy, options, (request) => (redactor === undefined ? request : redacted(request, redactor)));
     if (realTarget(folder) !== root) throw failedAt(folder, 'it was replaced meanwhile', 'repeat the command');
     writeAll(root, copies);
@@ -137,7 +135,8 @@ function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): v
         `it is in the skill folder ${quoted(root)}`,
         'choose a folder outside; install skills with skillwright install',
       );
-    if (isNeverWritten(target)) throw refusedAt(target, 'other tools run what is there', 'choose another folder');
+    const reason = whyNeverWritten(target);
+    if (reason !== undefined) throw refusedAt(target, reason, 'choose another folder');
   }
 }
 

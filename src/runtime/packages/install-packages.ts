@@ -1,7 +1,6 @@
 import {
   actionFailed,
   failure,
-  isPackage,
   packageArgument,
   readPackage,
   type Decision,
@@ -11,24 +10,22 @@ import {
   type SkillEntry,
   type Action,
   type OfType,
+  isProblem,
 } from '#core';
-import type { StoredLayer } from '#sandbox';
-import { isPossible } from '#policy';
+import type { PackageNeeds, PreparedPackages, ProgramAction } from '#sandbox';
 import { toSkillIdentity } from '../skill-identity.ts';
 import type { ActionContext } from '../action-context.ts';
 import { askApproval } from '../ask-approval.ts';
 import { decideAction } from '../decide-action.ts';
 import type { Execution } from '../execution/execution.ts';
-import { executionFailure, type ProgramAction } from '../execution/parts.ts';
-import type { PreparedPackages } from './layer-mounts.ts';
+import { executionFailure } from '../execution/parts.ts';
 import { skillDigest } from '../skill-digest.ts';
-import type { PackageNeeds } from './declared-needs.ts';
 
 type InstallPackages = OfType<Action, 'install_packages'>;
 
 /** A layer for a program. */
 interface Installed {
-  readonly layer: StoredLayer;
+  readonly layer: PreparedPackages['layers'][number];
   readonly isCached: boolean;
 }
 
@@ -61,10 +58,10 @@ export async function performInstall(
 
 function parseNeeds({ packages, isDeclared }: InstallPackages): PackageNeeds | ActionProblem {
   const read = packages.map(readPackage);
-  const problem = read.find((one) => !isPackage(one));
-  const specs = read.filter(isPackage);
+  const problem = read.find(isProblem);
+  const specs = read.flatMap((one) => (isProblem(one) ? [] : [one]));
   const [first] = specs;
-  if (problem !== undefined && 'problem' in problem) return failure('input/invalid', problem.problem);
+  if (problem !== undefined) return failure('input/invalid', problem.message);
   if (first === undefined || specs.some(({ ecosystem }) => ecosystem !== first.ecosystem))
     return failure('input/invalid', 'packages must be a list of Python packages, or a list of npm: packages');
   const source = isDeclared ? 'option' : 'model';
@@ -84,7 +81,7 @@ export async function packagesFor(
   context: ActionContext & { readonly execution: Execution },
 ): Promise<PreparedPackages | ActionProblem> {
   const { packages } = context.execution;
-  const layers: StoredLayer[] = [];
+  const layers: PreparedPackages['layers'][number][] = [];
   const warnings: string[] = [];
   let venv: PreparedPackages['venv'];
   try {
@@ -143,7 +140,7 @@ async function install(
     journal.record({ type: 'decision', call, decision });
     return failure('policy/denied', decision.reason);
   };
-  if (!isPossible(first.decision)) return denied(first);
+  if (first.decision.effect === 'deny') return denied(first);
   const found = await execution.packages.find(needs, skill.name, signal);
   if ('code' in found) return found;
   try {
@@ -151,7 +148,7 @@ async function install(
     const decided = await decideAction(action, { skill }, context, found.lockDigest);
     const { decision } = decided;
     // A rule may deny the versions that were found.
-    if (!isPossible(decision)) return denied(decided);
+    if (decision.effect === 'deny') return denied(decided);
     if (decision.effect !== 'allow') {
       const current = digest ?? (await skillDigest(skill, context));
       if (typeof current === 'object') return current;

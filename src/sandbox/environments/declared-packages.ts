@@ -1,12 +1,5 @@
 /** The packages that a skill declares in files: PEP 723 blocks, requirements.txt, pyproject.toml and package.json. */
-import {
-  isPackage,
-  parseJson,
-  readNodePackage,
-  readPythonPackage,
-  type PackageSpec,
-  type RequestedPackage,
-} from '#core';
+import { parseJson, type RequestedPackage, readPackage, isProblem } from '#core';
 import type { ConfinedDirectory } from '#platform';
 import { readSkillText } from './skill-text.ts';
 
@@ -43,19 +36,21 @@ function first(files: readonly string[], read: (file: string) => DeclaredPackage
   return NOTHING;
 }
 
-function collected(
-  reads: readonly (PackageSpec | { readonly problem: string })[],
-  source: RequestedPackage['source'],
-  neededBy: string,
-): DeclaredPackages {
-  const packages = reads.filter(isPackage).map((spec) => ({ ...spec, source, neededBy }));
-  const problems = reads.flatMap((read) => (isPackage(read) ? [] : [`${neededBy}: ${read.problem}`]));
+function collected(texts: readonly string[], source: RequestedPackage['source'], neededBy: string): DeclaredPackages {
+  const reads = texts.map(readPackage);
+  const packages = reads.flatMap((read) => (isProblem(read) ? [] : [{ ...read, source, neededBy }]));
+  const problems = reads.filter(isProblem).map(({ message }) => `${neededBy}: ${message}`);
   return { packages: packages.slice(0, MAX_PACKAGES), problems: problems.slice(0, MAX_PACKAGES) };
+}
+
+/** A requirement of a Python file, which may not name a package of npm. */
+function pythonPackage(text: string): string {
+  return `pip:${text}`;
 }
 
 function blockPackages(file: string, text: string | undefined): DeclaredPackages {
   const content = text === undefined ? '' : declaredBlock(text);
-  return collected(arrayAt(content, 'dependencies').map(readPythonPackage), 'script', file);
+  return collected(arrayAt(content, 'dependencies').map(pythonPackage), 'script', file);
 }
 
 function listPackages(file: string, text = ''): DeclaredPackages {
@@ -66,7 +61,7 @@ function listPackages(file: string, text = ''): DeclaredPackages {
     // Options choose indexes and files, which only the user may do.
     .filter((line) => line !== '' && !line.startsWith('-'))
     .map((line) => line.replace(/\s--hash=.*$/, ''));
-  return collected(lines.map(readPythonPackage), 'skill', file);
+  return collected(lines.map(pythonPackage), 'skill', file);
 }
 
 function projectPackages(file: string, text = ''): DeclaredPackages {
@@ -74,7 +69,7 @@ function projectPackages(file: string, text = ''): DeclaredPackages {
   if (start === null) return NOTHING;
   const rest = text.slice(start.index + start[0].length);
   const end = /^\[[\w.\-" ]+\][ \t]*\r?$/m.exec(rest)?.index ?? rest.length;
-  return collected(arrayAt(rest.slice(0, end), 'dependencies').map(readPythonPackage), 'skill', file);
+  return collected(arrayAt(rest.slice(0, end), 'dependencies').map(pythonPackage), 'skill', file);
 }
 
 function manifestPackages(file: string, text = ''): DeclaredPackages {
@@ -82,10 +77,10 @@ function manifestPackages(file: string, text = ''): DeclaredPackages {
   const dependencies =
     typeof manifest === 'object' && manifest !== null && 'dependencies' in manifest ? manifest.dependencies : undefined;
   if (typeof dependencies !== 'object' || dependencies === null) return NOTHING;
-  const reads = Object.entries(dependencies).map(([name, range]: [string, unknown]) =>
-    readNodePackage(typeof range === 'string' && range.trim() !== '' ? `${name}@${range}` : name),
+  const texts = Object.entries(dependencies).map(([name, range]: [string, unknown]) =>
+    typeof range === 'string' && range.trim() !== '' ? `npm:${name}@${range}` : `npm:${name}`,
   );
-  return collected(reads, 'skill', file);
+  return collected(texts, 'skill', file);
 }
 
 /** The PEP 723 block from `# /// script` to `# ///`. Parsed by line, because a regular expression could take exponential time. */

@@ -17,7 +17,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-import { parseJson, SkillError, type Identity, type PackageLayer, type RequestedPackage } from '#core';
+import { isProblem, parseJson, SkillError, type ActionProblem, type Identity, type PackageLayer } from '#core';
 import {
   acquireLock,
   fingerprintTree,
@@ -53,33 +53,23 @@ export interface StoredLayer extends PackageLayer {
 }
 
 /** What a build reports about the tree that it filled. */
-export interface BuiltTree {
-  readonly ecosystem: RequestedPackage['ecosystem'];
-  readonly lockDigest: string;
-  readonly packages: readonly PackageLayer['packages'][number][];
-  readonly requested: readonly string[];
-  readonly skills: readonly string[];
-  readonly index: string;
-}
+export type BuiltTree = Pick<StoredLayer, 'ecosystem' | 'lockDigest' | 'packages' | 'requested' | 'skills' | 'index'>;
+
+/** Gets an empty folder that programs may write, and its later path. */
+type FillTree<Failure> = (tree: string, final: string) => Promise<BuiltTree | Failure>;
 
 export interface Layers {
   /** Returns an intact layer. One that changed since it was built is removed. */
   find(key: string): Promise<StoredLayer | undefined>;
-  /** Builds a layer unless another process has built it meanwhile. `fill` gets an empty folder that programs may write, and its later path. */
-  build(
+  /** Builds a layer unless another process has built it meanwhile. If `fill` fails, nothing is left. */
+  build<Failure extends ActionProblem = never>(
     key: string,
-    fill: (tree: string, final: string) => Promise<BuiltTree>,
+    fill: FillTree<Failure>,
     signal?: AbortSignal,
-  ): Promise<StoredLayer>;
+  ): Promise<StoredLayer | Failure>;
   list(): Promise<readonly (StoredLayer & { readonly usedAt: string })[]>;
   /** Removes layers that were not used since a time, and what killed builds left. Returns the removed keys. */
   prune(options: { readonly unusedSince: number; readonly skill?: string }): Promise<readonly string[]>;
-}
-
-export interface LayersOptions {
-  readonly folder: string;
-  /** The user of programs, where it is not the current user. */
-  readonly identity: Identity | undefined;
 }
 
 const KEY = /^[0-9a-f]{64}$/;
@@ -90,7 +80,8 @@ const LIMITS = { maxEntries: 1_000_000, maxBytes: 64 * 1024 * 1024 * 1024, maxDe
 const LOCK_MS = 30 * 60_000;
 const HEARTBEAT_MS = 2_000;
 
-export function openLayers({ folder, identity }: LayersOptions): Layers {
+/** `identity` is the user of programs, where it is not the current user. */
+export function openLayers(folder: string, identity: Identity | undefined): Layers {
   const owner = process.getuid?.() === 0 ? identity : undefined;
   const place = (key: string): string => path.join(folder, checkedKey(key));
   const discard = async (key: string): Promise<void> => {
@@ -178,10 +169,10 @@ interface Building {
   readonly owner: Identity | undefined;
 }
 
-async function buildOne(
+async function buildOne<Failure extends ActionProblem>(
   { folder, place, key, owner }: Building,
-  fill: (tree: string, final: string) => Promise<BuiltTree>,
-): Promise<StoredLayer> {
+  fill: FillTree<Failure>,
+): Promise<StoredLayer | Failure> {
   await removeDeadBuilds(folder);
   const temporary = makeTemporary(folder, owner === undefined ? 0o700 : 0o711);
   try {
@@ -193,6 +184,7 @@ async function buildOne(
     chmodSync(tree, 0o755);
     if (owner !== undefined) lchownSync(tree, owner.uid, owner.gid);
     const built = await fill(tree, path.join(place, 'tree'));
+    if (isProblem(built)) return built;
     // The programs have ended; from here on only this process may change the files.
     chmodSync(temporary, 0o700);
     seal(tree);

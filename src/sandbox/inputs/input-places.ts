@@ -3,7 +3,7 @@ import { fchownSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
 
 import { quoted, type Identity, type RelativePath } from '#core';
 import { DirectoryHandle, isSystemError } from '#platform';
-import { parsePath, refuseInput, type InputRefused } from './input-sources.ts';
+import { parsePath, refuseInput } from './input-sources.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORK_DIR|\{WORK_DIR\})(?=\/|$)/, 'work'],
@@ -15,25 +15,23 @@ const FIXED: ReadonlySet<string> = new Set(['work', 'out', 'work/inputs']);
 
 /** Parses the target of an input. `base` is the source's own name, used for no target and for one that ends with a slash. */
 export function parseTarget(
-  from: string,
   to: string | undefined,
   { base, programRoot }: { readonly base: string; readonly programRoot: string },
 ): RelativePath {
-  if (to === undefined || to === '') return parsePath(from, `work/inputs/${base}`);
+  if (to === undefined || to === '') return parsePath(`work/inputs/${base}`);
   let text = to.startsWith(`${programRoot}/`) ? to.slice(programRoot.length + 1) : to;
   for (const [pattern, folder] of VARIABLES) text = text.replace(pattern, folder);
   text = text.replace(/^(?:\.\/+)*inputs(?=\/|$)/, 'work/inputs');
-  const place = parsePath(from, text.endsWith('/') || FIXED.has(text) ? `${text}/${base}` : text);
+  const place = parsePath(text.endsWith('/') || FIXED.has(text) ? `${text}/${base}` : text);
   const first = place.split('/')[0];
   if ((first !== 'work' && first !== 'out') || FIXED.has(place))
-    throw refuseInput(from, 'input/invalid', `${quoted(to)} is not a valid target for an input`, {
+    refuseInput('input/invalid', `${quoted(to)} is not a valid target for an input`, {
       hint: 'use a path below work/, inputs/ or out/, such as work/inputs/data.csv',
     });
   return place;
 }
 
 export interface PlaceInputOptions {
-  readonly from: string;
   /** The workspace on the host. */
   readonly root: string;
   readonly to: RelativePath;
@@ -62,7 +60,7 @@ export function checkPlace(prepared: string, options: PlaceInputOptions): void {
     const opened = parent.tryChild(name);
     if (opened.type === 'directory') return opened.directory;
     const isMissing = lstatSync(`${parent.place}/${name}`, { throwIfNoEntry: false }) === undefined;
-    if (opened.type !== 'failed' || !isMissing) throw noFolder(options);
+    if (opened.type !== 'failed' || !isMissing) noFolder(options);
     return undefined;
   };
   inParent(options, open, (target) => refuseLoss(prepared, target, options));
@@ -100,25 +98,25 @@ function openOrMake(parent: DirectoryHandle, name: string, options: PlaceInputOp
     isNew = false;
   }
   const opened = parent.tryChild(name);
-  if (opened.type !== 'directory') throw noFolder(options);
+  if (opened.type !== 'directory') noFolder(options);
   if (isNew && options.owner !== undefined)
     fchownSync(opened.directory.descriptor, options.owner.uid, options.owner.gid);
   return opened.directory;
 }
 
-function noFolder({ from, to }: PlaceInputOptions): InputRefused {
-  return refuseInput(from, 'path/link-outside', `a parent of ${quoted(to)} is a file or a link instead of a folder`, {
+function noFolder({ to }: PlaceInputOptions): never {
+  refuseInput('path/link-outside', `a parent of ${quoted(to)} is a file or a link instead of a folder`, {
     hint: 'choose another target',
   });
 }
 
 /** A rename replaces a file or link without following it, but a folder has to be moved away first. Returns true for such a folder. */
-function refuseLoss(prepared: string, target: string, { from, to, isReplaceable }: PlaceInputOptions): boolean {
+function refuseLoss(prepared: string, target: string, { to, isReplaceable }: PlaceInputOptions): boolean {
   const there = lstatSync(target, { throwIfNoEntry: false });
   if (there === undefined || (!there.isDirectory() && !lstatSync(prepared).isDirectory())) return false;
   if (isReplaceable) return true;
   const isFolder = there.isDirectory();
-  throw refuseInput(from, 'input/exists', `a ${isFolder ? 'folder' : 'file'} already exists at ${quoted(to)}`, {
+  refuseInput('input/exists', `a ${isFolder ? 'folder' : 'file'} already exists at ${quoted(to)}`, {
     hint: isFolder ? `use ${to}/ to put the input inside` : 'choose another target',
   });
 }

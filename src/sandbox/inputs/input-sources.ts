@@ -2,7 +2,16 @@
 import { closeSync, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { failure, FAILURES, nearest, quoted, toRelativePath, type ActionProblem, type RelativePath } from '#core';
+import {
+  failure,
+  FAILURES,
+  nearest,
+  quoted,
+  raise,
+  toRelativePath,
+  type ActionProblem,
+  type RelativePath,
+} from '#core';
 import {
   OPEN_FLAGS,
   ConfinedDirectory,
@@ -16,29 +25,9 @@ import {
   tryRealPath,
 } from '#platform';
 
-/** Why an input, and with it the whole request, was not staged. */
-export interface InputFailure extends ActionProblem {
-  /** As requested. */
-  readonly from: string;
-}
-
-export class InputRefused extends Error {
-  override readonly name = 'InputRefused';
-  readonly failure: InputFailure;
-
-  constructor(failure: InputFailure) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
-
-export function refuseInput(
-  from: string,
-  code: ActionProblem['code'],
-  message: string,
-  more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
-): InputRefused {
-  return new InputRefused({ from, ...failure(code, message, more) });
+/** Refuses an input, and with it the whole request. `stageInputs` returns the problem. */
+export function refuseInput(...about: Parameters<typeof failure>): never {
+  raise(failure(...about));
 }
 
 /** The caller closes the descriptor. */
@@ -59,10 +48,10 @@ export function openInput(from: string, root: string, file: RelativePath): Opene
     const { descriptor, stats } = opened;
     if (stats.nlink === 1) return { type: 'file', descriptor, stats, place: '' };
     closeSync(descriptor);
-    throw refuseInput(from, 'path/hard-link', `${quoted(file)} has further hard links`);
+    refuseInput('path/hard-link', `${quoted(file)} has further hard links`);
   }
   if (opened.code === 'file/directory') return openInputFolder(from, root, file);
-  throw refuseInput(from, opened.code, `${quoted(from)} cannot be opened: ${opened.code}`, {
+  refuseInput(opened.code, `${quoted(from)} cannot be opened: ${opened.code}`, {
     nearest: opened.code === 'file/missing' ? nearFiles(root, file) : [],
   });
 }
@@ -73,7 +62,7 @@ function openInputFolder(from: string, root: string, file: RelativePath): Opened
     const opened = directory.tryChild(name);
     directory.close();
     if (opened.type !== 'directory')
-      throw refuseInput(from, 'path/link-outside', `the path of ${quoted(from)} contains a link`, {
+      refuseInput('path/link-outside', `the path of ${quoted(from)} contains a link`, {
         hint: 'use the path of the folder itself',
       });
     directory = opened.directory;
@@ -105,26 +94,26 @@ export function openHostInput(
   }: { readonly host?: (path: string) => boolean; readonly records?: readonly string[] },
 ): OpenedSource {
   if (!path.isAbsolute(file))
-    throw refuseInput(from, 'input/invalid', `${quoted(from)} is not an absolute path`, {
+    refuseInput('input/invalid', `${quoted(from)} is not an absolute path`, {
       hint: 'use host:// with an absolute path, such as host:///data/report.csv',
     });
-  if (file.includes('\0')) throw refuseInput(from, 'path/control-character', 'the path contains a control character');
+  if (file.includes('\0')) refuseInput('path/control-character', 'the path contains a control character');
   if (file.split(/[/\\]/).includes('..'))
-    throw refuseInput(from, 'path/parent', `${quoted(from)} contains ..`, { hint: 'use a path without ..' });
+    refuseInput('path/parent', `${quoted(from)} contains ..`, { hint: 'use a path without ..' });
   // Checked before any access, so that the answer does not reveal whether the file exists.
-  if (isAllowed?.(path.normalize(file)) !== true) throw notAllowed(from);
+  if (isAllowed?.(path.normalize(file)) !== true) notAllowed(from);
   const real = tryRealPath(file);
   if (real === undefined)
-    throw refuseInput(from, 'file/missing', `${quoted(from)} does not exist`, {
+    refuseInput('file/missing', `${quoted(from)} does not exist`, {
       hint: 'use the path of an existing file',
       nearest: isAllowed(path.dirname(path.normalize(file))) ? nearSiblings(file) : [],
     });
-  if (!isAllowed(real) || records.some((folder) => isInside(real, folder))) throw notAllowed(from);
+  if (!isAllowed(real) || records.some((folder) => isInside(real, folder))) notAllowed(from);
   return openReal(from, real);
 }
 
-function notAllowed(from: string): InputRefused {
-  return refuseInput(from, 'input/not-allowed', `access to ${quoted(from)} is not allowed`);
+function notAllowed(from: string): never {
+  refuseInput('input/not-allowed', `access to ${quoted(from)} is not allowed`);
 }
 
 function nearSiblings(file: string): readonly string[] {
@@ -137,17 +126,17 @@ function openReal(from: string, real: string): OpenedSource {
     descriptor = openSync(real, OPEN_FLAGS.foreignFile);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw refuseInput(from, 'file/unreadable', `${quoted(from)} cannot be read (${error.code})`);
+    refuseInput('file/unreadable', `${quoted(from)} cannot be read (${error.code})`);
   }
   try {
     const stats = fstatSync(descriptor);
     // If a parent folder was swapped for a link meanwhile, the opened file has another path.
     const isSame = process.platform !== 'linux' || readlinkSync(descriptorPath(descriptor)) === real;
-    if (!isSame) throw refuseInput(from, 'file/changed', `${quoted(from)} was replaced while it was opened`);
+    if (!isSame) refuseInput('file/changed', `${quoted(from)} was replaced while it was opened`);
     if (stats.isFile()) return { type: 'file', descriptor, stats, place: '' };
     if (stats.isDirectory())
       return { type: 'folder', descriptor, stats, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real };
-    throw refuseInput(from, 'file/not-regular', `${quoted(from)} is a pipe, a socket or a device`);
+    refuseInput('file/not-regular', `${quoted(from)} is a pipe, a socket or a device`);
   } catch (error) {
     closeSync(descriptor);
     throw error;
@@ -155,11 +144,11 @@ function openReal(from: string, real: string): OpenedSource {
 }
 
 /** Parses a path below the workspace. */
-export function parsePath(from: string, text: string): RelativePath {
+export function parsePath(text: string): RelativePath {
   const reading = toRelativePath(text);
   if (reading.type === 'path') return reading.path;
   const { code, message } = reading.failure;
-  throw refuseInput(from, code, message.replace('of the skill', 'itself'), {
+  refuseInput(code, message.replace('of the skill', 'itself'), {
     hint: PATH_HINTS[code] ?? FAILURES[code],
   });
 }
@@ -185,7 +174,7 @@ export function parseSource(from: string): Source {
   const [, scheme, rest = ''] = SCHEME.exec(from) ?? [];
   const isKnown = scheme === 'artifact' || scheme === 'host' || scheme === 'workspace' || scheme === 'skill';
   if (!isKnown)
-    throw refuseInput(from, 'input/invalid', `${quoted(from)} has an unknown scheme`, {
+    refuseInput('input/invalid', `${quoted(from)} has an unknown scheme`, {
       hint: 'use artifact://name, host:///path, workspace://path or skill://name/path',
       nearest: nearest(from.split(':')[0] ?? '', ['artifact', 'host', 'workspace', 'skill']),
     });
@@ -193,6 +182,6 @@ export function parseSource(from: string): Source {
     scheme === 'artifact' ? (/^(.*?)(?:@(\d{1,9}))?$/su.exec(rest) ?? []) : [undefined, rest];
   const base = path.posix.basename(name.replace(/\/+$/, '')).replace(/^user:/, '');
   if (base === '')
-    throw refuseInput(from, 'path/empty', `${quoted(from)} has no path`, { hint: 'add the path of a file or folder' });
+    refuseInput('path/empty', `${quoted(from)} has no path`, { hint: 'add the path of a file or folder' });
   return { scheme, rest: name, base, version: version === undefined ? undefined : Number(version) };
 }

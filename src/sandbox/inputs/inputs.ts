@@ -2,14 +2,15 @@
  * Stages input files in a workspace before a program runs (EXEC-4). A request is prepared completely in a temporary folder and then moved
  * into place: a failed request changes nothing. Sources and targets are confined; of the host only what the policy allows is read.
  */
-import { closeSync, fchmodSync, fchownSync, futimesSync, lchownSync, openSync, symlinkSync } from 'node:fs';
+import { closeSync, fchmodSync, fchownSync, futimesSync, lchownSync, openSync, symlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
 import {
   isSkillError,
   nearest,
   quoted,
-  type Identity,
+  toProblem,
+  type Problem,
   type RelativePath,
   type ActionProblem,
   type Action,
@@ -28,18 +29,17 @@ import {
 } from '#platform';
 import { checkPlace, parseTarget, placeInput, type PlaceInputOptions } from './input-places.ts';
 import {
-  InputRefused,
   openHostInput,
   openInput,
   parsePath,
   parseSource,
   refuseInput,
-  type InputFailure,
   type OpenedSource,
   type Source,
 } from './input-sources.ts';
 import { ioFailed, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
+import { listUserFiles, refusedForeignInput, type PrivateArea } from '../workspace/private-area.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 type InputRequest = NonNullable<OfType<Action, 'run_script'>['inputs']>[number];
@@ -71,14 +71,14 @@ export const INPUT_LIMITS: InputLimits = { maxInputs: 100, maxBytes: 256 * 1024 
 
 export type StagedInputs =
   | { readonly type: 'staged'; readonly inputs: readonly InputRecord[]; readonly warnings: readonly string[] }
-  | { readonly type: 'failed'; readonly failure: InputFailure };
+  | { readonly type: 'failed'; readonly failure: ActionProblem };
 
 export interface StageInputsOptions {
   readonly limits?: InputLimits;
-  readonly now?: () => number;
   readonly signal?: AbortSignal;
-  /** Host folder in which targets are placed (default: the workspace). */
-  readonly root?: string;
+  /** Puts the inputs into the area of a program that gets secrets, with the files of the user that `mayRead` still allows. */
+  readonly area?: Pick<PrivateArea, 'root'>;
+  readonly mayRead?: ((file: string) => boolean) | undefined;
 }
 
 /** Stages inputs. Throws `io/failed` for disk errors; every other failure is returned. */
@@ -86,7 +86,23 @@ export async function stageInputs(
   workspace: Workspace,
   inputs: readonly InputRequest[],
   sources: InputSources,
-  { limits = INPUT_LIMITS, now = Date.now, signal, root = workspace.place.root }: StageInputsOptions = {},
+  { area, mayRead, ...options }: StageInputsOptions = {},
+): Promise<StagedInputs> {
+  if (area === undefined) return await stageIn(workspace.place.root, workspace, inputs, sources, options);
+  const foreign = refusedForeignInput(inputs, workspace);
+  if (foreign !== undefined) return { type: 'failed', failure: foreign };
+  // What the user gave to the session, from its source: the copy in `work/` may have been changed.
+  const files = listUserFiles(workspace.metadata.inputs, mayRead);
+  const earlier = await stageIn(area.root, workspace, files, sources, options);
+  return earlier.type === 'failed' ? earlier : await stageIn(area.root, workspace, inputs, sources, options);
+}
+
+async function stageIn(
+  root: string,
+  workspace: Workspace,
+  inputs: readonly InputRequest[],
+  sources: InputSources,
+  { limits = INPUT_LIMITS, signal }: StageInputsOptions,
 ): Promise<StagedInputs> {
   if (inputs.length === 0) return { type: 'staged', inputs: [], warnings: [] };
   const folder = makeTemporary(workspace.base);
@@ -97,13 +113,12 @@ export async function stageInputs(
     folder,
     signal,
     left: { bytes: limits.maxBytes, entries: limits.maxEntries },
-    at: new Date(now()).toISOString(),
+    at: new Date().toISOString(),
     warnings: [],
   };
   try {
     if (inputs.length > limits.maxInputs)
-      throw refuseInput(
-        '',
+      refuseInput(
         'input/invalid',
         `the request has ${String(inputs.length)} inputs; the limit is ${String(limits.maxInputs)}`,
       );
@@ -116,12 +131,15 @@ export async function stageInputs(
     workspace.note((metadata) => ({ ...metadata, inputs: [...metadata.inputs, ...records] }));
     return { type: 'staged', inputs: records, warnings: staging.warnings };
   } catch (error) {
-    if (error instanceof InputRefused) return { type: 'failed', failure: error.failure };
     if (isSystemError(error)) throw ioFailed(workspace.place.root, error);
-    throw error;
+    return { type: 'failed', failure: toProblem(error, isActionProblem) };
   } finally {
     await removeTree(folder);
   }
+}
+
+function isActionProblem(problem: Problem): problem is ActionProblem {
+  return 'nearest' in problem;
 }
 
 interface Staging {
@@ -147,7 +165,7 @@ async function prepareInput(staging: Staging, input: InputRequest, prepared: str
   staging.signal?.throwIfAborted();
   const source = parseSource(input.from);
   const programRoot = staging.workspace.attached.root;
-  const to = parseTarget(input.from, input.to, { base: source.base, programRoot });
+  const to = parseTarget(input.to, { base: source.base, programRoot });
   const found =
     source.scheme === 'artifact'
       ? await fetchArtifact(staging, input, source, prepared)
@@ -166,13 +184,13 @@ async function fetchArtifact(
 ): Promise<ResolvedInput> {
   const { from, mode = 'copy', pin = false } = input;
   const load = staging.sources.artifact;
-  if (load === undefined)
-    throw refuseInput(from, 'artifact/unknown', 'there is no artifact store', { hint: 'use another source' });
+  if (load === undefined) refuseInput('artifact/unknown', 'there is no artifact store', { hint: 'use another source' });
   const pinned = pin ? staging.workspace.metadata.inputs.find((record) => record.from === from)?.version : undefined;
   const version = source.version ?? pinned;
   try {
     const artifact = await load(source.rest, version);
-    writePrepared(prepared, artifact.content, { staging, from });
+    const { content } = artifact;
+    writePrepared(staging, from, prepared, { bytes: content.length, fill: (output) => writeAll(output, content) });
     if (mode === 'link') staging.warnings.push(`${quoted(from)} was copied, because artifacts cannot be linked`);
     return {
       resolved: `artifact://${source.rest}@${String(artifact.version)}`,
@@ -182,7 +200,7 @@ async function fetchArtifact(
   } catch (error) {
     if (!isSkillError(error) || error.code !== 'artifact/unknown') throw error;
     const near = 'nearest' in error.data ? error.data.nearest : [];
-    throw refuseInput(from, 'artifact/unknown', error.message, { hint: error.hint, nearest: near });
+    refuseInput('artifact/unknown', error.message, { hint: error.hint, nearest: near });
   }
 }
 
@@ -203,7 +221,8 @@ async function fetchFile(
     place === undefined ? openHostInput(from, source.rest, staging.sources) : openInput(from, place.root, place.file);
   try {
     if (mode === 'link' && place?.seen !== undefined) {
-      refuseSelfLink(from, to, place.seen);
+      if (to === place.seen || to.startsWith(`${place.seen}/`))
+        refuseInput('input/invalid', `${quoted(to)} would be a link to itself`, { hint: 'choose another target' });
       symlinkSync(path.posix.relative(path.posix.dirname(to), place.seen), prepared);
       const owner = staging.workspace.identity;
       if (owner !== undefined) lchownSync(prepared, owner.uid, owner.gid);
@@ -231,11 +250,11 @@ interface SourceLocation {
 async function placeBelow(staging: Staging, from: string, { scheme, rest }: Source): Promise<SourceLocation> {
   const { place, attached } = staging.workspace;
   const own = rest.startsWith(`${attached.root}/`) ? rest.slice(attached.root.length + 1) : rest;
-  const file = parsePath(from, scheme === 'skill' ? rest : own.replace(/^inputs(?=\/|$)/, 'work/inputs'));
+  const file = parsePath(scheme === 'skill' ? rest : own.replace(/^inputs(?=\/|$)/, 'work/inputs'));
   const [first = '', ...others] = file.split('/');
   if (scheme === 'workspace' && first !== 'skills') {
     if (first === 'work' || first === 'out' || first === 'runs') return { root: place.root, file, seen: file };
-    throw refuseInput(from, 'input/not-allowed', `${quoted(from)} is not below work/, out/ or runs/`, {
+    refuseInput('input/not-allowed', `${quoted(from)} is not below work/, out/ or runs/`, {
       hint: 'use a file below work/, out/ or runs/',
     });
   }
@@ -244,22 +263,15 @@ async function placeBelow(staging: Staging, from: string, { scheme, rest }: Sour
   const staged = place.skills.find((skill) => skill.name === name);
   const root = staged?.snapshot ?? (await staging.sources.skill?.(name));
   if (root === undefined)
-    throw refuseInput(from, 'input/not-allowed', `the skill ${quoted(name)} of this input is not in the workspace`, {
+    refuseInput('input/not-allowed', `the skill ${quoted(name)} of this input is not in the workspace`, {
       hint: 'use the name of a loaded skill',
       nearest: nearest(
         name,
         place.skills.map((skill) => skill.name),
       ),
     });
-  const inside = parsePath(from, below.join('/'));
+  const inside = parsePath(below.join('/'));
   return { root, file: inside, seen: staged === undefined ? undefined : `skills/${name}/${inside}` };
-}
-
-function refuseSelfLink(from: string, to: string, seen: string): void {
-  if (to === seen || to.startsWith(`${seen}/`))
-    throw refuseInput(from, 'input/invalid', `${quoted(to)} would be a link to itself`, {
-      hint: 'choose another target',
-    });
 }
 
 interface Copying {
@@ -273,17 +285,14 @@ interface Copying {
 const MAX_NAMED = 5;
 
 function copyFile(staging: Staging, from: string, { opened: { descriptor, stats }, prepared }: Copying): void {
-  takeRoom(staging, from, { bytes: stats.size, entries: 1 });
-  const output = openSync(prepared, 'wx', 0o600);
-  try {
+  const fill = (output: number): void =>
     readPieces(from, { descriptor, size: stats.size }, (bytes) => writeAll(output, bytes));
-    finish(output, { isExecutable: isProgram(stats), owner: staging.workspace.identity });
-    futimesSync(output, stats.atimeMs / 1000, stats.mtimeMs / 1000);
+  try {
+    writePrepared(staging, from, prepared, { bytes: stats.size, fill, stats });
   } catch (error) {
     const refusal = findTreeRefusal(error);
-    throw refusal === undefined ? error : refuseInput(from, 'file/changed', refusal.message);
-  } finally {
-    closeSync(output);
+    if (refusal === undefined) throw error;
+    refuseInput('file/changed', refusal.message);
   }
 }
 
@@ -324,7 +333,7 @@ async function copyFolder(staging: Staging, from: string, { opened, prepared, ho
   if (whole.type === 'refused') await removeTree(prepared);
   const copied = whole.type === 'refused' ? await copy(false) : whole;
   if (copied.type === 'refused')
-    throw refuseInput(from, TREE_CODES[copied.problem], `${quoted(from)} cannot be copied: ${copied.message}`);
+    refuseInput(TREE_CODES[copied.problem], `${quoted(from)} cannot be copied: ${copied.message}`);
   if (whole.type === 'refused')
     staging.warnings.push(
       `.git was left out of ${quoted(from)}: ${whole.message}; mount the folder to use its history`,
@@ -339,16 +348,22 @@ async function copyFolder(staging: Staging, from: string, { opened, prepared, ho
   takeRoom(staging, from, { bytes: copied.bytes, entries: copied.files + 1 });
 }
 
-function writePrepared(
-  prepared: string,
-  content: Uint8Array,
-  { staging, from }: { readonly staging: Staging; readonly from: string },
-): void {
-  takeRoom(staging, from, { bytes: content.length, entries: 1 });
+interface FileContent {
+  readonly bytes: number;
+  readonly fill: (output: number) => void;
+  /** Permissions and times to keep. */
+  readonly stats?: Stats;
+}
+
+function writePrepared(staging: Staging, from: string, prepared: string, { bytes, fill, stats }: FileContent): void {
+  takeRoom(staging, from, { bytes, entries: 1 });
+  const owner = staging.workspace.identity;
   const output = openSync(prepared, 'wx', 0o600);
   try {
-    writeAll(output, content);
-    finish(output, { isExecutable: false, owner: staging.workspace.identity });
+    fill(output);
+    if (owner !== undefined) fchownSync(output, owner.uid, owner.gid);
+    fchmodSync(output, stats !== undefined && isProgram(stats) ? 0o755 : 0o644);
+    if (stats !== undefined) futimesSync(output, stats.atimeMs / 1000, stats.mtimeMs / 1000);
   } finally {
     closeSync(output);
   }
@@ -358,35 +373,23 @@ function takeRoom({ left }: Staging, from: string, need: { readonly bytes: numbe
   left.bytes -= need.bytes;
   left.entries -= need.entries;
   if (left.bytes < 0 || left.entries < 0)
-    throw refuseInput(from, 'file/too-large', `${quoted(from)} exceeds the limit on the size or number of inputs`, {
+    refuseInput('file/too-large', `${quoted(from)} exceeds the limit on the size or number of inputs`, {
       hint: 'request single files or a smaller folder',
     });
 }
 
-function finish(
-  descriptor: number,
-  { isExecutable, owner }: { readonly isExecutable: boolean; readonly owner: Identity | undefined },
-): void {
-  if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid);
-  fchmodSync(descriptor, isExecutable ? 0o755 : 0o644);
-}
-
 function refuseSameTargets(ready: readonly PreparedInput[]): void {
-  for (const [place, { to, record }] of ready.entries()) {
+  for (const [place, { to }] of ready.entries()) {
     const other = ready.findIndex((item, index) => index < place && (item.to === to || item.to.startsWith(`${to}/`)));
     if (other !== -1)
-      throw refuseInput(record.from, 'input/invalid', `two inputs have the target ${quoted(to)}`, {
+      refuseInput('input/invalid', `two inputs have the target ${quoted(to)}`, {
         hint: 'use a different target for each input',
       });
   }
 }
 
-function placeOptions(
-  { workspace, root, folder }: Staging,
-  { prepared, to, record }: PreparedInput,
-): PlaceInputOptions {
-  const { from } = record;
+function placeOptions({ workspace, root, folder }: Staging, { prepared, to }: PreparedInput): PlaceInputOptions {
   const isReplaceable = workspace.metadata.inputs.some((before) => before.to === to);
   const discarded = path.join(folder, `discarded-${path.basename(prepared)}`);
-  return { from, root, to, owner: workspace.identity, isReplaceable, discarded };
+  return { root, to, owner: workspace.identity, isReplaceable, discarded };
 }

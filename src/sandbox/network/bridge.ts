@@ -3,16 +3,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import {
-  isHostPattern,
   readHostPattern,
   readAddress,
   type HostPattern,
   type Identity,
   type ProgramSpec,
   type ProgramEnd,
+  isProblem,
 } from '#core';
 import { builtFile, openAllowProxy, type NetworkDecision, type networkGate } from '#platform';
-import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
 
 type RefusedConnection = NonNullable<ProgramEnd['refused']>[number];
@@ -120,6 +119,11 @@ export async function openPortProxy({
   };
 }
 
+/** The start of a command that runs the text of a forwarder; the program follows. */
+export function forwarderCommand(forwarder: string, places: readonly string[]): readonly string[] {
+  return [process.execPath, '--input-type=module', '--eval', forwarder, '--', ...places, '--'];
+}
+
 function notedRefusals(onDecision?: (decision: NetworkDecision) => void): {
   readonly onDecision: (decision: NetworkDecision) => void;
   readonly refused: () => readonly RefusedConnection[];
@@ -146,7 +150,7 @@ function loopbackForwards(hosts: readonly string[]): {
   readonly forwards: readonly string[];
   readonly isDirect: boolean;
 } {
-  const grants = hosts.map(readHostPattern).filter(isHostPattern).filter(isLoopback);
+  const grants = hosts.map(readHostPattern).flatMap((read) => (isProblem(read) || !isLoopback(read) ? [] : [read]));
   const isOffered = ({ ports }: HostPattern): boolean =>
     ports !== 'all' && ports.every((port) => port >= FIRST_FREE_PORT && port !== PORT);
   const forwards = grants.filter(isOffered).flatMap(({ host, ports }) => {

@@ -1,27 +1,54 @@
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import path from 'node:path';
 
 import { SkillError } from '#core';
 import { builtFile } from '#platform';
-import { forwarderCommand } from './forwarder-command.ts';
+import { isSeparate } from '../workspace/layout.ts';
+import type { RunFolder, Workspace } from '../workspace/workspace.ts';
+import { forwarderCommand } from './bridge.ts';
 import { imageForwarder } from './image-forwarder.ts';
 
+/** A port of a program that is forwarded to this machine. */
 export interface ServedPort {
-  close(): Promise<void>;
-}
-
-export interface ServePortOptions {
   readonly port: number;
-  /** The socket on the host at which the sandbox offers the port. */
-  readonly socketPath: string;
   /** Called once, when the program in the sandbox accepts connections. */
   readonly onReady: () => void;
 }
 
-const RETRY_MS = 200;
+/** A program whose port is served while it runs. */
+export interface ServedProgram {
+  /** What comes before the command of the program. */
+  readonly argv: readonly string[];
+  /** Opens the port. The caller closes it. */
+  open(): Promise<{ close(): Promise<void> }>;
+}
 
-/** Forwards a port of 127.0.0.1 to the same port of a sandbox. */
-export async function servePort({ port, socketPath, onReady }: ServePortOptions): Promise<ServedPort> {
+const RETRY_MS = 200;
+/** Short, because the path of a socket is limited. */
+const SOCKET = 'serve.sock';
+
+/** Without isolation a port is that of this machine already; then nothing has to be served. */
+export function serveProgram(serve: ServedPort, { attached }: Workspace, run: RunFolder): ServedProgram | undefined {
+  if (!isSeparate(attached)) return undefined;
+  const { root, capabilities } = attached;
+  const { isolation, hasNetworkGrants } = capabilities;
+  return {
+    argv: servingCommand(`${root}/${run.path}/${SOCKET}`, serve.port, isolation === 'container'),
+    async open() {
+      if (hasNetworkGrants) return await servePort(serve, path.join(run.host, SOCKET));
+      throw new SkillError({
+        code: 'executor/failed',
+        message: `port ${String(serve.port)} cannot be served: the engine of the ${isolation} executor cannot mount a socket of this machine`,
+        hint: 'use an engine that runs on this machine, or another executor (skillwright doctor lists them)',
+        data: { executor: isolation, cause: 'no shared files' },
+      });
+    },
+  };
+}
+
+/** Forwards a port of 127.0.0.1 to the same port of a sandbox, which offers it at the socket. */
+async function servePort({ port, onReady }: ServedPort, socketPath: string): Promise<{ close(): Promise<void> }> {
   const open = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     open.add(socket);

@@ -7,8 +7,6 @@ import { landlockGaps } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
 
-export type OnTrial = (name: Executor['name']) => void;
-
 /** An executor that can be chosen. */
 export interface ExecutorCandidate {
   readonly name: Executor['name'];
@@ -29,7 +27,7 @@ export interface ChooseOptions {
   readonly cacheDirectory?: string;
   readonly now?: number;
   /** Called before each probe, which takes seconds. */
-  readonly onTrial?: OnTrial | undefined;
+  readonly onTrial?: (name: Executor['name']) => void;
   readonly probe?: (executor: Executor) => Promise<ProbeReport>;
 }
 
@@ -127,7 +125,7 @@ function unsupported(executor: Executor['name']): SkillError<'executor/unavailab
 }
 
 /** Probes every candidate, ignoring the cache, and lists the interpreters inside. */
-export async function examineExecutors({
+export async function examineCandidates({
   candidates,
   probe = (executor) => probeExecutor(executor, { interpreters: true }),
 }: ChooseOptions): Promise<readonly ExecutorExamination[]> {

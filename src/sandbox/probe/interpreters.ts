@@ -21,7 +21,7 @@ done`;
 /** The interpreters that scripts see in a workspace, by the same search path that they have. */
 export async function interpretersIn(
   workspace: AttachedWorkspace,
-  executor: Executor['name'],
+  executor: Pick<Executor, 'image'>,
 ): Promise<readonly Interpreter[]> {
   const stdout = textSink();
   await workspace.run(

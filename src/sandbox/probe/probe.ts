@@ -105,7 +105,7 @@ async function probeIn(base: string, executor: Executor, options: ProbeOptions):
         capabilities: workspace.capabilities,
         results,
         isIsolating: isIsolating(results),
-        ...(options.interpreters === true ? { interpreters: await interpretersIn(workspace, executor.name) } : {}),
+        ...(options.interpreters === true ? { interpreters: await interpretersIn(workspace, executor) } : {}),
       };
     } finally {
       await workspace.detach();

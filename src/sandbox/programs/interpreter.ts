@@ -4,19 +4,8 @@ import { failure, quoted, type ActionProblem } from '#core';
 export interface Script {
   /** Path as programs see it. */
   readonly path: string;
-  /** Its first 4 KiB, or the whole file. */
-  readonly head: Uint8Array;
+  readonly bytes: Uint8Array;
   readonly isExecutable: boolean;
-  /** Called only for shell scripts that need repair. Returns `undefined` where the file cannot be read completely. */
-  readonly readWhole: () => Uint8Array | undefined;
-}
-
-/** The environment in which the script will run. */
-export interface ScriptEnvironment {
-  /** Whether a program is installed (default: all are). */
-  readonly hasProgram?: (program: string) => boolean;
-  /** Version of Node, such as `20.19.0`; decides whether TypeScript runs directly. */
-  readonly nodeVersion?: string;
 }
 
 export type ScriptCommand =
@@ -25,26 +14,29 @@ export type ScriptCommand =
 
 /** The longest single argument on Linux, including its NUL. */
 const MAX_ARGUMENT_BYTES = 128 * 1024;
+/** As much of a script as decides how it is run. */
+const HEAD_BYTES = 4096;
 
 /**
  * Chooses the interpreter by the shebang line, then by the extension. Arguments reach the script unchanged; no shell parses them.
  *
  * A shell script with Windows line ends runs as `sh -c <text> <path> <args>` with repaired line ends: `$0` stays the path of the script,
- * so that it finds the files beside it, and no file has to be written. Other languages accept such line ends.
+ * so that it finds the files beside it, and no file has to be written. Other languages accept such line ends. The version of Node decides
+ * whether TypeScript runs directly.
  */
 export function scriptCommand(
   script: Script,
   args: readonly string[],
-  environment: ScriptEnvironment = {},
+  nodeVersion = process.versions.node,
 ): ScriptCommand {
-  const found = chooseInterpreter(script, environment);
+  const head = script.bytes.subarray(0, HEAD_BYTES);
+  const found = chooseInterpreter(script, head, nodeVersion);
   if (found.type === 'refused') return found;
   // A leading dash would make the name an option of the interpreter.
   const file = script.path.startsWith('-') ? `./${script.path}` : script.path;
-  if (!SHELLS.has(found.argv[0] ?? '') || !needsRepair(script.head)) return command([...found.argv, file, ...args]);
-  const whole = script.readWhole();
-  const text = whole === undefined ? undefined : new TextDecoder('utf-8').decode(whole).replaceAll('\r\n', '\n');
-  if (text === undefined || Buffer.byteLength(text) >= MAX_ARGUMENT_BYTES || text.includes('\0'))
+  if (!SHELLS.has(found.argv[0] ?? '') || !needsRepair(head)) return command([...found.argv, file, ...args]);
+  const text = new TextDecoder('utf-8').decode(script.bytes).replaceAll('\r\n', '\n');
+  if (Buffer.byteLength(text) >= MAX_ARGUMENT_BYTES || text.includes('\0'))
     return refused(script, 'has Windows line ends and is too large to be repaired', 'save it with Unix line ends');
   // `-` and `--` end the options, so `-c` must not follow them.
   const [program = '', ...flags] = found.argv.filter((word) => word !== '-' && word !== '--');
@@ -73,17 +65,12 @@ function refused({ path }: Script, problem: string, hint: string): ScriptCommand
   };
 }
 
-function chooseInterpreter(script: Script, environment: ScriptEnvironment): ScriptCommand {
-  const has = environment.hasProgram ?? (() => true);
-  const first = readShebang(script.head);
-  const byName = byExtension(script, environment);
-  if (first !== undefined) {
-    // The named interpreter may be missing (`uv run --script`) while the usual one for the extension is installed.
-    const isMissing = !has(first[0] ?? '');
-    return isMissing && byName?.type === 'command' && has(byName.argv[0] ?? '') ? byName : command(first);
-  }
+function chooseInterpreter(script: Script, head: Uint8Array, nodeVersion: string): ScriptCommand {
+  const first = readShebang(head);
+  if (first !== undefined) return command(first);
+  const byName = byExtension(script, nodeVersion);
   if (byName !== undefined) return byName;
-  if (isMachineCode(script.head)) {
+  if (isMachineCode(head)) {
     if (script.isExecutable) return command([]);
     return refused(script, 'is a binary without execute permission', 'run chmod +x on it');
   }
@@ -110,16 +97,14 @@ const BY_EXTENSION: ReadonlyMap<string, readonly string[]> = new Map([
 
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ksh', 'zsh', 'ash', 'mksh']);
 
-function byExtension(script: Script, { hasProgram, nodeVersion }: ScriptEnvironment): ScriptCommand | undefined {
+function byExtension(script: Script, nodeVersion: string): ScriptCommand | undefined {
   const extension = /\.([a-z0-9]+)$/i.exec(script.path)?.[1]?.toLowerCase() ?? '';
   if (extension === 'ts' || extension === 'mts' || extension === 'cts') {
-    if (nodeVersion === undefined || runsTypeScript(nodeVersion))
-      return command(['node', '--experimental-strip-types', '--no-warnings']);
-    if (hasProgram?.('tsx') === true) return command(['tsx']);
+    if (runsTypeScript(nodeVersion)) return command(['node', '--experimental-strip-types', '--no-warnings']);
     return refused(
       script,
-      `is TypeScript, which Node ${nodeVersion} cannot run, and tsx is not installed`,
-      'use Node 22.6 or newer, install tsx, or ship the script as JavaScript',
+      `is TypeScript, which Node ${nodeVersion} cannot run`,
+      'use Node 22.6 or newer, or ship the script as JavaScript',
     );
   }
   const found = BY_EXTENSION.get(extension);

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord } from '#core';
+import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord, type AttachedWorkspace } from '#core';
 import { isInRange, NO_OUTPUT, PROGRAM_FOLDERS, runChild, textSink } from '#platform';
 import { installHint } from '../environments/system-packages.ts';
 import { findProgram, runningNodeVersion } from './machine-programs.ts';
@@ -21,15 +21,19 @@ export interface MissingRequirement {
  */
 export type Inspect = (argv: readonly string[]) => Promise<string | undefined>;
 
-export interface PreflightRequest {
+/** Where programs run. */
+export interface ProgramMachine {
+  /** Folders that come first in the PATH of programs. */
+  readonly programFolders: readonly string[];
+  /** Absent: commands run on this machine. */
+  readonly inspect: Inspect | undefined;
+}
+
+export interface PreflightRequest extends Partial<ProgramMachine> {
   /** Names of the variables that programs will get. */
   readonly variables?: readonly string[];
   /** Programs can reach at least one host. */
   readonly hasNetwork?: boolean;
-  /** Folders that come first in the PATH of programs. */
-  readonly programFolders?: readonly string[];
-  /** Default: runs commands on this machine. */
-  readonly inspect?: Inspect;
 }
 
 /** Returns the requirements that are not met, without running any code of a skill. */
@@ -203,5 +207,17 @@ export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): In
       throw error;
     });
     return end?.exitCode === 0 ? stdout.text() : undefined;
+  };
+}
+
+/** Runs commands where programs of a workspace run, for executors whose file system is not that of this machine. */
+export function inspectIn(openWorkspace: () => Promise<{ readonly attached: AttachedWorkspace }>): Inspect {
+  return async (argv) => {
+    const { attached } = await openWorkspace();
+    const env = { PATH: PROGRAM_FOLDERS.join(':'), LANG: 'C.UTF-8' };
+    const spec = { argv, cwd: 'work', env, stdin: new Uint8Array(), limits: INSPECTION, network: [] };
+    const stdout = textSink();
+    const end = await attached.run(spec, { stdout, stderr: NO_OUTPUT });
+    return end.exitCode === 0 ? stdout.text() : undefined;
   };
 }

@@ -133,10 +133,16 @@ function mentionedRequirements(text: string): readonly Requirement[] {
   ];
 }
 
+/** Also TypeScript needs Node, of whatever version. */
+const ANY_NODE = '22.6.0';
+
 /** The interpreter of a script by its shebang line or extension. */
 function interpreterRequirement(file: string, text: string): readonly Requirement[] {
-  const head = Buffer.from(text.slice(0, 4096));
-  const found = scriptCommand({ path: file, head, isExecutable: false, readWhole: () => head }, []);
+  const found = scriptCommand(
+    { path: file, bytes: Buffer.from(text.slice(0, 4096)), isExecutable: false },
+    [],
+    ANY_NODE,
+  );
   const [name = ''] = found.type === 'command' ? found.argv : [];
   return PROGRAM.test(name) ? [{ kind: 'program', name, neededBy: file }] : [];
 }

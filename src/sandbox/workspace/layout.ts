@@ -5,7 +5,7 @@
 import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, SkillError, type Identity, type ProgramSpec } from '#core';
+import { quoted, SkillError, type AttachedWorkspace, type Identity, type ProgramSpec, type RunResult } from '#core';
 import {
   isInside,
   isSystemError,
@@ -53,6 +53,14 @@ export interface Base {
 /** Programs of another user have to traverse the folders, which only root can arrange. */
 function folderMode(): number {
   return isRoot() ? 0o711 : 0o700;
+}
+
+/** Kinds of isolation under which programs have a file system and a network of their own, in which one folder can cover another. */
+const SEPARATE: ReadonlySet<RunResult['isolation']> = new Set(['bubblewrap', 'namespaces', 'container']);
+
+/** Otherwise programs see the files of the host at their own paths. */
+export function isSeparate({ capabilities }: Pick<AttachedWorkspace, 'capabilities'>): boolean {
+  return SEPARATE.has(capabilities.isolation);
 }
 
 export function isRoot(): boolean {
@@ -131,6 +139,11 @@ export function makeTemporary({ temporary }: Base): string {
   // Private until its content is renamed to its final place.
   mkdirSync(folder, { mode: 0o700 });
   return folder;
+}
+
+/** Like `makeTemporary`, in a folder that may have to be created. Throws `workspace/invalid`. */
+export function makeTemporaryFolder(base: string): string {
+  return makeTemporary(openBase(base));
 }
 
 /** Creates the missing folders of a workspace in `root`, which exists. */

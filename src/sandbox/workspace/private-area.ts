@@ -6,9 +6,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { toRelativePath, type HostMount, type WorkspacePlace } from '#core';
-import { inConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
-import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, makeInside } from './layout.ts';
+import { failure, quoted, toRelativePath, type Action, type ActionProblem, type HostMount, type OfType } from '#core';
+import { inConfined, isDirectory, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
+import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
 
 export interface PrivateArea {
@@ -27,12 +27,43 @@ const LISTED = { maxFiles: 20_000, maxDepth: 32 };
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_NAMED = 5;
 
-/** The private folders of other skills, and of programs without one, that have run programs in this workspace. */
-export function otherAuthors({ root }: Pick<WorkspacePlace, 'root'>, home: string): readonly string[] {
-  return readdirSync(path.join(root, HOMES_FOLDER)).filter((name) => name !== path.basename(home));
+type InputRequest = NonNullable<OfType<Action, 'run_script'>['inputs']>[number];
+
+export type AreaForSecrets =
+  | { readonly type: 'area'; readonly area?: PrivateArea; readonly warnings: readonly string[] }
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
+
+const BRING = 'bring a file with inputs from workspace://work/... or workspace://out/...';
+
+/** The folders of a program that gets secrets: its own as soon as another skill has run a program in the workspace. */
+export function areaForSecrets(workspace: Workspace, home: string, run: RunFolder): AreaForSecrets {
+  const { place, attached } = workspace;
+  const others = readdirSync(path.join(place.root, HOMES_FOLDER))
+    .filter((name) => name !== path.basename(home))
+    .map((name) => name.replace(/-[0-9a-f]{8}$/, ''));
+  if (others.length === 0) return { type: 'area', warnings: [] };
+  const names = others.map((name) => (name === 'none' ? 'commands without a skill' : quoted(name))).join(', ');
+  if (attached.capabilities.isolation === 'none') {
+    const shares = `this program has secrets and shares work/ and out/ with ${names}`;
+    return { type: 'area', warnings: [`${shares}: this executor cannot separate them`] };
+  }
+  if (!isSeparate(attached))
+    return {
+      type: 'refused',
+      failure: failure(
+        'execution/unavailable',
+        `the program gets secrets, and this executor cannot hide files of ${names} from it`,
+        { hint: 'run it in a session of its own, or with the executor bubblewrap, namespaces or container' },
+      ),
+    };
+  return {
+    type: 'area',
+    area: openPrivateArea(workspace, home, run),
+    warnings: [`this program has secrets, so its work/ and out/ hold no files of ${names}; ${BRING}`],
+  };
 }
 
-export function openPrivateArea({ place, attached, identity }: Workspace, home: string, run: RunFolder): PrivateArea {
+function openPrivateArea({ place, attached, identity }: Workspace, home: string, run: RunFolder): PrivateArea {
   const name = path.basename(home);
   const owner = { mode: 0o700, owner: identity };
   // Programs of another user have to traverse these, but must not change them.
@@ -82,4 +113,36 @@ function publish(from: string, to: string): readonly string[] {
       return writeBeneath(realPath(to), relative.path, file.bytes, { mode }).type === 'written' ? [] : [name];
     });
   return inConfined(from, copyAll, () => []);
+}
+
+/** Host files that the session may read for any program, each at its last target. */
+export function listUserFiles(
+  records: readonly { readonly from: string; readonly to: string }[],
+  mayRead: ((file: string) => boolean) | undefined,
+): readonly InputRequest[] {
+  const byTarget = new Map<string, InputRequest>();
+  for (const { from, to } of records)
+    if (from.startsWith('host://') && mayRead?.(from.slice('host://'.length)) === true) byTarget.set(to, { from, to });
+  return [...byTarget.values()];
+}
+
+/** Names that interpreters and tools run or obey without being told to. */
+const RUN_BY_NAME =
+  /(?:^|\/)(?:\.[^/]*|(?:site|user)customize\.py|conftest\.py|setup\.(?:py|cfg)|pyproject\.toml|tox\.ini|pytest\.ini|[^/]*\.pth|__init__\.py|__main__\.py|__pycache__|package(?:-lock)?\.json|node_modules|[^/]*\.config\.(?:[cm]?[jt]s|json)|(?:GNU)?[Mm]akefile|CMakeLists\.txt|Rakefile|Gemfile|[^/]*\.(?:so|pyc|node|jar|dylib|dll))(?:\/|$)/i;
+
+/** A file of another skill may be data for a program with secrets, but no file that something runs by its name, and no folder. */
+export function refusedForeignInput(inputs: readonly InputRequest[], { place }: Workspace): ActionProblem | undefined {
+  for (const { from, to = '' } of inputs) {
+    if (!from.startsWith('workspace://')) continue;
+    const file = from.slice('workspace://'.length);
+    const problem = RUN_BY_NAME.test(file) || RUN_BY_NAME.test(to) ? 'is run or obeyed by its name' : undefined;
+    const folder = isDirectory(path.join(place.root, file)) ? 'is a folder' : undefined;
+    if (problem === undefined && folder === undefined) continue;
+    return failure(
+      'input/not-allowed',
+      `${quoted(from)} ${problem ?? folder ?? ''} and may come from another skill, and this program gets secrets`,
+      { hint: 'name single data files; copy such a file outside of the workspace and check it to use it' },
+    );
+  }
+  return undefined;
 }

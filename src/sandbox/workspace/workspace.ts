@@ -13,7 +13,6 @@ import {
   type Identity,
   type StagedSkill,
   type WorkspacePlace,
-  type RunResult,
 } from '#core';
 import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
 import { writeFolderOwner } from './folder-owner.ts';
@@ -21,6 +20,7 @@ import {
   invalid,
   ioFailed,
   isRoot,
+  isSeparate,
   makeHome,
   makeInside,
   makeTemporary,
@@ -96,8 +96,6 @@ const SWEEP_MS = 2_000;
 /** An executor that does not end its programs within this time is broken. */
 const DETACH_MS = 30_000;
 const MAX_RUNS = 100_000;
-/** Kinds of isolation under which programs see the files of the host at their own paths. */
-const COPYING: ReadonlySet<RunResult['isolation']> = new Set(['none', 'seatbelt', 'landlock']);
 
 export function openWorkspaces({ base: folder, now = Date.now, keptForMs = WEEK_MS }: WorkspacesOptions): Workspaces {
   const base = openBase(folder);
@@ -250,8 +248,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     if (known !== undefined && (skill.digest === undefined || skill.digest === known.digest)) return known;
     const { digest, path: snapshot } = await takeSnapshot(skill, signal);
     const stagedSkill: StagedSkill = { name: skill.name, digest, snapshot };
-    const { isolation } = attached.capabilities;
-    const mode = COPYING.has(isolation) ? 'copy' : 'mount';
+    const mode = isSeparate(attached) ? 'mount' : 'copy';
     await stageSnapshot({ name: skill.name, digest, path: snapshot }, withSignal({ base, root, mode }, signal));
     record((before) => ({
       ...before,

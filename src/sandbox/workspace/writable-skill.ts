@@ -1,34 +1,17 @@
 /** A writable copy of a skill for one program, because many scripts write beside themselves or into the folder in which they start. */
 import path from 'node:path';
 
-import {
-  toRelativePath,
-  type AttachedWorkspace,
-  type HostMount,
-  type Identity,
-  type RelativePath,
-  type StagedSkill,
-  type WorkspacePlace,
-} from '#core';
+import { toRelativePath, type HostMount, type RelativePath, type StagedSkill } from '#core';
 import { copyTree, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
-import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, makeInside } from './layout.ts';
+import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, isSeparate, makeInside } from './layout.ts';
 import { addedLinks, withSignal } from './snapshots.ts';
+import type { Workspace } from './workspace.ts';
 
 export interface WritableSkill {
   /** Covers the read-only skill. */
   readonly mount: HostMount;
   /** Moves new files to `out/` and removes the copy. Returns what the program wrote, for a person. */
   finish(): Promise<readonly string[]>;
-}
-
-export interface WritableSkillOptions {
-  readonly place: WorkspacePlace;
-  readonly attached: Pick<AttachedWorkspace, 'root' | 'capabilities'>;
-  readonly identity: Identity | undefined;
-  readonly skill: StagedSkill;
-  /** Name of the run, for the folder of the copy. */
-  readonly run: string;
-  readonly signal?: AbortSignal | undefined;
 }
 
 const COPIES_FOLDER = '.copies';
@@ -44,14 +27,16 @@ const MAX_NAMED = 5;
 const WRITES =
   /\bopen\s*\([^)\n]*,\s*(?:mode\s*=\s*)?['"][wax]|\.write_(?:text|bytes)\(|\bmkdirs?\(|makedirs\(|\.(?:to_(?:csv|json|excel|parquet)|savefig|save)\(|sqlite3\.connect|writeFile|appendFile|createWriteStream|>>?\s*["'$\w./]|\b(?:tee|touch|mkdir|mktemp|sed -i|cp|mv|curl -[a-zA-Z]*[oO]|wget)\b/;
 
-/** Whether a script or a command line may write into its own folder. */
-export function mayWriteFiles(code: string): boolean {
-  return WRITES.test(code);
-}
-
-/** Returns nothing for a skill that is too large. */
-export async function writableSkill(options: WritableSkillOptions): Promise<WritableSkill | undefined> {
-  const { place, attached, identity, skill, run, signal } = options;
+/**
+ * Where skills are mounted read-only, a program whose code may write files gets a copy of its skill; not of one that is too large. Elsewhere
+ * skills are copies already. `run` is the name of the run, for the folder of the copy.
+ */
+export async function writableSkill(
+  { place, attached, identity }: Workspace,
+  skill: StagedSkill | undefined,
+  { code, run, signal }: { readonly code: string; readonly run: string; readonly signal?: AbortSignal },
+): Promise<WritableSkill | undefined> {
+  if (skill === undefined || !isSeparate(attached) || !WRITES.test(code)) return undefined;
   const copies = path.join(place.root, COPIES_FOLDER);
   makeInside(place.root, COPIES_FOLDER, { mode: isRoot() ? 0o711 : 0o700, owner: undefined });
   const copy = path.join(copies, run);

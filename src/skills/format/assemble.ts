@@ -4,7 +4,6 @@ import {
   countCharacters,
   hiddenCharacters,
   isLongerThan,
-  isTooLong,
   isValidName,
   quoted,
   readName,
@@ -215,14 +214,14 @@ function splitNamespace(
 function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
   const folder = readName(directory).name;
   const namespaced = splitNamespace(value.value, folder);
-  const { name, problem } = readName(namespaced?.name ?? value.value);
+  const { name, problem, isTooLong } = readName(namespaced?.name ?? value.value);
   if (namespaced !== undefined) {
     const { namespace, name: own } = namespaced;
     const message = `the name ${quoted(value.value)} has the namespace ${quoted(namespace)}; the skill is called ${quoted(own)}, and its whole name finds it too`;
     const edit = isValidName(folder) && value.style !== 'block' ? replacing(value, writeYaml(folder)) : undefined;
     addDiagnostic(report, { code: 'name/invalid', at: value.start, message, edit });
   }
-  if (problem === undefined && name !== undefined && name === folder && !isTooLong(name)) return name;
+  if (isValidName(name) && problem === undefined && name === folder) return name;
 
   const better = isValidName(folder) ? folder : toSlug(value.value);
   const edit = better === undefined || value.style === 'block' ? undefined : replacing(value, writeYaml(better));
@@ -234,7 +233,7 @@ function readWrittenName(report: Report, directory: string, value: ScalarNode): 
     addDiagnostic(report, { code: 'name/invalid', at: value.start, message, hint, edit });
   }
   if (name === undefined) return undefined;
-  if (isTooLong(name)) {
+  if (isTooLong === true) {
     const message = `the name has ${countCharacters(name)} characters, expected at most 64`;
     addDiagnostic(report, { code: 'name/too-long', at: value.start, message, edit });
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { compareText, diagnose, hasOnlyCopies, isNeverSearched, type SkillRoot, type Diagnostic } from '#core';
+import { compareText, diagnose, isNeverSearched, type SkillRoot, type Diagnostic } from '#core';
 import { isInside, monotonicMs, realPath, withForwardSlashes } from '#platform';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
 import { allNames, directoryStatus, listDirectory, type DirectoryIdentity } from './list-directory.ts';
@@ -170,8 +170,9 @@ export class Scan {
       if (!isPassedOver(name)) return true;
       const path = `${group.path}/${name}`;
       this.#explain(path, 'passed-over', name === 'node_modules' ? 'node_modules' : 'hidden');
-      if (!hasOnlyCopies(name)) this.#explainSkills(path, '', `${name} is not searched`);
-      if (group.skill === 'none' && !isNeverSearched(name) && containsSkills(path))
+      const isNever = isNeverSearched(name);
+      if (isNever !== 'copies') this.#explainSkills(path, '', `${name} is not searched`);
+      if (group.skill === 'none' && isNever === false && containsSkills(path))
         this.#report('scan/hidden-skills', path, 'the folder is hidden and contains skills');
       return false;
     });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { exitOf, makeReport, verdictOf } from '../../../src/evals/report/report.ts';
-import { incompleteText, testedText } from '../../../src/evals/report/report-text.ts';
+import { incompleteText, listFacts } from '../../../src/evals/report/report-text.ts';
 import {
   ARMS,
   CASE_STATUSES,
@@ -118,7 +118,11 @@ describe('a report', () => {
       'incomplete: 2 of 4 results were skipped',
     ]);
     expect([exitOf(third, { strict: true }), exitOf(half), exitOf(half, { strict: true })]).toEqual([0, 0, 5]);
-    expect(testedText(half)).toBe('0 of 4 cases tested a model');
+    expect(listFacts(half, String)).toContainEqual({
+      label: 'tested',
+      text: '0 of 4 cases tested a model',
+      isOdd: false,
+    });
   });
 
   test('counts errors as neither passed nor failed', () => {

@@ -12,8 +12,6 @@ import {
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/core/archive-limits.ts';
 import { openArchive, type ArchiveEntry, type OpenedArchive } from '../../../src/packs/archive/archive.ts';
 import { makeTar, makeTarGz } from '../../corpus/archives-make-tar.ts';
 import { makeZip } from '../../corpus/archives-make-zip.ts';
@@ -22,6 +20,8 @@ import { scratch } from '../../skills/registry/support.ts';
 import { harvest } from '../../platform/fs/tree-support.ts';
 import { place, unpack } from './support.ts';
 import { needs } from '../../needs.ts';
+import type { ArchiveLimits } from '../../../src/packs/archive-limits.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const FILES = [
   { name: 'sample/SKILL.md', content: SKILL_TEXT },

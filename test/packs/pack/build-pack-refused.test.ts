@@ -12,12 +12,11 @@ import {
 import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
-
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { buildPack } from '../../../src/packs/pack/build-pack.ts';
 import type { Tree } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { plantDemo, skillText, skillsIn, strict } from './pack-world.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 describe('a pack is refused, with nothing written:', () => {
   const cases: readonly (readonly [what: string, code: string, tree: Tree])[] = [

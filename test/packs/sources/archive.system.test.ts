@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { packRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
 import { needs } from '../../needs.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const sha256 = (file: string): string => `sha256:${createHash('sha256').update(readFileSync(file)).digest('hex')}`;
 

@@ -4,8 +4,6 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { fingerprintFolder } from '../../../src/packs/root/present-files.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
@@ -13,6 +11,7 @@ import { verifies } from '../../conformance/verifies.ts';
 import { harvest, plant } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, plantSource, skillText } from './bring-support.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -5,8 +5,6 @@ import { createServer as createNetServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
-
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import type { StageOptions } from '../../../src/packs/sources/source.ts';
 import { gitEnvironment } from '../../../src/packs/sources/git-repository.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
@@ -16,6 +14,7 @@ import { harvest } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, plantSource, skillText } from './bring-support.ts';
 import { repository, serveFiles, serveSmartly } from './git-world.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const TREE = {
   'README.md': 'x',

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { findOmission } from '../../../src/packs/sources/left-out.ts';
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { collisionKey } from '../../../src/core/path.ts';
 import { openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { hiddenCharacters } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const code = (name: string): string | undefined => portableNameProblem(name)?.code;
 

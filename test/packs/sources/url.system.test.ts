@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { CERTIFICATE } from '../../project/network/certificate.ts';
 import { openPort, openSite } from '../../project/network/network-world.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 function pack(): Buffer {
   return readFileSync(packAs('a.tgz', plantSource({ 'a/SKILL.md': skillText('a') })));

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openSite, type Site } from '../../project/network/network-world.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
+import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const hash = (data: string | Buffer, encoding: 'hex' | 'base64' = 'hex'): string =>
   createHash('sha256').update(data).digest(encoding);

@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 
 import type { Decision } from '../../../src/core/access.ts';
 import { listAccesses, type AccessFacts } from '../../../src/policy/action-access.ts';
-import { readCommandLine } from '../../../src/policy/command/command-line.ts';
 import { decide, type Policy } from '../../../src/policy/policy.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { policyOf } from '../policy-support.ts';
@@ -12,11 +11,25 @@ import { DENIED_LINES, DENIED_RULES, RENAMED_LINES, RENAMED_RULES } from './deni
 import { HARMLESS } from './harmless-lines.ts';
 import { SKILL_COMMANDS, SKILL_POLICY } from './skill-commands.ts';
 
-const VARIABLES = { SKILL_DIR: '/workspace/skills/x' };
+const SKILL = { id: 'project/x', name: 'x' };
 
-function decided(line: string, policy: Policy, facts: AccessFacts = { isolation: 'bubblewrap' }): Decision {
-  const read = readCommandLine(line, { variables: VARIABLES });
-  return decide(policy, listAccesses({ type: 'run_command', command: line }, { ...facts, line: read }));
+async function decided(
+  line: string,
+  policy: Policy,
+  facts: AccessFacts = { isolation: 'bubblewrap' },
+): Promise<Decision> {
+  return decide(policy, await listAccesses({ type: 'run_command', command: line }, { skill: SKILL, ...facts }));
+}
+
+/** The lines whose decision is of this kind. */
+async function linesWith(
+  lines: readonly string[],
+  policy: Policy,
+  isMeant: (decision: Decision) => boolean,
+  facts?: AccessFacts,
+): Promise<readonly string[]> {
+  const decisions = await Promise.all(lines.map((line) => decided(line, policy, facts)));
+  return lines.filter((_, place) => isMeant(decisions[place] ?? expect.fail('no decision')));
 }
 
 function allowedBy(
@@ -29,36 +42,37 @@ function allowedBy(
 
 const bash = (texts: readonly string[]): readonly string[] => texts.map((text) => `Bash(${text})`);
 
-verifies(['POL-6', 'POL-12'], 'no line that runs a program which no rule names is allowed', () => {
+verifies(['POL-6', 'POL-12'], 'no line that runs a program which no rule names is allowed', async () => {
   const renamed = { allow: RENAMED_RULES, lines: RENAMED_LINES };
   const all = [...ATTACKS, renamed].flatMap(({ allow, lines }) => allowedBy(allow, lines));
-  const wrong = all.filter(({ line, policy }) => decided(line, policy).effect === 'allow').map(({ line }) => line);
+  const effects = await Promise.all(all.map(async ({ line, policy }) => (await decided(line, policy)).effect));
+  const wrong = all.filter((_, place) => effects[place] === 'allow').map(({ line }) => line);
   console.log(`wrongly allowed: ${String(wrong.length)} of ${String(all.length)} lines`);
   expect(wrong).toEqual([]);
   expect(all.length).toBeGreaterThanOrEqual(221);
 });
 
-verifies(['POL-6', 'POL-12'], 'no line that may run a denied program is allowed, even if all else is', () => {
+verifies(['POL-6', 'POL-12'], 'no line that may run a denied program is allowed, even if all else is', async () => {
   const policy = policyOf({ allow: ['*'], deny: bash(DENIED_RULES) });
-  const wrong = DENIED_LINES.filter((line) => decided(line, policy).effect === 'allow');
+  const wrong = await linesWith(DENIED_LINES, policy, ({ effect }) => effect === 'allow');
   console.log(`denied and allowed: ${String(wrong.length)} of ${String(DENIED_LINES.length)} lines`);
   expect(wrong).toEqual([]);
 });
 
-verifies('POL-12', 'ordinary lines are allowed by a rule that names their programs', () => {
+verifies('POL-12', 'ordinary lines are allowed by a rule that names their programs', async () => {
   const all = HARMLESS.flatMap(({ allow, lines }) => allowedBy(allow, lines));
-  const refused = all.flatMap(({ line, policy }) => {
-    const { effect, reason } = decided(line, policy);
-    return effect === 'allow' ? [] : [{ line, reason }];
-  });
+  const decisions = await Promise.all(
+    all.map(async ({ line, policy }) => ({ line, ...(await decided(line, policy)) })),
+  );
+  const refused = decisions.flatMap(({ line, effect, reason }) => (effect === 'allow' ? [] : [{ line, reason }]));
   console.log(`harmless and asked about: ${String(refused.length)} of ${String(all.length)} lines`);
   expect(refused).toEqual([]);
   expect(all.length).toBeGreaterThanOrEqual(158);
 });
 
-verifies('POL-12', 'commands of public skills are allowed by rules that name their programs', () => {
+verifies('POL-12', 'commands of public skills are allowed by rules that name their programs', async () => {
   const policy = policyOf({ allow: bash(SKILL_POLICY) });
-  const refused = SKILL_COMMANDS.filter((line) => decided(line, policy).effect !== 'allow');
+  const refused = await linesWith(SKILL_COMMANDS, policy, ({ effect }) => effect !== 'allow');
   console.log(`commands of skills asked about: ${String(refused.length)} of ${String(SKILL_COMMANDS.length)}`);
   expect(refused).toEqual([]);
 });
@@ -86,24 +100,29 @@ const CAPABILITIES: readonly (readonly [AccessFacts, string])[] = [
 verifies(
   'POL-12',
   'the options of a named program are its own affair in a sandbox, and each capability is asked about',
-  () => {
+  async () => {
     const allow = bash(NAMED);
     const policy = policyOf({ allow });
-    expect(OPTIONS.filter((line) => decided(line, policy).effect !== 'allow')).toEqual([]);
-    const asked = CAPABILITIES.flatMap(([facts, tool]) =>
-      OPTIONS.filter((line) => {
-        const decision = decided(line, policy, facts);
-        return (
-          decision.effect !== 'ask' ||
-          decision.risk !== 'high' ||
-          (tool !== decision.tool && facts.isolation !== 'none')
-        );
-      }),
+    expect(await linesWith(OPTIONS, policy, ({ effect }) => effect !== 'allow')).toEqual([]);
+    const asked = await Promise.all(
+      CAPABILITIES.map(([facts, expected]) =>
+        linesWith(
+          OPTIONS,
+          policy,
+          ({ effect, risk, tool }) =>
+            effect !== 'ask' || risk !== 'high' || (tool !== expected && facts.isolation !== 'none'),
+          facts,
+        ),
+      ),
     );
     // A line that sets variables is asked about by its command first.
-    expect(asked.filter((line) => !/^[A-Z_]+=/.test(line))).toEqual([]);
+    expect(asked.flat().filter((line) => !/^[A-Z_]+=/.test(line))).toEqual([]);
     const open = policyOf({ allow: [...allow, 'use_network', 'use_secret', 'mount_write', 'unsafe_local'] });
-    const effects = CAPABILITIES.map(([facts]) => OPTIONS.map((line) => decided(line, open, facts).effect));
+    const effects = await Promise.all(
+      CAPABILITIES.map(([facts]) =>
+        Promise.all(OPTIONS.map(async (line) => (await decided(line, open, facts)).effect)),
+      ),
+    );
     const granted = OPTIONS.map((line) => (/^[A-Z_]+=/.test(line) ? 'ask' : 'allow'));
     expect(effects).toEqual([granted, granted, granted, OPTIONS.map(() => 'ask')]);
   },

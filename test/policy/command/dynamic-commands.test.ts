@@ -51,7 +51,7 @@ describe('commands in the text of a skill', () => {
     '@file.md and @~/.ssh/id_rsa',
   ])('%j has none and stays as it is', (body) => {
     expect(findDynamicCommands(body)).toEqual([]);
-    expect(refuseDynamicCommands(body, REASON)).toEqual({ text: body, count: 0 });
+    expect(refuseDynamicCommands(body, REASON)).toEqual({ text: body, commands: [] });
   });
 });
 
@@ -64,7 +64,7 @@ describe('refused commands', () => {
     ['```!\na\n', `\`\`\`\na\n\`\`\`\n${NOTE}`],
     ['```!', `\`\`\`\n\`\`\`\n${NOTE}`],
   ])('%j becomes %j', (body, text) => {
-    expect(refuseDynamicCommands(body, REASON)).toEqual({ text, count: 1 });
+    expect(refuseDynamicCommands(body, REASON)).toEqual({ text, commands: commandsIn(body) });
   });
 
   test('leave nothing behind that could run', () => {
@@ -87,9 +87,9 @@ describe('refused commands', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         const body = pieces.join('');
-        const { text, count } = refuseDynamicCommands(body, REASON);
+        const { text, commands } = refuseDynamicCommands(body, REASON);
         expect(findDynamicCommands(text)).toEqual([]);
-        expect(text.split(NOTE).length - 1).toBe(count);
+        expect(text.split(NOTE).length - 1).toBe(commands.length);
         for (const command of commandsIn(body)) expect(text).toContain(command);
       }),
       { numRuns: runs(2000) },
@@ -97,8 +97,8 @@ describe('refused commands', () => {
   });
 
   it.each(['!`a` ', '!`', '`', '!', '```!\n', ' !` ` `` ', '```!\n```\n'])('a megabyte of %j is read', (piece) => {
-    const { count } = refuseDynamicCommands(piece.repeat(1_000_000 / piece.length), REASON);
-    expect(count).toBeLessThan(1_000_000);
+    const { commands } = refuseDynamicCommands(piece.repeat(1_000_000 / piece.length), REASON);
+    expect(commands.length).toBeLessThan(1_000_000);
   });
 
   test('a line of unlike runs of backticks is read once', () => {

@@ -12,9 +12,10 @@ import {
 } from '../../../src/runtime/config/config-merge.ts';
 import { SETTINGS, valueAt } from '../../../src/core/config/config-settings.ts';
 import type { Config } from '../../../src/core/config/config.ts';
-import { findGrant, isHostPattern, readHost, readHostPattern } from '../../../src/core/network/host-pattern.ts';
+import { findGrant, readHost, readHostPattern } from '../../../src/core/network/host-pattern.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { anyConfig } from '../../core/config/config-arbitrary.ts';
+import { isProblem } from '../../../src/core/problem.ts';
 
 const user = (config: Config): ConfigLayer => ({ layer: 'user', where: '/home/config.json', config });
 const project = (config: Config): ConfigLayer => ({ layer: 'project', where: '/project/config.json', config });
@@ -164,8 +165,20 @@ describe('layers', () => {
 });
 
 describe('what a project may do', () => {
-  test('every setting has its law', () => {
+  test('every setting has a rule', () => {
     expect(Object.keys(OVERRIDE_RULES)).toEqual(SETTINGS.map(({ key }) => key));
+  });
+
+  test('a rule that ranks values ranks every value of its setting', () => {
+    const ranked = Object.entries(OVERRIDE_RULES).flatMap(([key, rule]) =>
+      typeof rule === 'object' ? [[key, rule.strictest.toSorted()] as const] : [],
+    );
+    const known = ranked.map(([key]) => {
+      const schema = SETTINGS.find((setting) => setting.key === key)?.schema;
+      return [key, schema !== undefined && 'enum' in schema ? schema.enum?.toSorted() : undefined];
+    });
+    expect(ranked.length).toBeGreaterThan(5);
+    expect(ranked).toEqual(known);
   });
 
   test('configurations of the tests are such that the schema takes them', () => {
@@ -283,7 +296,10 @@ describe('what a project may do', () => {
 
 /** Which of some hosts a program could reach. */
 function reachable(config: Config): readonly string[] {
-  const grants = (config.execution?.network ?? []).map(readHostPattern).filter(isHostPattern);
+  const grants = (config.execution?.network ?? []).flatMap((text) => {
+    const read = readHostPattern(text);
+    return isProblem(read) ? [] : [read];
+  });
   return ['example.org', 'a.example.org', 'b.example.org', 'c.b.example.org', '10.0.0.1'].flatMap((name) => {
     const host = readHost(name);
     if (host === undefined) throw new Error(name);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { Config } from '../../../src/core/config/config.ts';
-import { configuredPolicy } from '../../../src/policy/session-policy.ts';
+import { openPolicies } from '../../../src/policy/session-policy.ts';
 import { loadConfig } from '../../../src/runtime/config/config.ts';
 import type { LoadedConfig } from '../../../src/core/config/loaded-config.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
@@ -326,8 +326,8 @@ describe('a project', () => {
 
   test('that is invalid is named, with its line and problem, where more than reading is denied', async () => {
     const { cwd, home } = makeWorld({ project: '{\n  "tpyo": 1\n}\n' });
-    const { narrowing } = configuredPolicy(await loadConfig({ cwd, home, env: {} }), home);
-    expect(narrowing.map(({ origin }) => origin.where)).toEqual([
+    const { layers } = openPolicies(await loadConfig({ cwd, home, env: {} }), home)({}, { opened: [] });
+    expect(layers.slice(1).map(({ origin }) => origin.where)).toEqual([
       `the configuration is invalid, so only reading is allowed: ${path.join(cwd, '.agent/config.json')}:2: "tpyo" is not a known key; see skillwright config`,
     ]);
   });

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
-import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
+import type { PackageOptions } from '../../../src/sandbox/environments/packages.ts';
+import { executorCandidates } from '../../../src/sandbox/executors/find-executor.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';

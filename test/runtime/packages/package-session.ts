@@ -8,9 +8,9 @@ import type { ExecutorName } from '../../../src/core/execution.ts';
 import type { Observation } from '../../../src/core/observation.ts';
 import type { RunEvent } from '../../../src/core/run-events.ts';
 import type { SessionPolicy } from '../../../src/policy/session-policy.ts';
-import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
-import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
+import type { PackageOptions } from '../../../src/sandbox/environments/packages.ts';
+import { executorCandidates } from '../../../src/sandbox/executors/find-executor.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { wheel } from './package-index.ts';
@@ -33,6 +33,7 @@ export const SCRIPT =
 export const BLOCK = `# /// script\n# dependencies = ["pdf-reader>=2"]\n# ///\n${SCRIPT}`;
 
 export interface Opened {
+  readonly runtime: Runtime;
   readonly session: Session;
   readonly events: readonly RunEvent[];
   readonly home: string;
@@ -99,7 +100,7 @@ export async function open({
   onTestFinished(() => session.close());
   const run: Opened['run'] = (script = 'use.py', askedBy = 'person') =>
     session.perform({ type: 'run_script', skill: 'reader', script, args: [] }, { askedBy });
-  return { session, events, home, run };
+  return { runtime, session, events, home, run };
 }
 
 export const failedWith = (observation: Observation): unknown =>

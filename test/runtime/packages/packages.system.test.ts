@@ -7,6 +7,7 @@ import type { Approve, ApprovalRequest } from '../../../src/core/approval.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
+import { openAllLayers } from '../../../src/sandbox/environments/packages.ts';
 import { BASE, BLOCK, PACKAGES, READER, SCRIPT, failedWith, open } from './package-session.ts';
 import { needs } from '../../needs.ts';
 
@@ -99,7 +100,7 @@ describe('packages of a script', needs('bubblewrap', 'pip'), () => {
     });
     expect(await run()).toMatchObject({ result: { exit_code: 0, output_files: [{ name: 'out/hook' }] } });
     const again = await open({ home, packages: { with: ['hooked'] } });
-    await again.session.execution?.packages.layers.list();
+    await Promise.all(openAllLayers(again.runtime.executionPlaces).map((store) => store.list()));
     expect(existsSync(marker)).toBe(false);
   });
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Observation } from '../../../src/core/observation.ts';
-import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
+import type { PackageOptions } from '../../../src/sandbox/environments/packages.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { openIndex } from './package-index.ts';

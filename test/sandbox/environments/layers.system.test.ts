@@ -17,7 +17,7 @@ const BUILT: BuiltTree = {
   index: 'test',
 };
 
-const layersIn = (folder: string): Layers => openLayers({ folder, identity: undefined });
+const layersIn = (folder: string): Layers => openLayers(folder, undefined);
 
 function filling(text: string): (tree: string) => Promise<BuiltTree> {
   return (tree) => {
@@ -50,7 +50,7 @@ test('a killed build leaves no layer, and the next build removes what it left', 
   const program = `
     import { openLayers } from ${JSON.stringify(module)};
     import { writeFileSync } from 'node:fs';
-    await openLayers({ folder: ${JSON.stringify(folder)}, identity: undefined }).build(${JSON.stringify(KEY)}, async (tree) => {
+    await openLayers(${JSON.stringify(folder)}, undefined).build(${JSON.stringify(KEY)}, async (tree) => {
       writeFileSync(tree + '/half', 'half');
       console.log('filling');
       await new Promise((resolve) => setTimeout(resolve, 60_000));
@@ -64,7 +64,7 @@ test('a killed build leaves no layer, and the next build removes what it left', 
   expect(readdirSync(folder).some((name) => name.startsWith('.build-'))).toBe(true);
   const layers = layersIn(folder);
   expect(await layers.find(KEY)).toBeUndefined();
-  const layer = await layers.build(KEY, filling('whole'));
+  const layer = await layers.build<never>(KEY, filling('whole'));
   expect(readFileSync(path.join(layer.tree, 'bin/tool'), 'utf8')).toBe('whole');
   expect(existsSync(path.join(layer.tree, 'half'))).toBe(false);
   expect(readdirSync(folder)).toEqual([KEY]);
@@ -72,7 +72,7 @@ test('a killed build leaves no layer, and the next build removes what it left', 
 
 test('a changed layer is not used; one that was only touched is', async () => {
   const layers = layersIn(path.join(scratch(), 'layers'));
-  const { tree } = await layers.build(KEY, filling('good'));
+  const { tree } = await layers.build<never>(KEY, filling('good'));
   const tool = path.join(tree, 'bin/tool');
   utimesSync(tool, new Date(0), new Date(0));
   expect(await layers.find(KEY)).toMatchObject({ key: KEY });
@@ -80,7 +80,7 @@ test('a changed layer is not used; one that was only touched is', async () => {
   writeFileSync(tool, 'evil');
   expect(await layers.find(KEY)).toBeUndefined();
   expect(await layers.list()).toEqual([]);
-  const again = await layers.build(KEY, filling('good'));
+  const again = await layers.build<never>(KEY, filling('good'));
   chmodSync(path.join(again.tree, 'bin'), 0o755);
   writeFileSync(path.join(again.tree, 'bin/more'), '');
   expect(await layers.find(KEY)).toBeUndefined();

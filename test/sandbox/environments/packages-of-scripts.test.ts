@@ -3,12 +3,13 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { isPackage, packageArgument, readPackage, type Ecosystem } from '../../../src/core/packages.ts';
+import { packageArgument, readPackage, type Ecosystem } from '../../../src/core/packages.ts';
 import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
 import { declaredPackages } from '../../../src/sandbox/environments/declared-packages.ts';
 import { importedModules } from '../../../src/sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor, type FailedScript } from '../../../src/sandbox/environments/remedies.ts';
 import { scratch } from '../../skills/registry/support.ts';
+import { isProblem } from '../../../src/core/problem.ts';
 
 function inSkill<T>(files: Readonly<Record<string, string>>, read: (directory: ConfinedDirectory) => T): T {
   const folder = scratch();
@@ -36,7 +37,7 @@ describe('a package on the command line', () => {
     ['npm:@scope/name@^9.1.0', 'npm:@scope/name@^9.1.0'],
   ])('%j is %j', (text, argument) => {
     const read = readPackage(text);
-    expect(isPackage(read) ? packageArgument(read) : read.problem).toBe(argument);
+    expect(isProblem(read) ? read.message : packageArgument(read)).toBe(argument);
   });
 
   test.each([
@@ -54,7 +55,7 @@ describe('a package on the command line', () => {
     'npm:-g',
     `a${'>1 '.repeat(99)}!`,
   ])('%j is refused', (text) => {
-    expect(readPackage(text)).toHaveProperty('problem');
+    expect(isProblem(readPackage(text))).toBe(true);
   });
 });
 

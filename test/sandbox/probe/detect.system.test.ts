@@ -10,7 +10,7 @@ import type { Executor, ExecutorName } from '../../../src/core/execution.ts';
 import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { bubblewrapFingerprint } from '../../../src/sandbox/executors/bubblewrap/fingerprint.ts';
 import { ESCAPE_ATTEMPTS } from '../../../src/sandbox/probe/escape-attempts.ts';
-import { chooseExecutor, examineExecutors, type ExecutorCandidate } from '../../../src/sandbox/probe/detect.ts';
+import { chooseExecutor, examineCandidates, type ExecutorCandidate } from '../../../src/sandbox/probe/detect.ts';
 import { probeExecutor, type ProbeReport } from '../../../src/sandbox/probe/probe.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openExecutor } from '../open-executor.ts';
@@ -168,7 +168,7 @@ describe('the choice of an executor', () => {
   test('the matrix has every candidate, with its verdicts or the reasons there are none', async () => {
     const probe = async ({ name }: Executor): Promise<ProbeReport> =>
       name === 'bubblewrap' ? await Promise.resolve(report(name, true)) : await missing();
-    const examined = await examineExecutors({ candidates: candidates.slice(0, 2), probe });
+    const examined = await examineCandidates({ candidates: candidates.slice(0, 2), probe });
     expect(examined.map(({ name, reasons, report: found }) => [name, reasons, found?.isIsolating])).toEqual([
       ['bubblewrap', [], true],
       ['container', ['bubblewrap is not installed'], undefined],

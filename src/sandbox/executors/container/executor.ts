@@ -17,6 +17,7 @@ import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
 import { openEngine, type ContainerOptions, type Engine } from './engine.ts';
+import { DEFAULT_IMAGE } from './image.ts';
 import { field, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
@@ -49,6 +50,7 @@ export function containerExecutor(options: ContainerOptions = {}): Executor {
     throw invalidInput('programs never run as root', 'a user and a group other than 0');
   return {
     name: 'container',
+    image: options.image ?? DEFAULT_IMAGE,
     // Only root can give the folders of a workspace to another user.
     ...(isRoot() ? { identity } : {}),
     attach: async (place) => {

@@ -1,0 +1,83 @@
+/** What an evaluation ends with: one report, the matrix of several, or the comparison of two. Each is shown and written in the same way. */
+import { compareReports, isRegression, type ReportComparison } from '../report/compare-reports.ts';
+import { markdownComparison, terminalComparison } from '../report/compare-text.ts';
+import { REPORT_FORMATS, type WrittenReport } from '../report/formats.ts';
+import { verdictOf, type Thresholds } from '../report/report.ts';
+import type { EvalReport } from '../report/result.ts';
+import { terminalReport, type Look } from '../report/terminal.ts';
+import { portabilityVerdict, type PortabilityReport } from '../subjects/portability.ts';
+import { PORTABILITY_FILES, renderPortability, terminalPortability } from '../subjects/portability-text.ts';
+import { storedReports } from './report-folder.ts';
+
+type ReportFormat = keyof typeof REPORT_FORMATS | 'html';
+
+/** `file` is the default name; a name without a dot is a folder. */
+export type RenderedReport = WrittenReport & { readonly file: string };
+
+export interface EvalOutcome {
+  /** As `--json` prints it. */
+  readonly json: object;
+  /** `impossible`: no subject could run here. */
+  readonly verdict: 'passed' | 'failed' | 'invalid' | 'impossible';
+  readonly reasons: readonly string[];
+  toText(look: Look): readonly string[];
+  /** `folder` is where the file will be. */
+  render(format: ReportFormat, folder?: string): Promise<RenderedReport>;
+}
+
+/** `cwd` is the project, whose stored reports the page shows as a trend. */
+export function toOutcome(report: EvalReport, cwd: string, thresholds: Thresholds): EvalOutcome {
+  const verdict = verdictOf(report, thresholds);
+  return {
+    json: report,
+    verdict: verdict.type,
+    reasons: verdict.type === 'passed' ? [] : verdict.reasons,
+    toText: (look) => terminalReport(report, look),
+    render: (format) => renderReport(report, format, cwd),
+  };
+}
+
+/** HTML and Markdown show what changed since `before`; the other formats show `after`. */
+export function compareOutcomes(before: EvalReport, after: EvalReport, cwd: string): EvalOutcome {
+  const comparison: ReportComparison = compareReports(before, after);
+  return {
+    json: comparison,
+    verdict: isRegression(comparison) ? 'failed' : 'passed',
+    reasons: [],
+    toText: (look) => terminalComparison(comparison, look),
+    render: async (format) =>
+      format === 'markdown'
+        ? { type: 'text', text: markdownComparison(comparison), file: REPORT_FORMATS.markdown.file }
+        : renderReport(after, format, cwd, before),
+  };
+}
+
+/** A matrix has no other formats than JSON, Markdown and HTML. */
+export function toMatrixOutcome(matrix: PortabilityReport, ownFolder: string): EvalOutcome {
+  return {
+    json: matrix,
+    verdict: portabilityVerdict(matrix),
+    reasons: [],
+    toText: (look) => terminalPortability(matrix, look),
+    async render(format, folder) {
+      const known = format === 'markdown' || format === 'html' ? format : 'json';
+      const text = renderPortability(matrix, known, folder === ownFolder);
+      return { type: 'text', text, file: PORTABILITY_FILES[known] };
+    },
+  };
+}
+
+export async function renderReport(
+  report: EvalReport,
+  format: ReportFormat,
+  cwd: string,
+  before?: EvalReport,
+): Promise<RenderedReport> {
+  if (format !== 'html') return { ...REPORT_FORMATS[format].write(report), file: REPORT_FORMATS[format].file };
+  const [{ htmlReport }, { resultView: view }] = await Promise.all([
+    import('../page/report-page.ts'),
+    import('../page/run-view.ts'),
+  ]);
+  const earlier = storedReports(cwd).filter(({ startedAt }) => startedAt < report.startedAt);
+  return { type: 'text', text: htmlReport(report, { view, earlier, before }), file: 'report.html' };
+}

@@ -1,0 +1,80 @@
+/** The decision about an action: the rules, then who asked for it and what its program reaches. */
+import {
+  writeAuthority,
+  type Access,
+  type Action,
+  type Config,
+  type Decision,
+  type OfType,
+  type RunEvent,
+} from '#core';
+import { grantAccess, hostSubject, isContained, listCapabilities, type ProgramFacts } from './action-access.ts';
+import { BY_DEFAULT, decide, type Policy } from './policy.ts';
+
+type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
+
+export interface DecideOptions {
+  readonly program: ProgramFacts;
+  readonly askedBy: AskedBy;
+  readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;
+}
+
+/** The decision with what the program reaches, under the setting for contained programs. */
+export function decideAccesses(
+  policy: Policy,
+  accesses: readonly Access[],
+  { program, askedBy, sandboxed }: DecideOptions,
+): Decision {
+  const found = allowOwnRequest(decide(policy, accesses), askedBy);
+  if (program.isolation === undefined) return found;
+  const allowed = sandboxed === 'allow' && isContained(program) ? allowContained(found, policy, accesses) : found;
+  return { ...allowed, capabilities: listCapabilities(program) };
+}
+
+/** `policy.sandboxed: allow`: what only its default asks about, and what reaches nothing, is allowed. */
+function allowContained(decision: Decision, policy: Policy, accesses: readonly Access[]): Decision {
+  if (decision.effect !== 'ask' || decision.rule !== BY_DEFAULT) return decision;
+  const others = accesses.filter(({ tool }) => tool !== 'run_script' && tool !== 'run_command');
+  if (others.length > 0 && decide(policy, others).effect !== 'allow') return decision;
+  const rule = 'policy.sandboxed: allow';
+  const reason = `${decision.tool} is allowed: ${rule}, and it is fully contained`;
+  return { ...decision, effect: 'allow', rule, reason };
+}
+
+/** A person or program that requests an action need not approve it again, unless a rule says `ask` or the risk is high. */
+function allowOwnRequest(decision: Decision, askedBy: AskedBy): Decision {
+  if (askedBy === 'model' || decision.effect !== 'ask' || decision.rule !== BY_DEFAULT || decision.risk === 'high')
+    return decision;
+  const rule = askedBy === 'person' ? 'a person asked for it' : 'the program asked for it';
+  return { ...decision, effect: 'allow', rule, reason: `${decision.tool} is allowed: ${rule}` };
+}
+
+/** Whether programs may reach the host of a network grant, perhaps after approval. */
+export function mayReach(policy: Policy, grant: string): boolean {
+  return decide(policy, [grantAccess(grant)]).effect !== 'deny';
+}
+
+/**
+ * What a network request may reach. A rule or a person allowed the first address; each redirect needs a rule. Approving an IP address or
+ * `localhost` approves a private address; approving a name that resolves to one does not. Of rules, only those of the configuration and the
+ * program grant private networks, not lists of skills.
+ */
+export function requestRights(
+  policy: Policy,
+  { url, method = 'GET' }: OfType<Action, 'network_request'>,
+  isApproved: boolean,
+): { readonly grants: readonly string[]; readonly decideHost: (name: string, port: number) => boolean } {
+  const { host, port } = hostSubject(url, method);
+  const isNamed = isApproved && host !== undefined && (host.isAddress || host.name === 'localhost');
+  const granted = (policy.layers[0]?.rules ?? []).flatMap(({ effect, subjects }) =>
+    effect === 'allow' && subjects?.kind === 'host' ? [subjects.host.text] : [],
+  );
+  return {
+    grants: isNamed ? [...granted, `private://${writeAuthority(host, port)}`] : granted,
+    decideHost(name, at) {
+      if (name === host?.name && at === port) return true;
+      const subject = hostSubject(`https://${name.includes(':') ? `[${name}]` : name}:${String(at)}/`, 'GET');
+      return decide(policy, [{ tool: 'network_request', subject }]).effect === 'allow';
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { inConfined, openConfined, PROGRAM_FOLDERS } from '#platform';
+import { inspectMachine, type ProgramMachine } from '../programs/preflight.ts';
+import { packageOfModule } from './import-names.ts';
+import { importedModules } from './import-scan.ts';
+import { mentionedPackages } from './remedies.ts';
+import { readSkillText } from './skill-text.ts';
+
+/** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
+export interface SuggestedPackage {
+  /** As on the command line; absent where the package of a module is not known. */
+  readonly package?: string;
+  readonly module: string;
+  readonly neededBy: string;
+}
+
+const MAX_SCRIPTS = 200;
+
+export function scriptsIn(snapshot: string): readonly string[] {
+  const { files } = inConfined(
+    snapshot,
+    (folder) => folder.list({ maxFiles: 5_000, maxDepth: 8 }),
+    () => ({ files: [] }),
+  );
+  return files
+    .map(({ path }) => path)
+    .filter((path) => /^scripts\/.*\.(?:py|[cm]?[jt]s|sh|bash)$/.test(path) && !path.endsWith('/__init__.py'))
+    .slice(0, MAX_SCRIPTS);
+}
+
+/** What scripts import beyond the declared packages. Names come from a fixed list or from the documents of the skill. */
+export async function suggestedPackages(
+  snapshot: string,
+  scripts: readonly string[],
+  declared: ReadonlySet<string>,
+  machine: ProgramMachine,
+): Promise<readonly SuggestedPackage[]> {
+  const opening = openConfined(snapshot);
+  if (opening.type === 'failed') return [];
+  const { directory } = opening;
+  try {
+    const mentioned = mentionedPackages(readSkillText(directory, 'SKILL.md') ?? '');
+    const python = new Map<string, string>();
+    const node = new Map<string, string>();
+    for (const script of scripts) {
+      const imported = importedModules(directory, script);
+      for (const module of imported.python) if (!python.has(module)) python.set(module, script);
+      for (const name of imported.node) if (!node.has(name)) node.set(name, script);
+    }
+    const missing = await missingModules([...python.keys()], machine);
+    const suggested = missing.map((module) => {
+      const named = packageOfModule(module) ?? mentioned.python.find((name) => plain(name) === plain(module));
+      return { package: named, module, neededBy: python.get(module) ?? '' };
+    });
+    const packages = [...node].map(([name, neededBy]) => ({ package: `npm:${name}`, module: name, neededBy }));
+    return [...suggested, ...packages].filter(
+      (one) => !declared.has(one.module) && !declared.has((one.package ?? '').replace(/^npm:/, '')),
+    );
+  } finally {
+    directory.close();
+  }
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]/g, '');
+}
+
+const FIND_MODULES = `
+import sys
+from importlib.util import find_spec
+for name in sys.argv[1:]:
+    if find_spec(name) is None:
+        print(name)
+`;
+
+/** The modules that the Python of programs does not have. */
+export async function missingModules(
+  names: readonly string[],
+  { inspect, programFolders }: ProgramMachine,
+): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const ask = inspect ?? inspectMachine([...programFolders, ...PROGRAM_FOLDERS]);
+  return ((await ask(['python3', '-I', '-c', FIND_MODULES, ...names])) ?? '').split('\n').filter((name) => name !== '');
+}

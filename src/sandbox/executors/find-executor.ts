@@ -1,0 +1,101 @@
+/** The executors of this machine: how each is made, and which one programs use. */
+import path from 'node:path';
+
+import { NOBODY, type Executor, type ProgramSpec, type SkillError } from '#core';
+import { sha256 } from '#platform';
+import { VERSION } from '../../version.ts';
+import { openBridge, openPortProxy, type Bridge } from '../network/bridge.ts';
+import {
+  chooseExecutor,
+  examineCandidates,
+  type ChooseOptions,
+  type ExecutorCandidate,
+  type ExecutorExamination,
+} from '../probe/detect.ts';
+import { isRoot } from '../workspace/layout.ts';
+import { bubblewrapExecutor } from './bubblewrap/executor.ts';
+import { bubblewrapFingerprint } from './bubblewrap/fingerprint.ts';
+import type { ContainerOptions } from './container/engine.ts';
+import { containerExecutor } from './container/executor.ts';
+import { landlockExecutor, landlockFingerprint } from './landlock/executor.ts';
+import { localExecutor } from './local.ts';
+import { macosExecutor } from './macos/macos.ts';
+import { namespacesExecutor } from './namespaces/executor.ts';
+import { namespacesFingerprint } from './namespaces/fingerprint.ts';
+
+export interface ExecutorSettings {
+  readonly container?: ContainerOptions;
+  /** Folder for the sockets to granted hosts. */
+  readonly bridgeFolder: string;
+}
+
+const NOT_KNOWN = { isKnown: false };
+
+/** All executors of this operating system, in the order in which `auto` tries them. */
+export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
+  // If this process is root, programs run as another user, who must own the socket to granted hosts.
+  const identity = isRoot() ? NOBODY : undefined;
+  const bridge = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom'], isInImage = false): Promise<Bridge> =>
+    openBridge({ hosts, proxyFrom, isInImage, folder: bridgeFolder, identity });
+  const [isLinux, isMac] = [process.platform === 'linux', process.platform === 'darwin'];
+  const candidates: readonly (readonly [Executor['name'], boolean, ExecutorCandidate['make'], () => unknown])[] = [
+    ['bubblewrap', true, ({ isKnown } = NOT_KNOWN) => bubblewrapExecutor({ isKnown, bridge }), bubblewrapFingerprint],
+    [
+      'namespaces',
+      isLinux,
+      ({ isKnown } = NOT_KNOWN) => namespacesExecutor({ isKnown, bridge }),
+      namespacesFingerprint,
+    ],
+    ['macos', isMac, () => macosExecutor(), () => ''],
+    [
+      'container',
+      true,
+      () => containerExecutor({ ...container, bridge: (hosts, proxyFrom) => bridge(hosts, proxyFrom, true) }),
+      () => container,
+    ],
+    [
+      'landlock',
+      isLinux,
+      () => landlockExecutor({ openProxy: (hosts, proxyFrom) => openPortProxy({ hosts, proxyFrom }) }),
+      landlockFingerprint,
+    ],
+    ['local', true, () => localExecutor(), () => ''],
+  ];
+  return candidates.flatMap(([name, isOffered, make, settings]) =>
+    isOffered ? [{ name, make, fingerprint: sha256(JSON.stringify([VERSION, name, settings()])) }] : [],
+  );
+}
+
+export interface FoundExecutor {
+  readonly executor: Executor;
+  /** Identifies version, sandbox and image for records. Absent for a custom executor. */
+  readonly profile?: string;
+  /** Only scripts of built-in skills may run; this error is for everything else. */
+  readonly restriction?: SkillError | undefined;
+}
+
+interface FindOptions extends Pick<ChooseOptions, 'allowWeaker' | 'runsBuiltIn' | 'onTrial'> {
+  readonly cacheDir: string | undefined;
+}
+
+/** Returns the given executor, the one with that name, or the first that isolates. */
+export async function findExecutor(
+  choice: 'auto' | Executor['name'] | Executor,
+  settings: ExecutorSettings,
+  { cacheDir, ...options }: FindOptions,
+): Promise<FoundExecutor> {
+  if (typeof choice === 'object') return { executor: choice };
+  const candidates = executorCandidates(settings);
+  const { executor, restriction } = await chooseExecutor(choice, {
+    candidates,
+    ...options,
+    cacheDirectory: cacheDir === undefined ? undefined : path.join(cacheDir, 'executors'),
+  });
+  const { fingerprint = '' } = candidates.find(({ name }) => name === executor.name) ?? {};
+  return { executor, profile: `sha256:${fingerprint}`, restriction };
+}
+
+/** Probes what each executor blocks on this machine. */
+export function examineExecutors(settings: ExecutorSettings): Promise<readonly ExecutorExamination[]> {
+  return examineCandidates({ candidates: executorCandidates(settings) });
+}

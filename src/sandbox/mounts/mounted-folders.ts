@@ -1,0 +1,99 @@
+import path from 'node:path';
+
+import { isWeaker, printable, shellWord, type AttachedWorkspace, type HostMount } from '#core';
+import { isSeparate } from '../workspace/layout.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import type { CheckedMount } from './check-mount.ts';
+import { mountEntries, type MountEntriesOptions } from './mount-entries.ts';
+
+/** The host folders that one program sees. */
+export interface MountedFolders {
+  readonly mounts: readonly HostMount[];
+  /** Where the program sees the folders. */
+  readonly targets: readonly string[];
+  /** Where the program sees the project. */
+  readonly project: string | undefined;
+  readonly warnings: readonly string[];
+  /**
+   * A command that starts the program only if each folder is the one that was checked. Executors mount by path, so between check and mount
+   * another process could put a different folder or a link there.
+   */
+  readonly verify: (argv: readonly string[]) => readonly string[];
+  /** To be called after the program; returns further warnings. */
+  readonly finish: () => readonly string[];
+}
+
+interface MountFoldersOptions extends Pick<MountEntriesOptions, 'isProtected' | 'skillRoots'> {
+  readonly isHidden: (absolute: string, relative: string) => boolean;
+}
+
+/** Hidden files that a warning names. */
+const MAX_NAMED = 5;
+/** The exit code of a program that was not started. */
+const NOT_VERIFIED = 125;
+
+export function mountFolders(
+  { place, attached }: Workspace,
+  mounts: readonly CheckedMount[],
+  { isHidden, ...rules }: MountFoldersOptions,
+): MountedFolders {
+  const { isolation } = attached.capabilities;
+  const isIsolating = isolation !== 'none';
+  const found = mounts.map((mount) => ({
+    ...mount,
+    ...mountEntries(mount, {
+      ...rules,
+      workspace: place.root,
+      root: attached.root,
+      isIsolating,
+      isHidden: (relative) => isHidden(path.join(mount.source, relative), relative),
+    }),
+  }));
+  return {
+    mounts: found.flatMap((each) => each.mounts),
+    targets: found.map(({ target }) => target),
+    finish: () => found.flatMap((each) => each.finish()),
+    verify: (argv) => (found.length === 0 ? argv : verifiedCommand(argv, found, attached)),
+    project: found.find(({ isProject }) => isProject)?.target,
+    warnings: found.flatMap(({ source, access, hidden, target, mounts: entries }) => [
+      ...(target === source ? [] : [`programs see ${printable(source)} as ${printable(target)}`]),
+      ...hiddenWarning(source, hidden),
+      ...(isWeaker(isolation) && access === 'write' ? fixedFolders(entries.slice(1)) : []),
+      ...(isIsolating || access === 'write'
+        ? []
+        : [`without isolation ${printable(source)} is not protected from being changed`]),
+    ]),
+  };
+}
+
+function verifiedCommand(
+  argv: readonly string[],
+  folders: readonly { readonly target: string; readonly inode: string }[],
+  attached: AttachedWorkspace,
+): readonly string[] {
+  const stat = process.platform === 'darwin' && !isSeparate(attached) ? 'stat -f %d:%i' : 'stat -c %d:%i';
+  const checks = folders.map(
+    ({ target, inode }) =>
+      `[ "$(${stat} ${shellWord(target)})" = ${inode} ] || { echo ${shellWord(`skillwright: ${target} was replaced after it was checked`)} >&2; exit ${String(NOT_VERIFIED)}; }`,
+  );
+  return ['/bin/sh', '-c', `${checks.join('\n')}\nexec "$@"`, 'sh', ...argv];
+}
+
+/** Path rules allow a folder with all that is in it, so one with exceptions is allowed entry by entry. */
+function fixedFolders(covers: readonly HostMount[]): readonly string[] {
+  const folders = [...new Set(covers.map(({ target }) => path.dirname(target)))];
+  if (folders.length === 0) return [];
+  const [names, holds] = [nameSome(folders), `which hold protected or hidden files`];
+  return [`under landlock programs change files, but create, rename and delete nothing directly in ${names}, ${holds}`];
+}
+
+function nameSome(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? [`${String(names.length - MAX_NAMED)} more`] : [];
+  return [...names.slice(0, MAX_NAMED).map((name) => printable(name)), ...more].join(', ');
+}
+
+/** The folder of our own records is always hidden and never needed. */
+function hiddenWarning(source: string, hidden: readonly string[]): readonly string[] {
+  const names = hidden.filter((name) => name !== '.agent');
+  return names.length === 0 ? [] : [`hidden from programs in ${printable(source)}: ${nameSome(names)}`];
+}

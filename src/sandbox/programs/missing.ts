@@ -1,0 +1,80 @@
+import { scriptPath, type SkillEntry, type StagedSkill } from '#core';
+import { inConfined, type ConfinedDirectory } from '#platform';
+import type { ProgramAction } from '../environments/declared-needs.ts';
+import type { PreparedPackages } from '../environments/layer-mounts.ts';
+import { findMissing, type MissingRequirement, type ProgramMachine } from './preflight.ts';
+import { scriptRequirements, skillRequirements, type Requirement } from './skill-requirements.ts';
+
+export interface MissingRequirements {
+  /** Requirements that this program cannot run without. */
+  readonly blocking: readonly MissingRequirement[];
+  /** Everything that the skill is missing; evaluated on demand, possibly while the program runs. */
+  readonly all: () => Promise<readonly MissingRequirement[]>;
+}
+
+/** What a program gets besides its packages. */
+interface Provided {
+  readonly env: Readonly<Record<string, string>>;
+  readonly network: readonly string[];
+}
+
+export type FindMissingFor = (
+  skill: SkillEntry,
+  staged: StagedSkill,
+  action: ProgramAction,
+  packages: PreparedPackages,
+  provided: Provided,
+) => Promise<MissingRequirements>;
+
+/**
+ * Checks the requirements of a skill with its first program (EXEC-10) and caches the result by digest. Requirements of this program are
+ * checked first.
+ */
+export function openRequirements(machine: ProgramMachine): FindMissingFor {
+  const examined = new Map<string, readonly MissingRequirement[]>();
+  return async (skill, { digest, snapshot }, action, packages, { env, network }) => {
+    const script = action.type === 'run_script' ? scriptPath(action) : undefined;
+    const isOwn = ({ neededBy }: { readonly neededBy: string }): boolean => neededBy === script;
+    const hasPackages = packages.layers.length > 0 || packages.venv !== undefined;
+    const known = hasPackages ? undefined : examined.get(digest);
+    if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
+    const check = (some: readonly Requirement[]): Promise<readonly MissingRequirement[]> =>
+      findMissing(
+        some.filter(({ kind }) => !isInstalled(kind, packages)),
+        { ...machine, variables: Object.keys(env), hasNetwork: network.length > 0 },
+      );
+    const read = (from: (directory: ConfinedDirectory) => readonly Requirement[]): readonly Requirement[] =>
+      inConfined(snapshot, from, () => []);
+    const needs = (): readonly Requirement[] => {
+      const { controls, compatibility } = skill;
+      return read((directory) => skillRequirements({ directory, requires: controls.requires, compatibility }));
+    };
+    const all = async (): Promise<readonly MissingRequirement[]> => {
+      const missing = await check(needs());
+      if (!hasPackages) examined.set(digest, missing);
+      return missing;
+    };
+    if (machine.inspect === undefined) {
+      // The program waits for this check, so other requirements are checked only if something is missing, or while it runs.
+      const isReady =
+        script === undefined || (await check(read((directory) => scriptRequirements(directory, script)))).length === 0;
+      return { blocking: isReady ? [] : await check(firstOfEach(needs()).filter(isOwn)), all };
+    }
+    // These checks run programs in the sandbox, so they must finish before this program starts.
+    const missing = await all();
+    return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
+  };
+}
+
+/** Packages of a layer were resolved for the program as a whole; the user knows what is in a virtual environment. */
+function isInstalled(kind: Requirement['kind'], { layers, venv }: PreparedPackages): boolean {
+  if (kind === 'python-package' && venv !== undefined) return true;
+  return layers.some(({ ecosystem }) => kind === `${ecosystem}-package`);
+}
+
+/** A shared requirement is reported for the first file that needs it. */
+function firstOfEach(needs: readonly Requirement[]): readonly Requirement[] {
+  const isSame = (one: Requirement, other: Requirement): boolean =>
+    one.kind === other.kind && one.name === other.name && one.range === other.range;
+  return needs.filter((need, place) => needs.findIndex((other) => isSame(need, other)) === place);
+}

@@ -1,0 +1,65 @@
+import {
+  failure,
+  isBelowScripts,
+  nearest,
+  quoted,
+  scriptPath,
+  toRelativePath,
+  type ActionProblem,
+  type StagedSkill,
+  type Action,
+  type OfType,
+} from '#core';
+import { inConfined, type ConfinedDirectory } from '#platform';
+import type { ProgramAction } from '../environments/declared-needs.ts';
+import { scriptCommand, shellCommand } from './interpreter.ts';
+
+/** `code` is the script or the command line, to tell what it may do. */
+export type ProgramCommand =
+  | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }
+  | { readonly type: 'refused'; readonly failure: ActionProblem };
+
+type RunScript = OfType<Action, 'run_script'>;
+
+/** As much of a script as is searched for what it does. */
+const CODE_BYTES = 256 * 1024;
+const MAX_SCRIPT_BYTES = 8 * 1024 * 1024;
+
+/** Builds the command of a program. A script is read from the staged copy that will run. */
+export function programCommand(action: ProgramAction, staged: StagedSkill | undefined, root: string): ProgramCommand {
+  if (action.type !== 'run_script')
+    return { type: 'command', argv: shellCommand(action.command), code: action.command };
+  return staged === undefined ? { type: 'command', argv: [], code: '' } : commandForScript(action, staged, root);
+}
+
+function commandForScript(action: RunScript, { name, snapshot }: StagedSkill, root: string): ProgramCommand {
+  // An absolute path inside the workspace means the same file.
+  const home = `${root}/skills/${name}/`;
+  const asked = action.script.startsWith(home) ? action.script.slice(home.length) : action.script;
+  const reading = toRelativePath(scriptPath({ ...action, script: asked }));
+  if (reading.type === 'refused') return reading;
+  const read = (directory: ConfinedDirectory): ProgramCommand => {
+    const file = directory.read(reading.path, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
+    if (file.type === 'failed') return unknownScript(action, listScripts(directory, action));
+    const { bytes, isExecutable } = file;
+    const command = scriptCommand({ path: `${home}${reading.path}`, bytes, isExecutable }, action.args);
+    return command.type === 'refused' ? command : { ...command, code: bytes.subarray(0, CODE_BYTES).toString('utf8') };
+  };
+  return inConfined(snapshot, read, () => unknownScript(action, []));
+}
+
+function listScripts(directory: ConfinedDirectory, { anywhere }: RunScript): readonly string[] {
+  const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
+  return files.map(({ path }) => path).filter((path) => anywhere === true || isBelowScripts(path));
+}
+
+function unknownScript(action: RunScript, scripts: readonly string[]): ProgramCommand {
+  const { script } = action;
+  const near = nearest(scriptPath(action), scripts, 5);
+  return {
+    type: 'refused',
+    failure: failure('script/unknown', `there is no script ${quoted(script)} in the skill`, {
+      nearest: near.length > 0 ? near : scripts.slice(0, 5),
+    }),
+  };
+}
