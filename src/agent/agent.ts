@@ -61,16 +61,20 @@ interface Beginning {
 }
 
 async function runInside(given: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
-  const options = withIdempotencyKey(given, past?.idempotencyKey);
-  const limits = wholeBudget(options.budget);
-  const { now = () => performance.now() } = options;
-  const replay = past === undefined ? undefined : replayRun(past, options.model);
+  const limits = wholeBudget(given.budget);
+  const { now = () => performance.now() } = given;
+  const replay = past === undefined ? undefined : replayRun(past, given.model);
   const elapsedBefore = past?.elapsedMs ?? 0;
   const startedAt = now() - elapsedBefore;
   let state: AgentState = FIRST_STATE;
-  const run = await startRecorded(options, limits, replay, (event) => {
-    state = reduceAgent(state, event, now() - startedAt);
-  });
+  const { run, options } = await startRecorded(
+    withIdempotencyKey(given, past?.idempotencyKey),
+    limits,
+    replay,
+    (event) => {
+      state = reduceAgent(state, event, now() - startedAt);
+    },
+  );
   const stop = openStop(options.signal, Math.max(0, limits.wallMs - elapsedBefore));
   try {
     onStart?.(run.id);
@@ -94,7 +98,26 @@ function withIdempotencyKey(options: AgentOptions, recorded: string | undefined)
   return { ...options, run: { ...options.run, execution: { ...execution, idempotencyKey } } };
 }
 
-export function startRecorded(
+/** Starts the run, without programs if no executor is usable and the caller accepts that. Returns the options that it has. */
+export async function startRecorded(
+  options: AgentOptions,
+  limits: Budget,
+  replay: Replay | undefined,
+  follow: NonNullable<RunOptions['follow']>,
+): Promise<{ readonly run: Run; readonly options: AgentOptions }> {
+  try {
+    return { run: await startRun(options, limits, replay, follow), options };
+  } catch (error) {
+    const { onProgramsUnavailable, run: { execution, ...rest } = {} } = options;
+    const isMissing = execution !== undefined && isSkillError(error) && error.code === 'executor/unavailable';
+    if (!isMissing || onProgramsUnavailable === undefined) throw error;
+    onProgramsUnavailable(error);
+    const without = { ...options, run: rest };
+    return { run: await startRun(without, limits, replay, follow), options: without };
+  }
+}
+
+function startRun(
   options: AgentOptions,
   limits: Budget,
   replay: Replay | undefined,

@@ -105,7 +105,7 @@ interface ChatState {
 /** The run starts with the first message. It throws `run/resumed` if another run already continues the earlier chat. */
 export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
   // Subagents inherit the options of the run, so that their events arrive here as well.
-  const options = {
+  let options = {
     ...given,
     run: {
       ...given.run,
@@ -140,7 +140,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
     }
     const startedAt = now();
     const claim = earlier?.path === undefined ? {} : { claim: openClaim({ folder: earlier.path, again }) };
-    run = await startRecorded(
+    const started = await startRecorded(
       { ...options, request, run: { ...options.run, ...claim } },
       budget,
       undefined,
@@ -151,6 +151,9 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
         state = reduceAgent(state, event, now() - startedAt);
       },
     );
+    ({ run } = started);
+    if (started.options.run?.execution === undefined)
+      options = { ...options, run: { ...options.run, execution: undefined } };
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
     return run;
   };

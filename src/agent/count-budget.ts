@@ -1,5 +1,6 @@
 /** Counts the usage of a run from its events alone, so that a resumed run continues to count. */
 import {
+  BUDGET_NAMES,
   DEFAULT_BUDGET,
   invalidInput,
   nearest,
@@ -62,6 +63,13 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
   }
 }
 
+/** The usage of a record, whose lines have their milliseconds since the start. */
+export function countUsage(lines: Iterable<{ readonly event: RunEvent; readonly elapsed: number }>): Budget {
+  let used = NOTHING_USED;
+  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
+  return used;
+}
+
 /** Adds the usage of a subagent. Its turns do not count, because they belong to its own conversation. */
 function withPart(used: Budget, part: Budget): Budget {
   return {
@@ -89,15 +97,6 @@ export function budgetLeft(used: Budget, limits: Budget): Budget {
 export function endedBudget(used: Budget, limits: Budget): keyof Budget | undefined {
   return (['turns', 'tokens', 'wallMs'] as const).find((name) => used[name] >= limits[name]);
 }
-
-export const BUDGET_NAMES: readonly (keyof Budget)[] = [
-  'turns',
-  'toolCalls',
-  'scriptRuns',
-  'contextTokens',
-  'tokens',
-  'wallMs',
-];
 
 const BUDGET_WORDS: Readonly<Record<keyof Budget, string>> = {
   turns: 'turns',

@@ -21,7 +21,7 @@ import { repeatedTurns } from './state.ts';
 import { ownResult, type CallOutcome } from './agent-tools.ts';
 import { loadedBy, orderCalls, plannedActions } from './selection.ts';
 import { delegate } from './subagent.ts';
-import { readInput, readTexts } from '#tools';
+import { readInput } from '#tools';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 
 /** The state between two turns. */
@@ -334,9 +334,8 @@ function readChoice(decision: AgentDecision, skills: readonly SkillEntry[]): Cho
   const names = skills.map(({ name }) => name);
   const reading = readInput(chooseSchema(names), call.input);
   if (reading.type === 'refused') return { type: 'unclear', reason: reading.failure.message };
-  const accepted = readTexts(reading.input, 'accepted');
-  const rejected = readTexts(reading.input, 'rejected');
-  const missing = names.filter((name) => accepted.includes(name) === rejected.includes(name));
+  const [accepted, rejected] = ['accepted', 'rejected'].map((key) => [reading.input[key] ?? []].flat());
+  const missing = names.filter((name) => accepted?.includes(name) === rejected?.includes(name));
   if (missing.length > 0) {
     const list = missing.map((name) => quoted(name)).join(', ');
     return { type: 'unclear', reason: `each skill must be in exactly one of the two lists; check ${list}` };
@@ -344,7 +343,7 @@ function readChoice(decision: AgentDecision, skills: readonly SkillEntry[]): Cho
   return {
     type: 'chosen',
     call,
-    accepted: skills.filter(({ name }) => accepted.includes(name)),
-    rejected: skills.filter(({ name }) => rejected.includes(name)),
+    accepted: skills.filter(({ name }) => accepted?.includes(name)),
+    rejected: skills.filter(({ name }) => rejected?.includes(name)),
   };
 }

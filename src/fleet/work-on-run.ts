@@ -5,8 +5,8 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { lastAnswer, resumeAgent, runAgent, type AgentOptions, type AgentResult } from '#agent';
-import { isSkillError, SkillError, type Model } from '#core';
+import { resumeAgent, runAgent, type AgentOptions, type AgentResult } from '#agent';
+import { isSkillError, lastAnswer, SkillError, type Model } from '#core';
 import { readRun, toTraceId } from '#journal';
 import { createRuntime } from '#packs';
 import type { Runtime, RuntimeOptions } from '#runtime';
@@ -182,9 +182,9 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
 
 /** The result of a record that is complete: its worker was lost before it could say so. */
 function finishedRun(folder: string): Finished | undefined {
-  const { info } = readRun(folder);
+  const { info, lines } = readRun(folder);
   if (info.outcome !== 'done' && info.outcome !== 'degraded' && info.outcome !== 'failed') return undefined;
-  return { outcome: info.outcome, answer: lastAnswer(folder), reason: info.reason };
+  return { outcome: info.outcome, answer: lastAnswer(lines), reason: info.reason };
 }
 
 /** The model is called only when the record of everything before the call is stored. */

@@ -1,4 +1,4 @@
-import { defined, SkillError, type Config, type Model } from '#core';
+import { defined, SkillError, toProblem, type Config, type Model } from '#core';
 import {
   LOCAL_PROVIDERS,
   isLocalProvider,
@@ -23,7 +23,7 @@ import { readModelName, requestParams, settingsOfConfig, type ModelSettings } fr
 import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
 import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
 import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';
-import { ModelProblem, hideSecrets } from './problem.ts';
+import { hideSecrets, isModelProblem } from './problem.ts';
 import { REAL_SURROUNDINGS, RETRY_POLICY, type RetryPolicy, type RetrySurroundings } from './retry.ts';
 import { proxiedFetch } from '#platform';
 
@@ -318,8 +318,8 @@ async function askForModels(baseUrl: string, apiKey: string, signal: AbortSignal
   try {
     return await servedModels(baseUrl, { signal, timeoutMs: ASK_MS, headers: bearer(apiKey) });
   } catch (error) {
-    if (!(error instanceof ModelProblem)) throw error;
-    throw unavailable('openai-compatible', error.message, 'name the model, or check the base URL');
+    const { message } = toProblem(error, isModelProblem);
+    throw unavailable('openai-compatible', message, 'name the model, or check the base URL');
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ModelProblem } from './problem.ts';
+import { toProblem } from '#core';
+import { isModelProblem, type ModelProblem } from './problem.ts';
 
 export interface RetryPolicy {
   /** Including the first attempt. */
@@ -71,8 +72,7 @@ async function attempted<T>(
   try {
     return { type: 'done', value: await attempt() };
   } catch (error) {
-    if (!(error instanceof ModelProblem)) throw error;
-    return { type: 'gave-up', problem: error };
+    return { type: 'gave-up', problem: toProblem(error, isModelProblem) };
   }
 }
 

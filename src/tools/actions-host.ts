@@ -1,13 +1,5 @@
 import { jsonSchema, isProblem, type Offer, type ToolRow, type Observation, type OfType } from '#core';
-import {
-  buildInputSchema,
-  isSet,
-  readLineRange,
-  located,
-  readNumber,
-  readOptionalText,
-  readText,
-} from './parameters.ts';
+import { isSet, readLineRange, located, readNumber, readOptionalText, readText } from './parameters.ts';
 import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder } from './wording.ts';
 import { toBareHash, showRead } from './actions-read.ts';
@@ -30,7 +22,7 @@ const readFile: ToolRow = {
   description: 'Read one file or some of its lines.',
   action: 'read_file',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         path: pathParameter(offer),
@@ -79,7 +71,7 @@ const listDirectory: ToolRow = {
   name: 'list_dir',
   description: 'List the contents of a folder. Opens no file.',
   action: 'list_dir',
-  schema: (offer) => buildInputSchema('Which folder.', { path: pathParameter(offer) }, ['path']),
+  schema: (offer) => jsonSchema.section('Which folder.', { path: pathParameter(offer) }, ['path']),
   isOffered: canRead,
   toActions(input, offer) {
     const path = readText(input, 'path');
@@ -119,7 +111,7 @@ const grep: ToolRow = singleAction({
   description: 'Find lines that match a regular expression, in a file or below a folder.',
   action: 'grep',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'What to search for, and where.',
       {
         pattern: jsonSchema.text('A JavaScript regular expression, without slashes around it.'),
@@ -158,7 +150,7 @@ const writeFile: ToolRow = singleAction({
   description: 'Write a whole file of the project or the workspace. The user may be asked first.',
   action: 'write_file',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         path: jsonSchema.text('Relative to the project, or workspace://path.'),
@@ -181,7 +173,7 @@ const deleteFile: ToolRow = singleAction({
   name: 'delete_file',
   description: 'Move a file of the project to the trash. The user may be asked first.',
   action: 'delete_file',
-  schema: () => buildInputSchema('Which file.', { path: jsonSchema.text('Relative to the project.') }, ['path']),
+  schema: () => jsonSchema.section('Which file.', { path: jsonSchema.text('Relative to the project.') }, ['path']),
   toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
   toResult: ({ path, trash }) => ({ ok: true, path, trash }),
   isOffered: hasHost,
@@ -192,7 +184,7 @@ const networkRequest: ToolRow = singleAction({
   description: 'Send a request to a server. Only granted hosts can be reached; the user may be asked first.',
   action: 'network_request',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'The request.',
       {
         url: jsonSchema.text('The address, http or https.'),

@@ -1,6 +1,5 @@
 import { jsonSchema, isObject, type JsonSchema, type ObjectSchema, type Offer, type Action, type OfType } from '#core';
 import {
-  buildInputSchema,
   isSet,
   readList,
   named,
@@ -27,7 +26,7 @@ export const environment: JsonSchema = {
 
 export const timeout = jsonSchema.count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
 
-const input: ObjectSchema = buildInputSchema(
+const input: ObjectSchema = jsonSchema.section(
   'A file.',
   {
     from: jsonSchema.text('artifact://name[@version], host://path, workspace://path or skill://name/path.'),
@@ -43,7 +42,7 @@ const input: ObjectSchema = buildInputSchema(
   ['from'],
 );
 
-const outputs: ObjectSchema = buildInputSchema(
+const outputs: ObjectSchema = jsonSchema.section(
   'Files to collect: {globs, inline, save, name_template, max_files, max_file_bytes, max_total_bytes}.',
   {
     globs: texts('Patterns in the workspace, including ** and $OUTPUT_DIR/**.'),

@@ -9,7 +9,7 @@ const GUIDANCE =
 export function withServerTools(
   vocabulary: Vocabulary,
   tools: readonly ServerTool[],
-  isDenied: (name: string) => boolean = () => false,
+  isDenied: (name: string) => boolean,
 ): Vocabulary {
   if (tools.length === 0) return vocabulary;
   const denied = new Set(tools.map(({ name }) => name).filter(isDenied));

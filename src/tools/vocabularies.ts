@@ -1,8 +1,9 @@
-import { invalidInput, nearest, quoted, type Vocabulary } from '#core';
+import { invalidInput, nearest, quoted, type ServerTool, type Vocabulary } from '#core';
 import { skillsAgent } from './actions.ts';
 import { manusx } from './manusx.ts';
 import { native } from './native.ts';
 import { openseed } from './openseed.ts';
+import { withServerTools } from './server-tools.ts';
 import { trpc } from './trpc.ts';
 
 /** Every vocabulary by name. To add one, add a file and a line here. */
@@ -24,8 +25,16 @@ export const VOCABULARY_NAMES: readonly VocabularyName[] = [
   'skills-agent',
 ];
 
-/** Finds a built-in vocabulary by name, or returns the caller's own. */
-export function findVocabulary(wanted: string | Vocabulary): Vocabulary {
+/** A built-in vocabulary by name, or the caller's own, with the tools of MCP servers. Denied tools are known and not offered. */
+export function openVocabulary(
+  wanted: string | Vocabulary,
+  serverTools: readonly ServerTool[] = [],
+  isDenied: (name: string) => boolean = () => false,
+): Vocabulary {
+  return withServerTools(findVocabulary(wanted), serverTools, isDenied);
+}
+
+function findVocabulary(wanted: string | Vocabulary): Vocabulary {
   if (typeof wanted !== 'string') return wanted;
   const all: Readonly<Record<string, Vocabulary>> = VOCABULARIES;
   const found = Object.hasOwn(all, wanted) ? all[wanted] : undefined;

@@ -103,14 +103,6 @@ function countActions(lines: Iterable<JournalLine>): number {
   return actions;
 }
 
-/** Returns the last recorded answer, or an empty string. */
-export function lastAnswer(folder: string): string {
-  let answer = '';
-  for (const { event } of readRun(folder).lines)
-    if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
-  return answer;
-}
-
 /** Returns the agent options in the first event if they are well-formed; the record is untrusted. */
 function agentStart(lines: Iterable<JournalLine>): AgentStart | undefined {
   for (const { event } of lines) {

@@ -1,12 +1,12 @@
 /** What the record of an interrupted run tells about a subagent that it had started. */
 import path from 'node:path';
 
-import { isSkillError, type Budget, type JournalLine } from '#core';
+import { isSkillError, lastAnswer } from '#core';
 import { isRunId, readRun, recordProblem } from '#journal';
 import type { AgentOptions } from '../agent-options.ts';
-import { NOTHING_USED, countEvent } from '../count-budget.ts';
+import { NOTHING_USED, countUsage } from '../count-budget.ts';
 import type { ChildResult } from '../subagent.ts';
-import { lastAnswer, openRecordedRun } from './open-recorded-run.ts';
+import { openRecordedRun } from './open-recorded-run.ts';
 import type { RecordedChild, ReplayedRun } from './replayed-run.ts';
 
 export type KnownChild =
@@ -25,19 +25,16 @@ export async function recordedChild(
   try {
     const problem = recordProblem(folder, {});
     if (problem !== undefined) return lost(problem);
+    const { info, lines } = readRun(folder);
+    const answer = lastAnswer(lines);
     if (end !== undefined) {
       const { outcome, used = NOTHING_USED } = end;
-      return { type: 'ended', result: { outcome, used, run, answer: lastAnswer(folder) } };
+      return { type: 'ended', result: { outcome, used, run, answer } };
     }
-    const { info, lines } = readRun(folder);
     // The subagent finished, but its parent was interrupted before it saw the result.
     if (info.outcome === 'done')
-      return { type: 'ended', result: { outcome: 'done', used: usedIn(lines), run, answer: lastAnswer(folder) } };
-    const opened = await openRecordedRun(folder, {
-      runtime,
-      ...around,
-      signal,
-    });
+      return { type: 'ended', result: { outcome: 'done', used: countUsage(lines), run, answer } };
+    const opened = await openRecordedRun(folder, { runtime, ...around, signal });
     return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
   } catch (error) {
     if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);
@@ -53,10 +50,4 @@ export function lostChild({ run, end }: RecordedChild, why: string): ChildResult
     used: end?.used ?? NOTHING_USED,
     run,
   };
-}
-
-function usedIn(lines: Iterable<JournalLine>): Budget {
-  let used = NOTHING_USED;
-  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
-  return used;
 }

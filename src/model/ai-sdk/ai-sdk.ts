@@ -18,6 +18,7 @@ import {
   defined,
   isObject,
   publishedSchema,
+  raise,
   type JsonSchema,
   type Model,
   type ModelAnswer,
@@ -109,7 +110,7 @@ interface Attempt extends AdapterOptions {
   readonly listener: Listener;
 }
 
-/** Sends one request. Throws `ModelProblem`, the reason of the signal, or the error of the listener. */
+/** Sends one request. Raises a `ModelProblem`, and throws the reason of the signal, or the error of the listener. */
 async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAnswer> {
   const { connect, limits, hide, surroundings, signatures, listener, signsCalls, fetch } = options;
   const guard = guardedFetch({ limits, hide, now: surroundings.now, fetch });
@@ -133,7 +134,7 @@ async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAn
   } catch (error) {
     listener.throwFault();
     listener.signal.throwIfAborted();
-    throw guard.problem() ?? answerProblem(error, hide);
+    return raise(guard.problem() ?? answerProblem(error, hide));
   } finally {
     guard.end();
   }

@@ -37,6 +37,8 @@ export interface ReplayOptions {
 }
 
 export interface ReplayModel extends Model {
+  /** A digest of what the model said, whatever it was asked. */
+  readonly answers: string;
   /** Throws if recorded calls were not requested. */
   assertDone(): void;
 }
@@ -132,6 +134,7 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
   const left = new Set(entries);
   return {
     id: header.model,
+    answers: answersDigest(entries),
     ...defined({ contextWindow: header.contextWindow, answerSchemas: header.answerSchemas }),
     call(request, callOptions) {
       if (callOptions.signal.aborted) return Promise.reject(callOptions.signal.reason);
@@ -151,6 +154,13 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
       throw failed(header.model, `${String(left.size)} of ${String(entries.length)} recorded calls were not requested`);
     },
   };
+}
+
+function answersDigest(entries: readonly CassetteEntry[]): string {
+  const texts = entries.map(({ answer }) =>
+    answer === undefined ? 'failed' : [answer.text, answer.toolCalls.map(({ name, input }) => [name, input])],
+  );
+  return sha256(stableJson(texts));
 }
 
 async function played(

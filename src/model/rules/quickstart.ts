@@ -177,6 +177,16 @@ function readWord({ text, isQuoted }: Word): QuickstartWord | string {
   return { type: 'placeholder', kind, endings, isOptional: mark === '?', before, after };
 }
 
+/** The quickstart of a SKILL.md with these values; undefined if it has none that can be run with them. */
+export function quickstartWith(
+  text: string,
+  input: QuickstartInput,
+): Extract<QuickstartFilling, { readonly type: 'filled' }> | undefined {
+  const read = findQuickstart(text);
+  const filled = read.type === 'found' ? fillQuickstart(read.quickstart, input) : undefined;
+  return filled?.type === 'filled' ? filled : undefined;
+}
+
 /** Substitutes the request and the files. Each file is used once, in the given order. */
 export function fillQuickstart({ script, words }: Quickstart, given: QuickstartInput): QuickstartFilling {
   const args: string[] = [];

@@ -60,8 +60,8 @@ export function catalogRoutes({ options: { runtime } }: SkillContext): readonly 
   async function requestParts(): Promise<readonly { readonly part: string; readonly tokens: number }[]> {
     const session = await runtime.startSession();
     try {
-      const { total: _, ...parts } = requestCost(session, { execution: true, host: true });
-      return Object.entries(parts).map(([part, tokens]) => ({ part, tokens }));
+      const { rules, guidance, catalog, tools } = requestCost(session);
+      return Object.entries({ rules, guidance, catalog, tools }).map(([part, tokens]) => ({ part, tokens }));
     } finally {
       await session.close();
     }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { estimateTokens, isSkillError, sliceStart, toRelativePath, type SkillEntry } from '#core';
 import { listSkillFiles, parseSkillMd, readSkillFile, type SkillIndex } from '#skills';
-import { agentBases, isRefusal, openAgentView, readLock } from '#packs';
+import { findLockedSkill, openAgentFolders } from '#packs';
 import { inConfined, readTreeDigest, sha256 } from '#platform';
 import { checkAndFix, openSecrets } from '#runtime';
 import {
@@ -125,7 +125,7 @@ function openListing({ options: { runtime }, surroundings }: SkillContext): () =
   };
 
   async function listing(index: SkillIndex): Promise<Listing> {
-    const seenBy = openAgentView(() => agentBases(surroundings));
+    const { seeing: seenBy } = openAgentFolders(surroundings);
     const untrusted = await runtime.distrust(index.skills);
     const problems = countProblems(index);
     const rows = index.skills.map((skill): Immutable<SkillRow> => ({
@@ -262,11 +262,9 @@ function listPowers(
   };
 }
 
-function findInstallation({ dir, name }: SkillEntry): object | undefined {
-  const root = path.dirname(dir);
-  const lock = readLock(root);
-  const locked = lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(name);
-  return locked && { ...locked, root };
+function findInstallation({ dir }: SkillEntry): object | undefined {
+  const locked = findLockedSkill(dir);
+  return locked && { ...locked, root: path.dirname(dir) };
 }
 
 function readBody({ dir, file }: SkillEntry): string {
