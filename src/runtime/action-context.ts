@@ -14,7 +14,7 @@ import type { ReadingLimits } from './skill-actions.ts';
 import type { openTreeDigests } from '#platform';
 import type { Policy, RunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
-import type { Execution } from './execution/execution.ts';
+import type { Execution } from './execution/parts.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import type { ClosedFolders } from './closed-folders.ts';
 import type { SkillTrust } from './skill-trust.ts';

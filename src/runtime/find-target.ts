@@ -15,7 +15,7 @@ import { isDirectory } from '#platform';
 import { resolvePath, type previewWrite } from '#project';
 import { resolveSkill } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess } from './action-context.ts';
-import type { Execution } from './execution/execution.ts';
+import type { Execution } from './execution/parts.ts';
 
 /** What an action applies to. */
 export interface ActionTarget {

@@ -5,7 +5,7 @@
 export type { Recall } from './action-context.ts';
 export { checkAndFix, findCheckTargets } from './check.ts';
 export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
-export type { Execution, ExecutionOptions } from './execution/execution.ts';
+export type { Execution, ExecutionOptions } from './execution/parts.ts';
 export { examineExecutors, usableExecutor } from './execution/executors.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { locateScript } from './execution/find-script.ts';
@@ -13,7 +13,6 @@ export { writeResults } from './execution/take-outputs.ts';
 export { explainDecision, explainRules } from './explain-policy.ts';
 export type { RootServices } from './find-roots.ts';
 export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';
-export { stageRequestFiles } from './request-files.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { SearchResult } from './search/skill-search.ts';
 export { openSecrets } from './secrets/secrets.ts';

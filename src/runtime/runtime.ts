@@ -28,7 +28,7 @@ import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-import type { ExecutionDefaults } from './execution/execution.ts';
+import type { ExecutionDefaults } from './execution/parts.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
 import { untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';

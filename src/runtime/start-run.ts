@@ -19,7 +19,7 @@ import {
 } from '#journal';
 import { policyHash } from '#policy';
 import { VERSION } from '../version.ts';
-import type { Execution } from './execution/execution.ts';
+import type { Execution } from './execution/parts.ts';
 import { startSession, type MeasureText, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';
 import { redacted } from './secrets/redact-value.ts';

@@ -22,7 +22,7 @@ import { openVocabulary, type VocabularyName } from '#tools';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import { locateInSkills } from './locate.ts';
-import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
+import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { PackageOptions } from '#sandbox';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
