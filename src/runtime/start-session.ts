@@ -21,18 +21,17 @@ import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, typ
 import { openVocabulary, type VocabularyName } from '#tools';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
+import type { PackageOptions } from '#sandbox';
 import { locateInSkills } from './locate.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
-import type { PackageOptions } from '#sandbox';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
-import { openClosedFolders } from './closed-folders.ts';
-import { openSkillTrust } from './open-skill-trust.ts';
-import { trustedIndex, type SkillTrust } from './skill-trust.ts';
+import { openClosedFolders } from './find-target.ts';
+import { openSkillTrust, trustedIndex, type SkillTrust } from './skill-trust.ts';
 
 type CatalogOptions = Parameters<typeof planCatalog>[1];
 

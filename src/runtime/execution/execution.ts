@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
+import { toSkillIdentity } from '../skill-actions.ts';
 import {
   actionFailed,
   executorTraits,
@@ -24,7 +25,6 @@ import {
   stageInputs,
 } from '#sandbox';
 import { isSecretPath } from '#policy';
-import { toSkillIdentity } from '../skill-identity.ts';
 import {
   limitReport,
   executionFailure,
