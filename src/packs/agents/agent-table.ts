@@ -7,7 +7,6 @@ export interface Agent {
   /** As `--agent` takes it. */
   readonly id: string;
   readonly name: string;
-  /** Relative to the project. */
   readonly project: string;
   readonly user: string;
   readonly detect: readonly string[];

@@ -23,7 +23,6 @@ import {
 
 export type PlacementKind = 'link' | 'copy';
 
-/** What changes in one folder. */
 export interface FolderChange {
   /** Relative to the root, with `/`. */
   readonly folder: string;
@@ -131,7 +130,6 @@ interface PlacingInput {
   readonly copies: StagedCopies | undefined;
 }
 
-/** The work in one open folder. */
 class Placing {
   readonly #input: PlacingInput;
   readonly #undo: (() => void)[] = [];

@@ -66,7 +66,6 @@ function readScanFile(entry: Extract<TreeEntry, { type: 'file' }>, room: number)
   return file.binary === undefined && bytes.length < stats.size ? { ...file, isCut: true } : file;
 }
 
-/** Classifies and decodes the bytes of a file. */
 export function toScanFile(path: string, bytes: Buffer, isExecutable: boolean): ScanFile {
   const binary = binaryKind(path, bytes);
   return binary === undefined ? { path, text: decode(bytes), isExecutable } : { path, text: '', binary, isExecutable };

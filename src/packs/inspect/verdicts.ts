@@ -17,7 +17,6 @@ export interface RefusedSkill {
   readonly name: string;
   /** Relative to the source. */
   readonly folder: string;
-  /** The user named it. */
   readonly isNamed: boolean;
   /** The reason. `refusal.allow` names the flag or setting that accepts the skill, if there is one. */
   readonly refusal: PackRefusal;
@@ -25,10 +24,8 @@ export interface RefusedSkill {
   readonly skill?: InspectedSkill;
 }
 
-/** The skills of a source by verdict. */
 export interface SourceVerdicts {
   readonly type: 'verdicts';
-  /** Skills that can be installed. */
   readonly ready: readonly InspectedSkill[];
   /** Skills of the source that `ready` requires and the user did not name. */
   readonly needed: readonly InspectedSkill[];
@@ -236,11 +233,7 @@ function resolveNeeds(
     const names = new Set(ready.map(({ name }) => name));
     const installed = [...lock.skills.values()]
       .filter(({ name }) => !names.has(name))
-      .map(({ name, version }): RequiringSkill => ({
-        name,
-        version,
-        requires: [],
-      }));
+      .map(({ name, version }): RequiringSkill => ({ name, version, requires: [] }));
     const failed = ready.flatMap((skill) => {
       if (skill.requires.length === 0) return [];
       const available = [...ready, ...others].filter((other) => other !== skill);

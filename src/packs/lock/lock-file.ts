@@ -21,7 +21,6 @@ import { accepted, asRefusal, isRefusal, packRefusal, refused, type PackRefusal 
 export const LOCK_FILE_NAME = 'skills.lock.json';
 export const LOCK_SCHEMA = 1;
 
-/** One file of an installed skill. */
 export interface LockedFile {
   readonly sha256: string;
   readonly bytes: number;
@@ -46,7 +45,6 @@ export interface LockedSkill {
   readonly files: Readonly<Record<string, LockedFile>>;
   /** Folders that have a link to the skill, relative to the root, with `/` as separator; sorted. */
   readonly links?: readonly string[];
-  /** Folders that have a copy of the skill. */
   readonly copies?: readonly string[];
   /** Digests of copies, by folder, if they differ from `digest`: a merged or edited skill was copied. */
   readonly copyDigests?: Readonly<Record<string, string>>;
@@ -336,7 +334,6 @@ function unknownField(key: string, what: string): SkillError {
   return invalid(`${what} has ${quoted(key)}, which is not a known field`);
 }
 
-/** The keys of all objects of a parsed lock. */
 function countKeys(value: unknown): number {
   if (!isObject(value)) return 0;
   let count = 0;

@@ -11,7 +11,6 @@ import { readTextFile } from '#platform';
 
 /** Skills of one source, which is staged once for all of them. */
 export interface LockedGroup {
-  /** As in the lock. */
   readonly source: string;
   readonly skills: readonly LockedSkill[];
 }
@@ -32,7 +31,6 @@ export function lockedGroups(lock: LockFile, names: readonly string[], root: str
   return [...groups.entries()].map(([source, skills]) => ({ source, skills }));
 }
 
-/** Finds a skill by name, preferring its locked folder. */
 export function findInSource(
   { name, folder = '' }: LockedSkill,
   skills: readonly SourceSkill[],

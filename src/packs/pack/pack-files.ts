@@ -135,11 +135,7 @@ export function readWhole(entry: FileEntry): { readonly hash: string; readonly b
 }
 
 export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
-  return {
-    sha256,
-    bytes: stats.size,
-    ...(isProgram(stats) ? { executable: true } : {}),
-  };
+  return { sha256, bytes: stats.size, ...(isProgram(stats) ? { executable: true } : {}) };
 }
 
 /** Includes only the folders of the packed files, as an unpacked pack has them. */

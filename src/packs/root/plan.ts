@@ -145,7 +145,6 @@ function partFor(
   return isOurs ? 'previous' : 'trash';
 }
 
-/** A path in the staging folder, which is deleted at the end. */
 function pathForRemoval(handle: RootHandle, staging: string, name: string): string {
   makeFolders(statePath(handle, `${staging}/removed`), 0o700);
   return `${staging}/removed/${name}`;

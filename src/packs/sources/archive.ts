@@ -55,7 +55,6 @@ export interface ArchiveHere {
   readonly hasTopFolder?: boolean;
 }
 
-/** Unpacks an archive from the staging folder and finds its skills. */
 export async function unpack(archive: ArchiveHere, context: StageContext): Promise<StagedSource | PackRefusal> {
   const { file, shown, resolved, signature, isMeant = () => true } = archive;
   const { expect, tree, limits, signal } = context;
@@ -93,15 +92,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
       refusal,
     })),
   );
-  const staged: StagedSource = {
-    type: 'staged',
-    resolved,
-    folder,
-    skills,
-    unusable,
-    leftOut,
-    signature,
-  };
+  const staged: StagedSource = { type: 'staged', resolved, folder, skills, unusable, leftOut, signature };
   return meant[0] === '' ? staged : withManifest(staged, folder);
 }
 
@@ -150,7 +141,6 @@ function attributeProblems(
   return { type: 'attributed', refusals, leftOut };
 }
 
-/** Describes an unpacked skill. */
 export async function skillAt(tree: string, folder: string, fallbackName: string): Promise<SourceSkill> {
   const place = path.join(tree, folder);
   const named = folder === '' ? fallbackName : path.posix.basename(folder);

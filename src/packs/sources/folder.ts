@@ -80,7 +80,6 @@ export async function stageFolder(
   return folders[0] === '' ? staged : withManifest(staged, root);
 }
 
-/** Resolves a typed path to an absolute one. */
 export function resolveTypedPath(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
   const inHome = /^~(?:[/\\]|$)/.test(typed);
   return inHome ? path.join(home, typed.slice(1)) : path.resolve(cwd, typed);

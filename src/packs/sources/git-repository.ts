@@ -129,7 +129,6 @@ export function shownErrors(errors: string): string {
   return text === '' ? 'it failed without a message' : printable(sliceStart(text, MAX_SHOWN));
 }
 
-/** Size of the fetched packs in bytes. */
 export function packBytes({ folder }: ScratchRepository): number {
   try {
     const packs = path.join(folder, 'objects', 'pack');
@@ -285,7 +284,6 @@ async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMa
 }
 
 export interface GitGate {
-  /** Settings for git. */
   readonly settings: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Why a connection was refused, if one was. */

@@ -62,7 +62,6 @@ function deriveSkillName({ url, folder }: Extract<PackSource, { type: 'git' }>):
   return path.posix.basename(folder ?? url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill';
 }
 
-/** A file to write, with its skill and its path in the skill. */
 interface ChosenFile extends TreeFile {
   readonly folder: string;
   readonly inside: string;

@@ -43,7 +43,6 @@ export interface BuiltUpdate {
   readonly type: 'built';
   /** The built files by path. The lock stores the files of the new version instead, as the base of the next update. */
   readonly files: FileTable;
-  /** Paths of files with merged lines. */
   readonly merged: readonly string[];
   /** Paths of files that keep their local state and differ from the new version. */
   readonly kept: readonly string[];
@@ -80,17 +79,14 @@ function sideRefusal({ problem, path: at, message }: TreeRefusal): PackRefusal {
   return packRefusal(isChanged ? 'source/changed' : 'install/root', message, at === '' ? undefined : at);
 }
 
-/** The state of one build. */
 interface Building {
   readonly request: BuildUpdateRequest;
   readonly rows: ReadonlyMap<string, PlannedFile>;
   readonly buffer: Buffer;
   readonly files: Map<string, LockedFile>;
-  /** Folders created so far. */
   readonly folders: Set<string>;
   /** Folders of the new version that contain a file, directly or nested. */
   readonly usedFolders: ReadonlySet<string>;
-  /** The bytes of files to merge, by side. */
   readonly toMerge: Readonly<Record<Side, Map<string, Buffer>>>;
   readonly total: number;
   done: number;

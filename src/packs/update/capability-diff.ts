@@ -83,7 +83,6 @@ function isProgramOrPackage(entry: string): boolean {
   return !/^(?:env|skills?):/i.test(entry);
 }
 
-/** The declarations of one version. */
 interface SkillState {
   /** Absent if SKILL.md is missing or invalid. */
   readonly controls?: SkillHead['controls'];

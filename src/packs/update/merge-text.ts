@@ -97,7 +97,6 @@ function editsBetween(base: readonly string[], side: readonly string[]): readonl
   return edits;
 }
 
-/** Overlapping edits of both sides. */
 interface EditGroup {
   readonly from: number;
   to: number;
@@ -131,7 +130,6 @@ function range({ from, to }: Edit): Pick<Edit, 'from' | 'to'> {
   return { from, to };
 }
 
-/** Applies the edits of one side to a range of the base. */
 function applyEdits(
   base: readonly string[],
   { from, to }: Pick<Edit, 'from' | 'to'>,

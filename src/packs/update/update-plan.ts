@@ -59,7 +59,6 @@ export interface UpdatePlan {
   readonly mode: UpdateMode;
   /** Every path of the three tables, sorted. */
   readonly files: readonly PlannedFile[];
-  /** Paths with local edits. */
   readonly edited: readonly string[];
   /** Local edits that `force` discards; empty in other modes. */
   readonly lost: readonly string[];
@@ -79,12 +78,7 @@ export function planUpdate({ base, local, incoming, mode }: UpdateRequest): Upda
   );
   const sides = paths.map((path): FileSides => {
     const [before, here, there] = [tables.base.get(path), tables.local.get(path), incomingFiles.get(path)];
-    return {
-      path,
-      base: before,
-      local: here,
-      incoming: there,
-    };
+    return { path, base: before, local: here, incoming: there };
   });
   const planned = sides.map((file) => planFile(file, mode));
   const files = mode === 'force' ? planned : withNameCollisions(planned);
