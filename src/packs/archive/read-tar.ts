@@ -103,22 +103,11 @@ function isTop({ name, kind, bytes }: RawEntry): boolean {
   return name === './' && kind === 'folder' && bytes === 0;
 }
 
+const KINDS: Readonly<Record<string, RawEntry['kind']>> = { 0: 'file', 7: 'file', 1: 'link', 2: 'link', 5: 'folder' };
+
+/** Old archives have no types and mark folders by a slash. */
 function classifyEntry(type: string, name: string): RawEntry['kind'] {
-  switch (type) {
-    case '\0':
-      // Old archives have no types and mark folders by a slash.
-      return name.endsWith('/') ? 'folder' : 'file';
-    case '0':
-    case '7':
-      return 'file';
-    case '1':
-    case '2':
-      return 'link';
-    case '5':
-      return 'folder';
-    default:
-      return 'special';
-  }
+  return type === '\0' ? (name.endsWith('/') ? 'folder' : 'file') : (KINDS[type] ?? 'special');
 }
 
 async function takeWhole(source: ByteSource, length: number): Promise<Buffer> {

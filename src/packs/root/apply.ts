@@ -64,16 +64,7 @@ export async function reapplySteps(
   return outcomes;
 }
 
-const MAY_WORK_LATER: ReadonlySet<string> = new Set([
-  'ENOSPC',
-  'EDQUOT',
-  'EROFS',
-  'EIO',
-  'EACCES',
-  'EPERM',
-  'EMFILE',
-  'ENFILE',
-]);
+const MAY_WORK_LATER = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
 
 /**
  * Undoes steps in reverse order, including partly applied ones. After a failure, the steps can still be applied again. Throws system

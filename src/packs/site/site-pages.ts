@@ -1,7 +1,8 @@
 /** The HTML pages of a site: no script, no request, everything from skills escaped. */
 import { createHash } from 'node:crypto';
 
-import { countText, escapeXml, printable } from '#core';
+import { countText, escapeXml, printable, type SkillHead } from '#core';
+import type { ManifestSkill } from '../pack/manifest.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { markdownHtml } from './markdown-html.ts';
 
@@ -25,16 +26,8 @@ blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid var(--line)}
 summary{cursor:pointer}
 `.trim();
 
-export interface PageSkill {
-  readonly name: string;
-  readonly description: string;
-  readonly version?: string;
-  readonly license?: string;
-  readonly compatibility?: string;
+export interface PageSkill extends ManifestSkill, Pick<SkillHead, 'description' | 'license' | 'compatibility'> {
   readonly allowedTools?: readonly string[];
-  /** `sha256-tree:<hex>` of the files. */
-  readonly digest: string;
-  readonly files: Readonly<Record<string, LockedFile>>;
   /** Markdown after the frontmatter. */
   readonly body: string;
   /** The pack, relative to the top of the site. */

@@ -27,7 +27,7 @@ import {
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { StagedSkill, refuse } from './staged-skill.ts';
+import { StagedSkill } from './staged-skill.ts';
 import { noSkill, withManifest } from './top-files.ts';
 
 /** Limit of folders to search for skills. */
@@ -234,7 +234,7 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
     return true;
   };
   const names = openOtherNames(folder);
-  const refused = await orRefusal(async () => {
+  const unread = await orRefusal(async () => {
     for (const entry of walkOpened(path.join(root, folder), { limits, skip })) {
       if (entry.type === 'folder') skill.folder(entry.path);
       else if (entry.type === 'file') {
@@ -242,14 +242,13 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
         if (entry.path.endsWith(`/${SKILL_FILE_NAME}`))
           leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
         copyFile(entry, skill, copying);
-      } else
-        refuse(packRefusal('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path)));
+      } else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
       copying.count += 1;
       if (copying.count % SLICE === 0) await pause(signal);
     }
     return undefined;
   });
-  if (refused !== undefined) throw problemError(treeRefusal(refused, folder));
+  if (unread !== undefined) throw problemError(treeRefusal(unread, folder));
   names.refuseStrangers();
   copying.room -= skill.keptBytes;
   return await skill.finish();
@@ -274,12 +273,10 @@ function openOtherNames(folder: string): {
     refuseStrangers() {
       for (const { path: at, names, seen } of linked.values())
         if (seen < names)
-          refuse(
-            packRefusal(
-              'archive/link',
-              `${quoted(at)} is a hard link to a file outside of the skill`,
-              path.posix.join(folder, at),
-            ),
+          throw refused(
+            'archive/link',
+            `${quoted(at)} is a hard link to a file outside of the skill`,
+            path.posix.join(folder, at),
           );
     },
   };
@@ -294,12 +291,12 @@ function copyFile(
   const { maxFileBytes } = context.limits;
   try {
     if (stats.size > maxFileBytes)
-      refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));
+      throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
     skill.file(at, isProgram(stats), (write) => {
       const sha256 = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
       // Small files are read in one call. Large files are checked for changes afterwards.
       if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
-        refuse(packRefusal('source/changed', `${quoted(at)} changed while it was read`, at));
+        throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
       return { sha256, bytes: stats.size };
     });
   } finally {

@@ -6,10 +6,9 @@ import { lookup } from 'node:dns/promises';
 
 import { printable, quoted, sliceStart, readAddress, readAuthority, type SkillError, type HostAndPort } from '#core';
 import { isSystemError, openAllowProxy, proxyFor, type networkGate } from '#platform';
-import { findRefusal, packRefusal, refused } from '../problems.ts';
+import { findRefusal, refused } from '../problems.ts';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
-import { refuse } from './staged-skill.ts';
 import { isLoopback } from './source-text.ts';
 
 /**
@@ -238,7 +237,7 @@ export async function listTree(
 
 function readEntry(line: string): TreeFile {
   const [, mode = '', type = '', object = '', size = '', path = ''] = ENTRY.exec(line) ?? [];
-  if (path === '') refuse(packRefusal('source/failed', `git listed ${quoted(line)}, which is not a file entry`));
+  if (path === '') throw refused('source/failed', `git listed ${quoted(line)}, which is not a file entry`);
   const kind = type === 'commit' ? 'submodule' : mode === '120000' ? 'link' : 'file';
   return { path, kind, isExecutable: mode === '100755', object, bytes: size === '-' ? 0 : Number(size) };
 }

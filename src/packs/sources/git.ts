@@ -23,7 +23,7 @@ import {
   type ScratchRepository,
   type TreeFile,
 } from './git-repository.ts';
-import { StagedSkill, refuse } from './staged-skill.ts';
+import { StagedSkill } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
 
@@ -164,7 +164,7 @@ async function writeSkills(
 function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: number): void {
   const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > maxBytes)
-    refuse(packRefusal('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`));
+    throw refused('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`);
 }
 
 export interface Blob {

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
+import { compareText, listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
 import {
   hashOpened,
   isProgram,
@@ -122,15 +122,10 @@ async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateC
   );
   return {
     type: 'built',
-    files: Object.fromEntries(plan.files.flatMap(({ path: at }) => pickEntry(building.files, at))),
+    files: Object.fromEntries([...building.files].toSorted(([a], [b]) => compareText(a, b))),
     merged: plan.toMerge,
     kept: kept.map(({ path: at }) => at),
   };
-}
-
-function pickEntry(files: ReadonlyMap<string, LockedFile>, at: string): readonly (readonly [string, LockedFile])[] {
-  const file = files.get(at);
-  return file === undefined ? [] : [[at, file]];
 }
 
 /** Copies the files that the plan takes from one side. Refuses if that side no longer matches the plan. */
