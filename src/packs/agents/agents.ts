@@ -143,9 +143,12 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
 
 /** The agents of a project and of the user, by id. Nothing is read before the first call. */
 export interface AgentFolders {
-  used(): ReadonlySet<string>;
-  seeing(dir: string): readonly string[];
-  lookingIn(folder: string): readonly string[];
+  /** Agents in use here. */
+  readonly used: () => ReadonlySet<string>;
+  /** Agents that see the skill in a folder. */
+  readonly seeing: (dir: string) => readonly string[];
+  /** Agents that look in a folder. */
+  readonly lookingIn: (folder: string) => readonly string[];
 }
 
 /** With `root`, only the agents of the project or home folder of that root. */

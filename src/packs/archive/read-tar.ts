@@ -47,7 +47,8 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
         yield piece;
       }
     }
-    if (!isTop(raw)) yield { raw, content };
+    // Not the packed folder itself.
+    if (raw.name !== './' || raw.kind !== 'folder' || raw.bytes !== 0) yield { raw, content };
     // Skips data that the caller did not read.
     if (left > 0) for await (const piece of content()) void piece;
     await takePadding(source, raw.bytes);
@@ -96,11 +97,6 @@ function tell(header: TarHeader, extensions: Extensions): RawEntry {
     throw refused('archive/mismatch', `${quoted(bare)} has two different sizes`);
   const name = kind === 'folder' && !bare.endsWith('/') ? `${bare}/` : bare;
   return { name, kind, mode: header.mode, bytes: header.bytes };
-}
-
-/** The packed folder itself, `./`. */
-function isTop({ name, kind, bytes }: RawEntry): boolean {
-  return name === './' && kind === 'folder' && bytes === 0;
 }
 
 const KINDS: Readonly<Record<string, RawEntry['kind']>> = { 0: 'file', 7: 'file', 1: 'link', 2: 'link', 5: 'folder' };

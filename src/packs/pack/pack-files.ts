@@ -160,16 +160,16 @@ function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFi
       if (!isOwn && rule === undefined && hidden === undefined) return false;
       // Reports a secret file to its author even though it is excluded.
       if (!isOwn && rule === undefined && !isFolder && !allowSecrets) refuseSecretName(at);
-      const why = isOwn ? 'the pack itself' : rule === undefined ? `never installed: ${hidden ?? ''}` : ruleName(rule);
+      const why = isOwn
+        ? 'the pack itself'
+        : rule === undefined
+          ? `never installed: ${hidden ?? ''}`
+          : rule.from || 'never packed';
       leftOut.set(at, `${printable(at)}${isFolder ? '/' : ''} (${printable(why)})`);
       return true;
     },
     leftOut: () => [...leftOut.values()],
   };
-}
-
-function ruleName({ from }: IgnoreRule): string {
-  return from === '' ? 'never packed' : from;
 }
 
 /** Refuses an unreadable ignore file, because its files would be published. */

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 
 import { countText, escapeXml, printable, type SkillHead } from '#core';
 import type { ManifestSkill } from '../pack/manifest.ts';
-import type { LockedFile } from '../lock/lock-file.ts';
 import { markdownHtml } from './markdown-html.ts';
 
 /** The style of the site. Its hash is in the content security policy of each page, so nothing else can style a page. */
@@ -83,7 +82,10 @@ export function skillPage(site: PageSite, skill: PageSkill): string {
     `<dt>digest</dt><dd><code>${text(digest)}</code></dd>`,
     '</dl>',
     `<details><summary>${countText(paths.length, 'file')}</summary><ul>`,
-    ...paths.map(([at, file]) => `<li>${text(at)} <span class="dim">${fileNote(file)}</span></li>`),
+    ...paths.map(
+      ([at, file]) =>
+        `<li>${text(at)} <span class="dim">${String(file.bytes)} bytes${file.executable === true ? ', executable' : ''}</span></li>`,
+    ),
     '</ul></details>',
     '<h2>Instructions</h2>',
     markdownHtml(body),
@@ -101,10 +103,6 @@ function keyLines({ key }: PageSite): readonly string[] {
 
 function place({ url }: PageSite): string {
   return url ?? 'URL-OF-THIS-SITE';
-}
-
-function fileNote({ bytes, executable }: LockedFile): string {
-  return `${String(bytes)} bytes${executable === true ? ', executable' : ''}`;
 }
 
 function row(label: string, value: string | undefined): readonly string[] {

@@ -22,7 +22,6 @@ import {
   SKILL_FILE_NAME,
   nestedSkill,
   whyUnreachable,
-  type LeftOut,
 } from './skill-folders.ts';
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
@@ -119,7 +118,8 @@ export function findSkills(root: string): FoundFolders {
         if (type === 'folder' && isNeverSearched(entry.name) !== 'copies')
           leftOut.push(...skillsNotSearched(root, below));
       } else if (entry.isSymbolicLink())
-        if (isFileLike(`${root}/${below}/${SKILL_FILE_NAME}`)) leftOut.push(leftOutLine(behindLink(below)));
+        if (isFileLike(`${root}/${below}/${SKILL_FILE_NAME}`))
+          leftOut.push(leftOutLine({ path: `${below}/${SKILL_FILE_NAME}`, type: 'file', reason: 'behind a link' }));
         else tell('a link');
       else if (type === 'file') {
         if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
@@ -142,10 +142,6 @@ function skillsNotSearched(root: string, folder: string): readonly string[] {
     ),
     ...(isCut ? [leftOutLine({ path: folder, type: 'folder', reason: 'there may be more skills in it' })] : []),
   ];
-}
-
-function behindLink(at: string): LeftOut {
-  return { path: `${at}/${SKILL_FILE_NAME}`, type: 'file', reason: 'behind a link' };
 }
 
 /** Each SKILL.md inside a skill that was unpacked to `tree`. */

@@ -52,7 +52,7 @@ export function newCapabilities(name: string, files: readonly UpdatedFile[]): re
     ...stated('declares that it needs the network', after.needsNetwork && !before.needsNetwork),
     ...added('requires these skills', ({ skills }) => skills),
     ...added('requires these programs and packages', ({ controls }) =>
-      (controls?.requires ?? []).filter(isProgramOrPackage),
+      (controls?.requires ?? []).filter((entry) => !/^(?:env|skills?):/i.test(entry)),
     ),
   ];
 }
@@ -76,11 +76,6 @@ function without(items: readonly string[], known: readonly string[]): readonly s
 
 function isProgram(path: string, { isExecutable }: FileSide): boolean {
   return isExecutable || isBelowScripts(path);
-}
-
-/** Variables and skills have their own lists. */
-function isProgramOrPackage(entry: string): boolean {
-  return !/^(?:env|skills?):/i.test(entry);
 }
 
 interface SkillState {

@@ -105,7 +105,7 @@ async function readSourceState(source: PackSource, group: LockedGroup, options: 
     if (revision !== undefined && group.skills.every((locked) => locked.revision === revision))
       return () => ({ type: 'found', revision });
     const staged = await stagePack(source, stageOptions);
-    if (isRefusal(staged)) return () => failedState(staged);
+    if (isRefusal(staged)) return () => ({ type: GONE.has(staged.code) ? 'gone' : 'unknown', reason: staged.message });
     const found = new Map(group.skills.map((locked) => [locked.name, currentState(locked, staged)]));
     return ({ name }) => found.get(name) ?? { type: 'unknown', reason: 'the source was not compared with it' };
   } catch (error) {
@@ -118,10 +118,6 @@ async function readSourceState(source: PackSource, group: LockedGroup, options: 
 
 /** Codes of sources that answered without the skill. */
 const GONE = new Set<PackProblem>(['source/missing', 'source/revision', 'pack/no-skill', 'pack/unknown-skill']);
-
-function failedState({ code, message: reason }: PackRefusal): SourceNow {
-  return { type: GONE.has(code) ? 'gone' : 'unknown', reason };
-}
 
 function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
   const skill = findInSource(locked, skills);
