@@ -1,7 +1,7 @@
 /** An append-only file of whole lines. Each append is written completely, or it throws. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, openSync, writeSync } from 'node:fs';
 
-import { OPEN_FLAGS, isSystemError } from '#platform';
+import { OPEN_FLAGS, quietly } from '#platform';
 
 export class AppendFile {
   readonly #file: string;
@@ -55,12 +55,8 @@ export class AppendFile {
   }
 
   #cutBack(): void {
-    try {
-      ftruncateSync(this.#descriptor, this.#length);
-    } catch (error) {
-      // Readers handle a torn last line.
-      if (!isSystemError(error)) throw error;
-    }
+    // Readers handle a torn last line.
+    quietly(() => ftruncateSync(this.#descriptor, this.#length));
   }
 }
 

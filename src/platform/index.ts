@@ -9,7 +9,6 @@ export {
   isDirectory,
   isInside,
   isPresent,
-  isSystemError,
   namesIn,
   realPath,
   resolveWithHome,
@@ -131,7 +130,7 @@ export { PROGRAM_FOLDERS, TEMPORARY, interpreterFolders, programEnvironment } fr
 // Hashes, clocks, packages and columns.
 export { nodeCrypto, openSha256, sha256 } from './hash.ts';
 export { LONGEST_TIMER_MS, monotonicMs, timerMs } from './clock.ts';
-export { quietly, tryStat } from './quietly.ts';
+export { quietly, tryStat, isSystemError } from './system-error.ts';
 export { loadOptional } from './optional-package.ts';
 export { builtFile } from './built-file.ts';
 export { isInRange, isRange } from './version-range.ts';

@@ -6,7 +6,7 @@ import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Action } from '#core';
-import { isSystemError, sha256 } from '#platform';
+import { sha256, quietly } from '#platform';
 import type { FileChange } from './file-changes.ts';
 import type { UndoneFile } from './undo-files.ts';
 
@@ -123,12 +123,7 @@ function keptCopies(project: string, file: string, time: string): readonly strin
 }
 
 function foldersIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(() => readdirSync(folder), []);
 }
 
 function bytesAt(file: string): Buffer | undefined {

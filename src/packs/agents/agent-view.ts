@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Surroundings } from '#core';
-import { isDirectory, isPresent, isSystemError, realPath } from '#platform';
+import { isDirectory, isPresent, realPath, quietly } from '#platform';
 import { projectTop } from '#runtime';
 import type { LockFile } from '../lock/lock.ts';
 import { readLock } from '../lock/lock-file.ts';
@@ -128,14 +128,13 @@ export function brokenLinks(
 }
 
 function linksIn(folder: string): readonly { readonly name: string; readonly target: string }[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isSymbolicLink())
-      .map(({ name }) => ({ name, target: realPath(path.resolve(folder, readlinkSync(path.join(folder, name)))) }));
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(
+    () =>
+      readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isSymbolicLink())
+        .map(({ name }) => ({ name, target: realPath(path.resolve(folder, readlinkSync(path.join(folder, name)))) })),
+    [],
+  );
 }
 
 /** Agents that look in a folder, by id. */

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
-import { isDirectory, isPresent, isSystemError, readTextFile } from '#platform';
+import { isDirectory, isPresent, readTextFile, quietly } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import {
   readForeignLock,
@@ -75,13 +75,12 @@ function openSkills(folder: string, names: readonly string[]): ForeignInstall {
 
 /** Names of the folders in a folder; links are left out, because they lead to skills of another folder. */
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-      .map(({ name }) => name)
-      .toSorted(compareText);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(
+    () =>
+      readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+        .map(({ name }) => name)
+        .toSorted(compareText),
+    [],
+  );
 }

@@ -18,7 +18,8 @@ import path from 'node:path';
 
 import { SkillError } from '#core';
 import { linkNew } from './link-new.ts';
-import { isSystemError, realPath } from './paths.ts';
+import { realPath } from './paths.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 /**
  * A name beside `target` that no other process uses: pid, time and random characters. Create it with `wx` or `mkdir`, which refuse what
@@ -82,7 +83,7 @@ export class PendingFile {
   create(): void {
     this.close();
     linkNew(this.#temporary, this.#file);
-    unlinkQuietly(this.#temporary);
+    quietly(() => unlinkSync(this.#temporary));
   }
 
   close(): void {
@@ -93,7 +94,7 @@ export class PendingFile {
   /** Removes the temporary file, if it is still there. */
   discard(): void {
     this.close();
-    unlinkQuietly(this.#temporary);
+    quietly(() => unlinkSync(this.#temporary));
   }
 }
 
@@ -157,7 +158,7 @@ export function removeStaleTemporaries(
     if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue;
     const temporary = path.join(directory, name);
     const stats = lstatSync(temporary, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.mtimeMs < now - olderThanMs) unlinkQuietly(temporary);
+    if (stats !== undefined && stats.mtimeMs < now - olderThanMs) quietly(() => unlinkSync(temporary));
   }
 }
 
@@ -204,13 +205,4 @@ function copyOwnership(descriptor: number, { mode, uid, gid }: NonNullable<Atomi
   }
   // After the owner, because chown clears bits. Skipped if nothing changes: some file systems reject chmod.
   if (((fstatSync(descriptor).mode ^ mode) & 0o777) !== 0) fchmodSync(descriptor, mode & 0o777);
-}
-
-function unlinkQuietly(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    // Already gone, or in a directory that cannot be written: the caller reports the original error.
-    if (!isSystemError(error)) throw error;
-  }
 }

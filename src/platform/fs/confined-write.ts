@@ -29,7 +29,7 @@ import {
 } from './directory-handle.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '../system-error.ts';
 
 /**
  * `replaced` is the SHA-256 of the replaced file, in hex; absent for a new file. `mode` are the permissions of the new one. `lostBits` are
@@ -262,9 +262,5 @@ function forWriting(problem: OpenFailed): OpenFailed {
 
 /** For cleanup: system errors are ignored. */
 function quietly(act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => act());
 }

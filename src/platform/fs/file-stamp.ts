@@ -3,7 +3,7 @@ import { lstatSync, lutimesSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { sha256 } from '../hash.ts';
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '../system-error.ts';
 
 export interface FileStamp {
   readonly size: number;

@@ -3,8 +3,8 @@ import { chmodSync, closeSync, lstatSync, openSync, statSync, unlinkSync } from 
 import path from 'node:path';
 
 import { NEW_FILE } from './open-flags.ts';
-import { isSystemError } from './paths.ts';
 import { isProgram } from './tree-digest.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 /** By device: the answer does not change while it is mounted. */
 const KNOWN = new Map<number, boolean>();
@@ -40,9 +40,5 @@ function probeModes(folder: string): boolean {
 
 /** Some of these file systems refuse the change, others ignore it. */
 function tryChmod(file: string, mode: number): void {
-  try {
-    chmodSync(file, mode);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => chmodSync(file, mode));
 }

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { isSkillError, SkillError } from '#core';
 import { PendingFile } from './atomic-replace.ts';
 import { nodeCrypto } from '../hash.ts';
-import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { makeFolders } from './make-folders.ts';
+import { isSystemError } from '../system-error.ts';
 
 const KEY_BYTES = 32;
 

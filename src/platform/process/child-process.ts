@@ -19,11 +19,12 @@ import {
 } from '#core';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots, type Inherited } from './inherited-descriptors.ts';
-import { isDirectory, isPresent, isSystemError } from '../fs/paths.ts';
+import { isDirectory, isPresent } from '../fs/paths.ts';
 import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './proc.ts';
+import { isSystemError } from '../system-error.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

@@ -22,7 +22,6 @@ import {
   createFileAtomically,
   isPresent,
   isSealOf,
-  isSystemError,
   makeFolders,
   namesIn,
   readPrivateFile,
@@ -30,6 +29,8 @@ import {
   computeSeal,
   temporaryName,
   writeFileAtomically,
+  isSystemError,
+  quietly,
 } from '#platform';
 import { openUsedApprovals } from './used-approvals.ts';
 
@@ -270,11 +271,7 @@ function parseAnswer(body: string, { request, asking }: PendingQuestion): Approv
 }
 
 function unlinkIfPresent(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => unlinkSync(file));
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {
