@@ -3,9 +3,9 @@
  * module or a package, reads no file and knows no other part. Read action.ts first, then observation.ts and run-events.ts.
  */
 
-// Expected failure is a `Problem`; `raise` and `orProblem` carry it through calls.
+// Expected failure is a `Problem`; `problemError` and `toProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
-export { SkillError, invalidInput, isSkillError, orProblem, problemError, raise, toProblem } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText, type FileProblem } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
@@ -13,16 +13,14 @@ export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.
 export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
-export { MAX_NAME, isValidName, readName, toSlug } from './skill-name.ts';
+export { isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
   listParentFolders,
   parentFolder,
   isBelowScripts,
-  isOfferedPath,
   scriptPath,
   toRelativePath,
-  kindOfFile,
   type RelativePath,
 } from './path.ts';
 export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
@@ -35,7 +33,6 @@ export { ACTION_KINDS, listHostInputs, isOfKind, type Action, type ActionOfKind 
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
 export { DEFAULT_OUTPUT_LIMITS, NOT_COLLECTED, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
 export {
-  ECOSYSTEMS,
   normalName,
   packageArgument,
   readPackage,
@@ -46,7 +43,6 @@ export {
 export {
   DEFAULT_LIMITS,
   EXECUTOR_NAMES,
-  NOBODY,
   executorTraits,
   isWeaker,
   type AttachedWorkspace,
@@ -66,12 +62,11 @@ export type { Offer, ToolRow, Vocabulary } from './tool.ts';
 export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
 
 // Decisions of the policy, and questions to a person.
-export { EFFECTS, RISKS, type Access, type Decision } from './access.ts';
+export { EFFECTS, type Access, type Decision } from './access.ts';
 export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
   findGrant,
   isForHost,
-  programGrant,
   readAuthority,
   readHost,
   readHostPattern,
@@ -97,7 +92,7 @@ export {
 export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
-export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
+export type { Plan, PlanUpdate } from './plan.ts';
 export { reduceChat } from './chat.ts';
 export { DEFAULT_BUDGET, type Budget } from './budget.ts';
 

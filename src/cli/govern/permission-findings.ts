@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 import { foreignReason, runIds, runsDirectory } from '#journal';
-import { isPresent, isSystemError, sealKeyFile, sealKeyProblem } from '#platform';
+import { isPresent, isSystemError, checkSealKey } from '#platform';
 import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
 import type { Surroundings } from '#core';
 import { projectTop, type Runtime } from '#runtime';
@@ -43,8 +43,7 @@ async function projectFinding(runtime: Runtime, trust: TrustStore, project: stri
 }
 
 function keyFinding(home: string): Finding {
-  const file = sealKeyFile(home);
-  const problem = sealKeyProblem(home);
+  const { file, problem } = checkSealKey(home);
   if (problem !== undefined)
     return {
       name: 'seal key',

@@ -12,14 +12,12 @@ import {
   parseJson,
   printable,
   quoted,
-  RISKS,
   shape,
   SkillError,
   type ApprovalAnswer,
   type ApprovalRequest,
 } from '#core';
 import {
-  createFileAtomically,
   isPresent,
   isSealOf,
   makeFolders,
@@ -33,6 +31,7 @@ import {
   quietly,
 } from '#platform';
 import { openUsedApprovals } from './used-approvals.ts';
+import { RISKS } from '../risks.ts';
 
 /**
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
@@ -218,8 +217,7 @@ function writeSealed(
   const text = JSON.stringify({ mac: computeSeal(sealKey(home), purpose, body), body });
   try {
     makeFolders(folder, 0o700);
-    if (purpose === ANSWER) createFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
-    else writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+    writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true, isNew: purpose === ANSWER });
     return true;
   } catch (error) {
     if (!isSystemError(error)) throw error;

@@ -19,7 +19,7 @@ import {
   type Action,
   type OfType,
 } from '#core';
-import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
+import { inConfined, isInside, programEnvironment } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
@@ -42,6 +42,7 @@ import { stagedSource } from './staged-source.ts';
 import { collectFor } from './collect-for.ts';
 import { withNetworkHint } from './network-hint.ts';
 import type { PreparedProgram } from './prepared-program.ts';
+import { nextChangeTime } from './change-time.ts';
 
 interface Refused {
   readonly type: 'refused';

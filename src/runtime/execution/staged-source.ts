@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { isValidName, MAX_NAME, toSlug, type SkillEntry } from '#core';
+import { isValidName, toSlug, type SkillEntry } from '#core';
 import { sha256 } from '#platform';
 
 const DIGITS = 8;
@@ -14,10 +14,6 @@ export function stagedSource({ name, dir }: Pick<SkillEntry, 'name' | 'dir'>): {
   readonly dir: string;
 } {
   if (isValidName(name)) return { name, dir };
-  const slug = toSlug(path.basename(dir)) ?? toSlug(name) ?? 'skill';
-  const cut = Array.from(slug)
-    .slice(0, MAX_NAME - DIGITS - 1)
-    .join('')
-    .replace(/-$/, '');
-  return { name: `${cut}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
+  const slug = toSlug(path.basename(dir), DIGITS + 1) ?? toSlug(name, DIGITS + 1) ?? 'skill';
+  return { name: `${slug}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
 }

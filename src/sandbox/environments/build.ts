@@ -1,12 +1,4 @@
-import {
-  failure,
-  shownText,
-  stableJson,
-  type ActionProblem,
-  type PackageSpec,
-  type RequestedPackage,
-  type PackageLayer,
-} from '#core';
+import { failure, shownText, stableJson, type ActionProblem, type RequestedPackage, type PackageLayer } from '#core';
 import { sha256 } from '#platform';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import type { UserEnvironment } from './index-settings.ts';
@@ -14,7 +6,7 @@ import type { UserEnvironment } from './index-settings.ts';
 /** What a package manager needs to resolve a request. */
 export interface BuildRequest {
   readonly sandbox: BuildSandbox;
-  readonly packages: readonly PackageSpec[];
+  readonly packages: readonly RequestedPackage[];
   readonly user: UserEnvironment;
   /** A folder of wheels or npm tarballs to use instead of an index. */
   readonly wheels: string | undefined;

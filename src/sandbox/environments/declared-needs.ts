@@ -1,5 +1,4 @@
 import {
-  ECOSYSTEMS,
   scriptPath,
   toRelativePath,
   type Action,
@@ -12,6 +11,7 @@ import { openConfined, type ConfinedDirectory } from '#platform';
 import { findMissing, type ProgramMachine } from '../programs/preflight.ts';
 import { declaredPackages } from './declared-packages.ts';
 import { importedModules } from './import-scan.ts';
+import { ECOSYSTEMS } from './ecosystems.ts';
 
 type Ecosystem = RequestedPackage['ecosystem'];
 

@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS, type AttachedWorkspace, type Executor } from '#core';
-import { interpreterFolders, NO_OUTPUT, PROGRAM_FOLDERS, textSink } from '#platform';
+import { interpreterFolders, PROGRAM_FOLDERS } from '#platform';
+import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
 
 /** An interpreter as scripts find it. */
 export interface Interpreter {

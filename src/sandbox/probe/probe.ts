@@ -11,11 +11,12 @@ import {
   type RunLimits,
   type RunResult,
 } from '#core';
-import { isPresent, NO_OUTPUT, tryRead } from '#platform';
+import { isPresent, tryRead } from '#platform';
 import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
 import { isRoot } from '../workspace/layout.ts';
 import { interpretersIn, type Interpreter } from './interpreters.ts';
 import { openHostDecoys, type DecoyListener, type HostDecoys } from './host-decoys.ts';
+import { NO_OUTPUT } from '../executors/output-sinks.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
 export type AttemptVerdict = 'blocked' | 'open' | 'unknown';

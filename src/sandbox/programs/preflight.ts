@@ -1,8 +1,9 @@
 import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord, type AttachedWorkspace } from '#core';
-import { isInRange, NO_OUTPUT, PROGRAM_FOLDERS, runChild, textSink } from '#platform';
+import { isInRange, PROGRAM_FOLDERS, runChild } from '#platform';
 import { installHint } from '../environments/system-packages.ts';
 import { findProgram, runningNodeVersion } from './machine-programs.ts';
 import type { Requirement } from './skill-requirements.ts';
+import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
 
 /** A requirement that is not met, with instructions. */
 export interface MissingRequirement {

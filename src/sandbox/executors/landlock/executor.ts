@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { NOBODY, type Executor, type Identity, type WorkspacePlace, type AttachedWorkspace } from '#core';
+import type { Executor, Identity, WorkspacePlace, AttachedWorkspace } from '#core';
 import { isPresent, RUN_MARK } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -30,6 +30,7 @@ import {
   scopes,
 } from './confinement.ts';
 import { mountRules } from './mount-rules.ts';
+import { NOBODY } from '../nobody.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
