@@ -13,7 +13,7 @@ import {
   type OfType,
 } from '#core';
 import { countEvent, NOTHING_USED, readAnswer, RECALL, UPDATE_PLAN } from '#agent';
-import { readRun, verifyRun, type Verification, type VerifyOptions } from '#journal';
+import { readRun, verifyRun, type Verification } from '#journal';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import { subjectStep } from './subject-step.ts';
 import type { CaseCost } from '../report/result.ts';
@@ -23,10 +23,10 @@ export type FactsReading =
   | { readonly type: 'facts'; readonly facts: RunFacts }
   | { readonly type: 'unusable'; readonly reason: string };
 
-/** Verifies the hash chain, and the seal if a key is given, before it reads. Does not throw for the content of a folder. */
-export function readRunFacts(folder: string, options: VerifyOptions = {}): FactsReading {
+/** Verifies the hash chain before it reads. Does not throw for the content of a folder. */
+export function readRunFacts(folder: string): FactsReading {
   try {
-    const verification = verifyRun(folder, options);
+    const verification = verifyRun(folder);
     if (verification.status !== 'intact') return { type: 'unusable', reason: problemText(verification) };
     return { type: 'facts', facts: factsOfLines([...readRun(folder).lines]) };
   } catch (error) {

@@ -328,11 +328,11 @@ function convolved(a: readonly number[], b: readonly number[]): readonly number[
 }
 
 /** Holm's correction: which of several p-values are below 5 % together. */
-export function holm(values: readonly number[], alpha = 0.05): readonly boolean[] {
+export function holm(values: readonly number[]): readonly boolean[] {
   const order = values.map((_, place) => place).toSorted((a, b) => (values[a] ?? 1) - (values[b] ?? 1));
   const kept = new Set<number>();
   for (const [rank, place] of order.entries()) {
-    if ((values[place] ?? 1) > alpha / (values.length - rank)) break;
+    if ((values[place] ?? 1) > ALPHA / (values.length - rank)) break;
     kept.add(place);
   }
   return values.map((_, place) => kept.has(place));

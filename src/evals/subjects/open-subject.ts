@@ -65,7 +65,7 @@ interface Finding {
 
 function missingFor({ agent, model, program, env }: Omit<OpenSubject, 'missing'>, { find, pass }: Finding): string {
   if (program === '') return `${agent.program} is not on PATH: install it with ${agent.install}`;
-  const need = agent.needs.find((name) => find(name) === undefined);
+  const need = agent.needs?.find((name) => find(name) === undefined);
   if (need !== undefined) return `${agent.id} needs ${need}, which is not on PATH`;
   const keys = agent.keys(model);
   if (keys.length > 0 && !keys.some((name) => Object.hasOwn(env, name)))
