@@ -89,12 +89,23 @@ export function part(value: number): string {
 interface TableProps {
   readonly label: string;
   readonly heads: readonly string[];
-  readonly children: ComponentChildren;
+  /** The cells of each row; `header` is the place of the one that names it. */
+  readonly rows: readonly { readonly cells: readonly ComponentChildren[]; readonly class?: string }[];
+  readonly header?: number;
   readonly class?: string;
+  /** Classes of columns. */
+  readonly columns?: readonly string[];
 }
 
 /** A table in a box that scrolls sideways by itself. */
-export function Table({ label, heads, children, class: className = '' }: TableProps): JSX.Element {
+export function Table({
+  label,
+  heads,
+  rows,
+  header = 0,
+  class: className = '',
+  columns = [],
+}: TableProps): JSX.Element {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label={label}>
       <table class={className}>
@@ -102,12 +113,28 @@ export function Table({ label, heads, children, class: className = '' }: TablePr
           <tr>
             {heads.map((head) => (
               <th scope="col" key={head}>
-                {head}
+                {t(head)}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map(({ cells, class: own }, at) => (
+            <tr key={at} class={own}>
+              {cells.map((cell, place) =>
+                place === header ? (
+                  <th key={place} scope="row">
+                    {cell}
+                  </th>
+                ) : (
+                  <td key={place} class={columns[place]}>
+                    {cell}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );
