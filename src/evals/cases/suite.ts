@@ -35,8 +35,7 @@ export function findSuite(file: string, given: string): Suite {
 
 /** Cases in `.agent/evals` belong to the project. */
 function findProject(given: string): string {
-  const [before] = given.split(`${path.sep}.agent${path.sep}`);
-  return before === undefined || before === '' ? given : before;
+  return given.split(`${path.sep}.agent${path.sep}`)[0] || given;
 }
 
 /** Looks only above case folders: a SKILL.md further up belongs to something else. */

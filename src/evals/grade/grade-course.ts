@@ -26,14 +26,12 @@ export function gradeFacts(one: EvalCase, facts: RunFacts, checkSchema?: CheckSc
     ...gradeStreaming(one, facts),
   ];
   // A broken run proves neither success nor failure.
-  return brokenReason(one, facts) === ''
-    ? checks.map((check) => withEvidence(check, facts))
-    : checks.map((check) => ({ ...check, status: 'error', found: facts.broken }));
-}
-
-/** What did not happen is shown by the end of the run. */
-function withEvidence(check: CheckResult, { end }: RunFacts): CheckResult {
-  return check.status === 'failed' && check.events.length === 0 ? { ...check, events: [end] } : check;
+  if (brokenReason(one, facts) !== '')
+    return checks.map((check) => ({ ...check, status: 'error', found: facts.broken }));
+  // What did not happen is shown by the end of the run.
+  return checks.map((check) =>
+    check.status === 'failed' && check.events.length === 0 ? { ...check, events: [facts.end] } : check,
+  );
 }
 
 function gradeSkills({ expect, skills: { target } }: EvalCase, { loads }: RunFacts): readonly CheckResult[] {

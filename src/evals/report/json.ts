@@ -78,7 +78,7 @@ const OPTIONAL: { readonly [key: string]: Shape } = {
 
 function shapeProblem(value: unknown, shape: Shape, where: string): string | undefined {
   if (typeof shape === 'string') return hasShape(value, shape) ? undefined : `${where} must be ${NAMES[shape]}`;
-  if (isList(shape)) {
+  if (Array.isArray(shape)) {
     if (!Array.isArray(value)) return `${where} must be an array`;
     return firstProblem(value.entries(), ([place, item]) => shapeProblem(item, shape[0], `${where}[${String(place)}]`));
   }
@@ -90,10 +90,6 @@ function shapeProblem(value: unknown, shape: Shape, where: string): string | und
   return firstProblem(Object.entries(OPTIONAL), ([key, inner]) =>
     value[key] === undefined ? undefined : shapeProblem(value[key], inner, key),
   );
-}
-
-function isList(shape: Shape): shape is readonly [Shape] {
-  return Array.isArray(shape);
 }
 
 function firstProblem<T>(items: Iterable<T>, check: (item: T) => string | undefined): string | undefined {
