@@ -7,7 +7,7 @@ import { Diff } from '../parts/diff.tsx';
 import { LongText } from '../parts/long-text.tsx';
 import { Banner, Command, Empty, Facts, PlanSteps, Section, State } from '../parts/parts.tsx';
 import { duration, line, number, visible } from '../text.ts';
-import { Table, Titled, armName, part, useReportLink } from './marks.tsx';
+import { RowsTable, Titled, armName, part, useReportLink } from './marks.tsx';
 import { CONTEXT_SECTIONS } from '#evals/report';
 import type { CaseResult, CheckResult, ContextSection, PageData, RunStep, RunView, TurnView } from './data.ts';
 
@@ -134,7 +134,7 @@ function Checks({
   const heads = ['Outcome', 'Check', 'Expected', 'Found', 'Evidence (event)'];
   return (
     <Titled title={t('Checks')}>
-      <Table
+      <RowsTable
         label={t('Checks')}
         heads={heads}
         class="checks"

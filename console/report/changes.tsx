@@ -6,7 +6,7 @@ import type { CaseChange, PageData, ReportComparison } from './data.ts';
 import { t } from '../language.ts';
 import { Badge, Card, Empty, Facts, Section, State, type Tone } from '../parts/parts.tsx';
 import { date, duration, line, number, short, visible } from '../text.ts';
-import { Table, Titled, armName, rateText, useReportLink } from './marks.tsx';
+import { RowsTable, Titled, armName, rateText, useReportLink } from './marks.tsx';
 
 const MOST = 500;
 const TONES: Readonly<Record<CaseChange['change'], Tone>> = {
@@ -82,7 +82,7 @@ export function ChangesView({ data, comparison }: ChangesProps): JSX.Element {
 function ChangeTable({ data: { report }, comparison }: ChangesProps): JSX.Element {
   const link = useReportLink();
   return (
-    <Table
+    <RowsTable
       label={t('Changes')}
       heads={['Change', 'Case', 'Before', 'After', 'Checks']}
       header={1}

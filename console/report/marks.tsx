@@ -88,55 +88,61 @@ export function part(value: number): string {
 
 interface TableProps {
   readonly label: string;
-  readonly heads: readonly string[];
-  /** The cells of each row; `header` is the place of the one that names it. */
-  readonly rows: readonly { readonly cells: readonly ComponentChildren[]; readonly class?: string }[];
-  readonly header?: number;
+  readonly heads?: readonly ComponentChildren[];
+  readonly children: ComponentChildren;
   readonly class?: string;
+}
+
+/** A table in a box that scrolls sideways by itself. */
+export function Table({ label, heads, children, class: className = '' }: TableProps): JSX.Element {
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label={label}>
+      <table class={className}>
+        {heads === undefined ? null : (
+          <thead>
+            <tr>
+              {heads.map((head, at) => (
+                <th scope="col" key={at}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowsProps extends Pick<TableProps, 'label' | 'class'> {
+  readonly heads: readonly string[];
+  readonly rows: readonly { readonly cells: readonly ComponentChildren[]; readonly class?: string }[];
+  /** The place of the cell that names its row. */
+  readonly header?: number;
   /** Classes of columns. */
   readonly columns?: readonly string[];
 }
 
-/** A table in a box that scrolls sideways by itself. */
-export function Table({
-  label,
-  heads,
-  rows,
-  header = 0,
-  class: className = '',
-  columns = [],
-}: TableProps): JSX.Element {
+export function RowsTable({ heads, rows, header = 0, columns = [], ...table }: RowsProps): JSX.Element {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label={label}>
-      <table class={className}>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th scope="col" key={head}>
-                {t(head)}
+    <Table {...table} heads={heads.map((head) => t(head))}>
+      {rows.map(({ cells, class: own }, at) => (
+        <tr key={at} class={own}>
+          {cells.map((cell, place) =>
+            place === header ? (
+              <th key={place} scope="row">
+                {cell}
               </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ cells, class: own }, at) => (
-            <tr key={at} class={own}>
-              {cells.map((cell, place) =>
-                place === header ? (
-                  <th key={place} scope="row">
-                    {cell}
-                  </th>
-                ) : (
-                  <td key={place} class={columns[place]}>
-                    {cell}
-                  </td>
-                ),
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+            ) : (
+              <td key={place} class={columns[place]}>
+                {cell}
+              </td>
+            ),
+          )}
+        </tr>
+      ))}
+    </Table>
   );
 }
 

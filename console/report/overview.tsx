@@ -11,7 +11,7 @@ import {
   RateBar,
   RateCell,
   StatusBar,
-  Table,
+  RowsTable,
   Titled,
   armName,
   countsText,
@@ -161,7 +161,7 @@ function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
   const { rated } = summarizeReport(report);
   return (
     <Titled title={t('Arms')}>
-      <Table
+      <RowsTable
         label={t('Arms')}
         heads={['Arm', ...CASE_STATUSES, 'harness checks', 'all results', 'Pass rate', 'Tokens', 'Time']}
         class="numbers"
@@ -240,7 +240,7 @@ function TrendSection({ trend }: { readonly trend: PageData['trend'] }): JSX.Ele
           }))}
         />
       </Section>
-      <Table
+      <RowsTable
         label={t('Pass rate over time')}
         heads={['Started', 'Pass rate', 'Cases', 'Tokens per run', 'Model', 'Changed skills']}
         class="numbers"
@@ -278,7 +278,7 @@ function Counts({
   if (rows.length === 0) return null;
   return (
     <Titled title={title}>
-      <Table
+      <RowsTable
         label={title}
         heads={[head, 'passed of judged', 'Outcome']}
         columns={['', 'number', 'wide']}

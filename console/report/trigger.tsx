@@ -6,7 +6,7 @@ import type { Rate, TriggerReport } from './data.ts';
 import { t } from '../language.ts';
 import { Banner, Section, State } from '../parts/parts.tsx';
 import { line, number } from '../text.ts';
-import { RateCell, Table, Titled, rateText } from './marks.tsx';
+import { RateCell, RowsTable, Titled, rateText } from './marks.tsx';
 
 const MOST_LABELS = 40;
 
@@ -34,7 +34,7 @@ function Controls({ trigger: { controls } }: { readonly trigger: TriggerReport }
           'Controls test the evaluation itself: one made-up skill must load for each of its own requests, another must never load, and shuffled labels must score like chance. If one fails there is no score.',
         )}
       </p>
-      <Table
+      <RowsTable
         label={t('Controls')}
         heads={['Outcome', 'Control', 'Expected', 'Found']}
         header={1}
@@ -49,7 +49,7 @@ function Controls({ trigger: { controls } }: { readonly trigger: TriggerReport }
 function Scores({ trigger: { scores, overall, split } }: { readonly trigger: TriggerReport }): JSX.Element {
   return (
     <Titled title={t('Scores')}>
-      <Table
+      <RowsTable
         label={t('Scores')}
         heads={['Skill', 'Precision', 'Recall', 'F1']}
         columns={['', '', '', 'number']}

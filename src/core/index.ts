@@ -33,7 +33,14 @@ export { isNeverSearched } from './not-searched.ts';
 export type { OfType } from './of-type.ts';
 export { ACTION_KINDS, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export { DEFAULT_OUTPUT_LIMITS, NOT_COLLECTED, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
+export {
+  DEFAULT_OUTPUT_LIMITS,
+  NOT_COLLECTED,
+  SKIP_MEANINGS,
+  isFailedEnd,
+  type Collected,
+  type RunResult,
+} from './outputs.ts';
 export {
   ECOSYSTEMS,
   normalName,
@@ -59,7 +66,7 @@ export {
   type RunLimits,
   type RunningProgram,
   type StagedSkill,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from './execution.ts';
 export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
@@ -85,6 +92,7 @@ export { refusedText } from './network/refused-connection.ts';
 // Sessions, runs and their events.
 export { findLoaded, kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
+  lastAnswer,
   OUTCOMES,
   RUN_SCHEMA,
   type AgentStart,
@@ -99,7 +107,7 @@ export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
 export { reduceChat } from './chat.ts';
-export { DEFAULT_BUDGET, type Budget } from './budget.ts';
+export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {

@@ -7,17 +7,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import {
-  isProblem,
-  findGrant,
-  invalidInput,
-  quoted,
-  readAddress,
-  readAuthority,
-  writeAuthority,
-  type HostPattern,
-} from '#core';
-import { exchangeOver, networkGate, readGrant } from '#platform';
+import { isProblem, findGrant, invalidInput, quoted, readAddress, type HostPattern } from '#core';
+import { readGrant, type HttpTarget, httpTarget, requestGuarded } from '#platform';
+import { reasonText } from './database.ts';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;
@@ -71,22 +63,16 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
 }
 
 /** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
-function resolveTarget(
-  address: string,
-  granted: readonly HostPattern[],
-): Parameters<typeof exchangeOver>[1]['target'] | string {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  const isSecure = url?.protocol === 'https:';
-  const reached = url === undefined ? undefined : readAuthority(url.host, isSecure ? 443 : 80);
-  if (url === undefined || (!isSecure && url.protocol !== 'http:') || reached === undefined)
-    return 'it is not an http address';
+function resolveTarget(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+  const target = URL.canParse(address) ? httpTarget(new URL(address)) : undefined;
+  if (target === undefined) return 'it is not an http address';
+  const { url, host, port, isSecure } = target;
   if (url.username !== '' || url.password !== '') return 'it has a user or a password';
-  const { host, port } = reached;
   const isGranted = findGrant(granted, host, port) !== undefined;
   if (!isSecure && !isGranted) return 'the connection would not be encrypted';
   if (host.isAddress && readAddress(host.name)?.kind !== 'public' && !isGranted)
     return `${host.name} is not an address on the internet`;
-  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
+  return target;
 }
 
 interface Due {
@@ -94,7 +80,6 @@ interface Due {
   readonly url: string;
   readonly secret: string;
   readonly body: object;
-  readonly tries: number;
 }
 
 /** Sends what is due. Several servers may call this at once: each delivery is taken by one, for as long as a try may take. */
@@ -111,60 +96,49 @@ export async function deliver(pool: Pool, signal: AbortSignal, granted: readonly
      where w.id = d.webhook and d.id in (
        select id from skillwright.deliveries where done_at is null and due_at <= now() and tries < $1
        order by due_at for update skip locked limit 20)
-     returning d.id, w.url, w.secret, d.body, d.tries`,
+     returning d.id, w.url, w.secret, d.body`,
     [MAX_TRIES],
   );
-  await Promise.all(rows.map((due) => send(pool, due, { signal, granted })));
+  await Promise.all(
+    rows.map(async (due) => {
+      const stop = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const problem = await post(due, granted, stop).catch(reasonText);
+      // If this is not stored, the receiver gets the same delivery again.
+      await pool.query(
+        'update skillwright.deliveries set done_at = case when $2::text is null or tries >= $3 then now() end, problem = $2 where id = $1',
+        [due.id, problem ?? null, MAX_TRIES],
+      );
+    }),
+  );
   return rows.length;
-}
-
-interface Sending {
-  readonly signal: AbortSignal;
-  readonly granted: readonly HostPattern[];
-}
-
-async function send(pool: Pool, { id, url, secret, body }: Due, { signal, granted }: Sending): Promise<void> {
-  const text = JSON.stringify({ delivery: id, ...body });
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-  const problem = await post(resolveTarget(url, granted), { text, secret, granted, stop }).catch((error: unknown) =>
-    error instanceof Error ? error.message : 'unknown error',
-  );
-  // If this is not stored, the receiver gets the same delivery again.
-  await pool.query(
-    'update skillwright.deliveries set done_at = case when $2::text is null or tries >= $3 then now() end, problem = $2 where id = $1',
-    [id, problem ?? null, MAX_TRIES],
-  );
-}
-
-interface Posted {
-  readonly text: string;
-  readonly secret: string;
-  readonly granted: readonly HostPattern[];
-  readonly stop: AbortSignal;
 }
 
 /** Returns what went wrong, or undefined. Redirections are not followed. */
 async function post(
-  target: Parameters<typeof exchangeOver>[1]['target'] | string,
-  { text, secret, granted, stop }: Posted,
+  { id, url, secret, body }: Due,
+  granted: readonly HostPattern[],
+  stop: AbortSignal,
 ): Promise<string | undefined> {
+  const target = resolveTarget(url, granted);
   if (typeof target === 'string') return target;
-  const grant = findGrant(granted, target.host, target.port) ?? readGrant(target.authority);
-  const gate = networkGate({ grants: [grant], connectMs: CONNECT_MS, onDecision: () => undefined });
-  const reached = await gate.reach(target, stop);
-  if (isProblem(reached)) return reached.message;
+  const text = JSON.stringify({ delivery: id, ...body });
   const time = String(Math.floor(Date.now() / 1_000));
-  const { statusCode = 0, ...answer } = await exchangeOver(reached, {
-    target,
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'skillwright-signature': `t=${time},v1=${signWebhook(secret, time, text)}`,
+  const headers = {
+    'content-type': 'application/json',
+    'skillwright-signature': `t=${time},v1=${signWebhook(secret, time, text)}`,
+  };
+  const result = await requestGuarded(
+    { target, method: 'POST', headers, body: Buffer.from(text) },
+    {
+      stop,
+      connectMs: CONNECT_MS,
+      grants: ({ host, port, authority }) => [findGrant(granted, host, port) ?? readGrant(authority)],
+      unreached: (problem) => problem,
     },
-    body: Buffer.from(text),
-    stop,
-  });
-  answer.socket.destroy();
+  );
+  if (isProblem(result)) return result.message;
+  const { statusCode = 0, socket } = result.response;
+  socket.destroy();
   return statusCode >= 200 && statusCode < 300 ? undefined : `the receiver answered ${String(statusCode)}`;
 }
 

@@ -101,8 +101,10 @@ export { allowReading, removeTree } from './fs/remove-tree.ts';
 
 // The network: one gate for outgoing connections, one server on the loopback.
 export { networkGate, readGrant, type NetworkDecision } from './net/network-gate.ts';
-export { connectThrough, proxyFor } from './net/user-proxy.ts';
-export { exchangeOver } from './net/http-exchange.ts';
+export { httpTarget, requestGuarded } from './net/guarded-http.ts';
+export type { HttpTarget } from './net/http-exchange.ts';
+export { proxyFor } from './net/user-proxy.ts';
+export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
 export type { Refusal } from './net/loopback-admission.ts';

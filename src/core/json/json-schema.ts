@@ -1,6 +1,8 @@
 /**
  * The subset of JSON Schema that configuration and tools need, with its types. One constant is the published schema, the runtime check and
- * the TypeScript type; a general validator would slow down the start of every command.
+ * the TypeScript type. Measured on Node 20: loading zod takes 1.0 times the CPU time of an empty program and ajv 0.7 times, while `list` may
+ * take 0.5 times in all. The first check of a config takes 0.5 ms here, 410 ms with zod (`fromJSONSchema`) and 525 ms with ajv; later ones 75,
+ * 35 and 7 µs. So the HTTP API uses zod, schemas of users ajv, and everything that commands load at their start this file.
  */
 export type JsonSchema = (
   | {

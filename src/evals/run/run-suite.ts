@@ -7,7 +7,7 @@ import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import { quietly, removeTree, sha256 } from '#platform';
 import { readSurroundings, temporaryFolder } from '#runtime';
-import { makeTemporary, openBase } from '#sandbox';
+import { makeTemporaryFolder } from '#sandbox';
 import { answersFor, openCaseModel, portableText, type SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
@@ -140,7 +140,7 @@ function isResult(result: CaseResult | undefined): result is CaseResult {
 /** Outside of `.agent`, whose files no tool of a case may read or write. If this process is killed, the next one removes it. */
 async function workFolder(): Promise<string> {
   const { env, home } = readSurroundings({});
-  return makeTemporary(openBase(await temporaryFolder(env, home)));
+  return makeTemporaryFolder(await temporaryFolder(env, home));
 }
 
 interface Suite {

@@ -15,7 +15,7 @@ import {
   type RunInfo,
 } from '#core';
 import { createRedactor, createRun, redactionProblem, type Redactor, type RunRecord } from '#journal';
-import { AGENTS, SHARED_FOLDER } from '#packs';
+import { findProjectFolder } from '#packs';
 import { copyTree, makeFolders, sha256, startChild, supervise } from '#platform';
 import { VERSION } from '../../version.ts';
 import { openTranscript, type JsonObject, type Transcript } from './transcript.ts';
@@ -293,7 +293,7 @@ async function makeSubjectFolders(
   const [home, temporary, project] = [path.join(work, 'home'), path.join(work, 'tmp'), path.join(work, 'project')];
   for (const folder of [home, temporary, project]) makeFolders(folder, 0o700);
   makeRepository(path.join(project, '.git'));
-  const to = path.join(project, findSkillsFolder(agent));
+  const to = path.join(project, findProjectFolder(agent.listedAs ?? agent.id));
   makeFolders(to);
   for (const { folder } of skills) {
     const name = path.basename(folder);
@@ -301,11 +301,6 @@ async function makeSubjectFolders(
     if (copied.type === 'refused') throw new Error(`cannot install the skill ${name}: ${copied.message}`);
   }
   return { home, temporary, project, skills: to };
-}
-
-/** Where an agent reads skills, relative to the project. */
-export function findSkillsFolder({ id, listedAs = id }: SubjectAgent): string {
-  return AGENTS.find((known) => known.id === listedAs)?.project ?? SHARED_FOLDER;
 }
 
 /** An empty repository, as `git init` makes it: without one, agents look for skills in parent folders. */

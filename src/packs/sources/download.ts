@@ -1,21 +1,14 @@
-/**
- * Downloads files within limits of size, time and redirects. Each GET uses its own connection through the network gate, which checks the
- * resolved address; no cookies, no proxies, no connection pool.
- */
+/** Downloads files within limits of size, time and redirects. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
-import { connectThrough, exchangeOver, isSystemError, networkGate, proxyFor, readGrant, timerMs } from '#platform';
+import { isSystemError, readGrant, timerMs, type HttpTarget, requestGuarded, httpTarget } from '#platform';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { insecure, isLoopback } from './source-address.ts';
-import { isProblem, printable, problemError, quoted, readAddress, readHost, sliceStart, writeAuthority } from '#core';
+import { insecure, isLoopback } from './source-text.ts';
+import { printable, problemError, quoted, sliceStart } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
 
-type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
-
-const MAX_REDIRECTS = 5;
-const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const TIMEOUT_MS = 300_000;
 /** Aborts a download that is silent for this long. */
 const SILENCE_MS = 30_000;
@@ -83,19 +76,44 @@ async function download(
 }
 
 async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingMessage | PackRefusal> {
-  let target = first;
-  for (let redirects = 0; ; redirects += 1) {
-    const response = await sendGet(target, options);
-    if (isRefusal(response)) return response;
-    const { statusCode = 0, headers } = response;
-    if (!REDIRECTIONS.has(statusCode) || headers.location === undefined) return response;
-    response.destroy();
-    if (redirects === MAX_REDIRECTS)
-      return packRefusal('source/refused', `${first.authority} redirects more than ${String(MAX_REDIRECTS)} times`);
-    const next = parseTarget(headers.location, options.network, target);
-    if (isRefusal(next)) return next;
-    target = next;
-  }
+  const { network, env, stop, mayReachLoopback } = options;
+  const get = (target: HttpTarget): Parameters<typeof requestGuarded>[0] => {
+    const token = tokenFor(target, env);
+    // The hash is computed over the file, so it must not be compressed on the way.
+    const headers = {
+      'accept-encoding': 'identity',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    return { target, method: 'GET', headers };
+  };
+  const result = await requestGuarded<PackRefusal>(get(first), {
+    stop,
+    connectMs: CONNECT_MS,
+    resolve: network.resolve,
+    certificates: network.certificates,
+    proxyFrom: env,
+    grants: (target) => {
+      const mayBePrivate = network.allowPrivate === true || (mayReachLoopback && isLoopback(target));
+      return [readGrant(`${mayBePrivate ? 'private://' : ''}${target.authority}`)];
+    },
+    unreached: ({ refusal, message }, { authority }) =>
+      refusal === 'not-public' ? notPublic(authority) : packRefusal('source/failed', message),
+    tooManyRedirects: (limit) =>
+      packRefusal('source/refused', `${first.authority} redirects more than ${String(limit)} times`),
+    redirect: ({ target }, _status, location) => {
+      const next = parseTarget(location, network, target);
+      return isRefusal(next) ? next : get(next);
+    },
+  });
+  return isRefusal(result) ? result : result.response;
+}
+
+function notPublic(authority: string): PackRefusal {
+  return {
+    ...packRefusal('source/refused', `${authority} is not a public address`),
+    hint: 'set install.allow_private_addresses in your own configuration to use it',
+    allow: 'install.allow_private_addresses',
+  };
 }
 
 function ofStatus(status: number, shown: string): PackRefusal | undefined {
@@ -162,7 +180,7 @@ function networkReason(error: unknown): string {
 
 const NETWORK_CALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown', '']);
 
-export interface GetOptions {
+interface GetOptions {
   readonly network: SourceNetwork;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user named a loopback address, so it may be reached. */
@@ -176,66 +194,23 @@ const TOKEN_HOST = 'SKILLWRIGHT_HTTP_TOKEN_HOST';
 const CONNECT_MS = 10_000;
 
 /** Parses an address, relative to `from` for a redirect. Returns a refusal if it is not allowed. */
-export function parseTarget(
-  text: string,
-  { allowHttp = false }: SourceNetwork,
-  from?: HttpTarget,
-): HttpTarget | PackRefusal {
+function parseTarget(text: string, { allowHttp = false }: SourceNetwork, from?: HttpTarget): HttpTarget | PackRefusal {
   const shown = quoted(withoutQuery(text), 200);
   const whence = from === undefined ? shown : `${from.authority} redirects to ${shown}, which`;
   if (/[\x00-\x20\x7f\\]/.test(text) || !URL.canParse(text, from?.url.href))
     return packRefusal('source/refused', `${whence} is not a valid address`);
   const url = new URL(text, from?.url);
-  const isSecure = url.protocol === 'https:';
-  const host = readHost(url.hostname);
-  if ((!isSecure && url.protocol !== 'http:') || host === undefined || url.username !== '' || url.password !== '')
+  const target = httpTarget(url);
+  if (target === undefined || url.username !== '' || url.password !== '')
     return packRefusal('source/refused', `${whence} is not a plain http(s) address`);
-  url.hash = '';
-  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-  if (!isSecure && from?.isSecure === true)
+  if (!target.isSecure && from?.isSecure === true)
     return packRefusal('source/refused', `${whence} is not secure: the connection can be tampered with`);
-  if (!isSecure && !allowHttp && !isLoopback({ host, port })) return insecure(`${whence} is`);
-  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
+  return !target.isSecure && !allowHttp && !isLoopback(target) ? insecure(`${whence} is`) : target;
 }
 
 /** Removes the query, which may contain a secret. */
 export function withoutQuery(address: string): string {
   return address.replace(/[?#].*$/s, '');
-}
-
-/** Sends the request. Throws connection errors; returns a refusal if the address is not allowed. */
-export async function sendGet(target: HttpTarget, options: GetOptions): Promise<IncomingMessage | PackRefusal> {
-  const { network, stop, env } = options;
-  const mayBePrivate = network.allowPrivate === true || (options.mayReachLoopback && isLoopback(target));
-  const gate = networkGate({
-    grants: [readGrant(`${mayBePrivate ? 'private://' : ''}${target.authority}`)],
-    connectMs: CONNECT_MS,
-    onDecision: () => undefined,
-    resolve: network.resolve,
-  });
-  // A proxy resolves names itself, so only an address can be checked; the gate refuses one that is not public.
-  const isPublic = !target.host.isAddress || readAddress(target.host.name)?.kind === 'public';
-  const proxy = isPublic ? proxyFor(target, env) : undefined;
-  const reached = proxy === undefined ? await gate.reach(target, stop) : await connectThrough(proxy, target, stop);
-  if (stop.aborted && !isProblem(reached)) reached.destroy();
-  stop.throwIfAborted();
-  if (isProblem(reached)) {
-    if (reached.refusal !== 'not-public') return packRefusal('source/failed', reached.message);
-    return {
-      ...packRefusal('source/refused', `${target.authority} is not a public address`),
-      hint: 'set install.allow_private_addresses in your own configuration to use it',
-      allow: 'install.allow_private_addresses',
-    };
-  }
-  const token = tokenFor(target, env);
-  return await exchangeOver(reached, {
-    target,
-    method: 'GET',
-    // The hash is computed over the file, so it must not be compressed on the way.
-    headers: { 'accept-encoding': 'identity', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-    certificates: network.certificates,
-    stop,
-  });
 }
 
 /** Never sends the token over plain HTTP to another machine, and never to another host. */

@@ -12,17 +12,21 @@ import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';
 import { walk, type WalkProblem, type WalkedEntry } from './walk.ts';
 
-export type TreeProblem =
-  | 'gone'
-  | 'changed'
-  | 'unreadable'
-  | 'not-regular'
-  | 'link-outside'
-  | 'hard-link'
-  | 'name'
-  | 'too-many'
-  | 'too-large'
-  | 'too-deep';
+/** Every reason to refuse a tree, with what to do. */
+const HINTS = {
+  gone: 'check the path of the folder',
+  changed: 'try again when no other program writes to the folder',
+  unreadable: 'give yourself read permission on it, or remove it',
+  'not-regular': 'remove the pipe, socket or device',
+  'link-outside': 'replace the link with the file itself, or remove it',
+  'hard-link': 'replace the hard link with a copy of the file',
+  name: 'rename it with valid UTF-8',
+  'too-many': 'remove files that are not needed',
+  'too-large': 'remove or shorten large files',
+  'too-deep': 'move the files into fewer nested folders',
+} as const;
+
+export type TreeProblem = keyof typeof HINTS;
 
 /** Why a tree is refused as a whole. The message is lower case and does not name the tree. */
 export interface TreeRefusal extends Problem<`tree/${TreeProblem}`> {
@@ -40,7 +44,7 @@ export function treeRefused(problem: TreeProblem, path: string, message: string)
     problem,
     path,
     message,
-    hint: 'remove or replace the named entry, then try again',
+    hint: HINTS[problem],
   };
   return problemError(refusal);
 }

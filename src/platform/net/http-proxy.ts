@@ -26,9 +26,8 @@ const MAX_HEAD_BYTES = 16 * 1024;
 /** Characters of a malformed URL that are reported. */
 const MAX_REPORTED = 200;
 
-const STATUS: Readonly<Record<Refusal, number>> = {
+const STATUS: Readonly<Record<Refusal | 'malformed', number>> = {
   malformed: 400,
-  limit: 403,
   'not-granted': 403,
   'not-public': 403,
   unresolved: 502,

@@ -22,8 +22,15 @@ type NetworkAddress = NonNullable<ReturnType<typeof readAddress>>;
 /** Resolves a name to addresses, best first. */
 export type ResolveHost = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-export const REFUSALS = ['malformed', 'not-granted', 'not-public', 'unresolved', 'unreachable', 'limit'] as const;
-export type Refusal = (typeof REFUSALS)[number];
+/** Why a host was not reached, with what to do. */
+const HINTS = {
+  'not-granted': 'grant the host and port, or use a host that is granted',
+  'not-public': 'grant it as private://HOST:PORT if that address is intended',
+  unresolved: 'check the spelling of the host and the name server of this machine',
+  unreachable: 'check that the server runs and that this machine reaches it, then try again',
+} as const;
+
+export type Refusal = keyof typeof HINTS;
 
 /** A request for a connection and its decision. */
 export interface NetworkDecision {
@@ -63,7 +70,7 @@ const MAX_TRIES = 3;
 const MAX_NAMED = 8;
 
 function unreached(refusal: Refusal, message: string): Unreached {
-  return { code: `network/${refusal}`, refusal, message, hint: 'grant the host, or use one that is granted' };
+  return { code: `network/${refusal}`, refusal, message, hint: HINTS[refusal] };
 }
 
 /**

@@ -23,9 +23,8 @@ const IPV4 = 1;
 const NAME = 3;
 const IPV6 = 4;
 
-const REPLIES: Readonly<Record<Refusal, number>> = {
+const REPLIES: Readonly<Record<Refusal | 'malformed', number>> = {
   malformed: 1,
-  limit: 1,
   'not-granted': 2,
   'not-public': 2,
   unresolved: 4,

@@ -1,13 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-
-import { exchangeOver, networkGate, readGrant, timerMs, type NetworkDecision } from '#platform';
+import { readGrant, timerMs, type NetworkDecision, requestGuarded, networkGate, type HttpTarget } from '#platform';
 import {
   isProblem,
   actionFailed,
   printable,
   quoted,
   sliceStart,
-  writeAuthority,
   type ActionFailed,
   type ActionProblem,
   type HostPattern,
@@ -19,8 +16,7 @@ import { hostFailure } from '../host-failure.ts';
 import { readMessage, readRedirect, readTarget, redirectedMessage, type Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 
-type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
-
+type GuardedResponse = Extract<Awaited<ReturnType<typeof requestGuarded>>, { readonly response: unknown }>;
 type ResponseReceived = OfType<Observation, 'response-received'>;
 
 export interface NetworkRequestOptions {
@@ -29,21 +25,16 @@ export interface NetworkRequestOptions {
   /** Called before each connection, also for each redirect. */
   readonly decideHost: (host: string, port: number) => boolean;
   readonly signal?: AbortSignal;
-  /** Limit of the decompressed body (default: 1 MiB). */
   readonly maxBytes?: number;
-  /** Timeout of the whole request with redirects (default: 30,000). */
   readonly timeoutMs?: number;
-  /** Default: 5. */
   readonly maxRedirects?: number;
   readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   readonly onDecision?: (decision: NetworkDecision) => void;
-  /** Additional trusted certificates, in PEM. */
   readonly certificates?: readonly string[];
 }
 
 /** Timeout of a name lookup, and of each connection attempt. */
 const CONNECT_MS = 10_000;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Sends one request and returns the response for a model. Each connection passes the network gate, which checks the resolved address;
@@ -65,7 +56,9 @@ export async function networkRequest(
   const stop = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
   try {
     const received = await follow({ ...options, patterns: grants, stop }, target, message);
-    return received.type === 'failed' ? actionFailed(action.type, received.failure) : received;
+    if (received.type !== 'failed') return received;
+    const { type: _, ...failure } = received;
+    return actionFailed(action.type, failure);
   } catch (error) {
     signal?.throwIfAborted();
     const why = ended.signal.aborted ? `no complete response within ${String(timeoutMs)} ms` : networkReason(error);
@@ -80,65 +73,38 @@ interface RequestContext extends NetworkRequestOptions {
   readonly stop: AbortSignal;
 }
 
-interface Failed {
+interface Failed extends ActionProblem {
   readonly type: 'failed';
-  readonly failure: ActionProblem;
-}
-
-async function follow(context: RequestContext, first: HttpTarget, asked: Message): Promise<ResponseReceived | Failed> {
-  const { maxRedirects = 5 } = context;
-  const redirects: string[] = [];
-  let target = first;
-  let message = asked;
-  for (;;) {
-    const response = await send(context, target, message);
-    if ('failure' in response) return response;
-    const { statusCode: status = 0, headers } = response;
-    if (!REDIRECTS.has(status) || headers.location === undefined)
-      return shownBack(await receive(context, response, target, redirects), asked);
-    response.destroy();
-    if (redirects.length >= maxRedirects)
-      return failed(`${quoted(first.url.href, 200)} redirects more than ${String(maxRedirects)} times`);
-    const next = readRedirect(target, headers.location);
-    if (next.type === 'refused') return { type: 'failed', failure: next.failure };
-    redirects.push(target.url.href);
-    message = redirectedMessage(message, status, target, next);
-    target = next;
-  }
 }
 
 /** Policy has approved the host, so it is granted if its address is public; a private address needs a private grant. */
-function gateFor(
-  { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: RequestContext,
-  target: HttpTarget,
-): ReturnType<typeof networkGate> {
-  return networkGate({
-    grants: [...patterns, readGrant(writeAuthority(target.host, target.port))],
-    connectMs: Math.min(CONNECT_MS, timeoutMs),
-    onDecision,
-    resolve,
-  });
-}
-
-async function send(context: RequestContext, target: HttpTarget, message: Message): Promise<IncomingMessage | Failed> {
-  const { decideHost, stop, certificates } = context;
-  if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is denied for this request`);
-  const reached = await gateFor(context, target).reach(target, stop);
-  if (stop.aborted && !isProblem(reached)) reached.destroy();
-  stop.throwIfAborted();
-  if (isProblem(reached)) {
-    const isForbidden = reached.refusal === 'not-granted' || reached.refusal === 'not-public';
-    return isForbidden ? refused(reached.message) : failed(reached.message);
-  }
-  const { method, headers, body } = message;
-  return await exchangeOver(reached, {
-    target,
+async function follow(context: RequestContext, target: HttpTarget, asked: Message): Promise<ResponseReceived | Failed> {
+  const { patterns, timeoutMs = 30_000, decideHost, maxRedirects } = context;
+  const send = (to: HttpTarget, { method, headers, body }: Message): Parameters<typeof requestGuarded>[0] => ({
+    target: to,
     method,
     headers: { ...headers, 'accept-encoding': 'gzip, br' },
     body,
-    certificates,
-    stop,
   });
+  let message = asked;
+  const result = await requestGuarded<Failed>(send(target, asked), {
+    ...context,
+    connectMs: Math.min(CONNECT_MS, timeoutMs),
+    maxRedirects,
+    grants: (to) => [...patterns, readGrant(to.authority)],
+    deny: (to) =>
+      decideHost(to.host.name, to.port) ? undefined : refused(`${to.authority} is denied for this request`),
+    unreached: ({ refusal, message: text }) =>
+      refusal === 'not-granted' || refusal === 'not-public' ? refused(text) : failed(text),
+    tooManyRedirects: (limit) => failed(`${quoted(target.url.href, 200)} redirects more than ${String(limit)} times`),
+    redirect: ({ target: from }, status, location) => {
+      const next = readRedirect(from, location);
+      if (next.type === 'refused') return { type: 'failed', ...next.failure };
+      message = redirectedMessage(message, status, from, next);
+      return send(next, message);
+    },
+  });
+  return isProblem(result) ? result : shownBack(await receive(context, result), asked);
 }
 
 /** Response headers that the model sees. */
@@ -147,9 +113,7 @@ const MAX_HEADER_CHARACTERS = 500;
 
 async function receive(
   { maxBytes = 1024 * 1024 }: RequestContext,
-  response: IncomingMessage,
-  { url }: HttpTarget,
-  redirects: readonly string[],
+  { response, target: { url }, redirects }: GuardedResponse,
 ): Promise<ResponseReceived> {
   const received = await receiveBody(response, maxBytes);
   const { statusCode: status = 0, headers } = response;
@@ -200,9 +164,9 @@ function networkReason(error: unknown): string {
 }
 
 function failed(message: string): Failed {
-  return { type: 'failed', failure: hostFailure('network/failed', message) };
+  return { type: 'failed', ...hostFailure('network/failed', message) };
 }
 
 function refused(message: string): Failed {
-  return { type: 'failed', failure: hostFailure('network/refused', message) };
+  return { type: 'failed', ...hostFailure('network/refused', message) };
 }

@@ -1,18 +1,7 @@
 /** Validates a request before anything is connected: URL, method and headers. */
-import {
-  hiddenCharacters,
-  quoted,
-  readAuthority,
-  readHost,
-  writeAuthority,
-  type ActionProblem,
-  type Action,
-  type OfType,
-} from '#core';
-import type { exchangeOver } from '#platform';
+import { hiddenCharacters, quoted, readAuthority, type ActionProblem, type Action, type OfType } from '#core';
+import { httpTarget, type HttpTarget } from '#platform';
 import { hostFailure } from '../host-failure.ts';
-
-type HttpTarget = Parameters<typeof exchangeOver>[1]['target'];
 
 export interface Refusal {
   readonly type: 'refused';
@@ -37,29 +26,19 @@ export function readTarget(text: string): HttpTarget | Refusal {
   const url = new URL(text);
   const asked = readAuthority(authority, defaultPort(url));
   if (asked === undefined) return invalid(`the URL ${shown} has an invalid or ambiguous host`);
-  return toTarget(url) ?? invalid(`the URL ${shown} has an invalid or ambiguous host`);
+  return httpTarget(url) ?? invalid(`the URL ${shown} has an invalid or ambiguous host`);
 }
 
-/** Parses the target of a redirect. */
 export function readRedirect(from: HttpTarget, location: string): HttpTarget | Refusal {
   const shown = quoted(location, 200);
   if (location.length > MAX_URL || /[\x00-\x20\x7f\\]/.test(location) || !URL.canParse(location, from.url.href))
     return failed(`${from.authority} redirects to ${shown}, which is not a URL`);
   const url = new URL(location, from.url);
-  const target = toTarget(url);
+  const target = httpTarget(url);
   if (target === undefined || url.username !== '' || url.password !== '')
     return failed(`${from.authority} redirects to ${shown}, which is not a plain http:// or https:// URL`);
   if (from.isSecure && !target.isSecure) return failed(`${from.authority} redirects to ${shown}, from https to http`);
   return target;
-}
-
-function toTarget(url: URL): HttpTarget | undefined {
-  const isSecure = url.protocol === 'https:';
-  const host = readHost(url.hostname);
-  if ((!isSecure && url.protocol !== 'http:') || host === undefined) return undefined;
-  url.hash = '';
-  const port = url.port === '' ? defaultPort(url) : Number(url.port);
-  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
 }
 
 function defaultPort({ protocol }: URL): number {
@@ -80,7 +59,6 @@ const RESERVED: ReadonlySet<string> = new Set(
    proxy-authorization proxy-connection te trailer transfer-encoding upgrade via`.split(/\s+/),
 );
 
-/** A validated request. */
 export interface Message {
   readonly type: 'message';
   readonly method: string;

@@ -1,14 +1,4 @@
-import {
-  PROJECT_ACCESSES,
-  SETTINGS,
-  valueAt,
-  readHostPattern,
-  isObject,
-  EFFECTS,
-  type Config,
-  type HostPattern,
-  isProblem,
-} from '#core';
+import { SETTINGS, valueAt, readHostPattern, isObject, type Config, type HostPattern, isProblem } from '#core';
 
 /**
  * What a project file may do to a setting. The file comes with the project and may be untrusted, so it may tighten safety settings and
@@ -40,7 +30,7 @@ export type OverrideRule =
   | 'never'
   | { readonly strictest: readonly string[]; readonly unset?: string };
 
-/** A test checks that every setting is listed. */
+/** A test checks that every setting is listed, and that `strictest` has all of its values. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   skill_roots: 'precedes',
   builtin: 'replaces',
@@ -67,7 +57,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'execution.network': 'within',
   'execution.require_approval_for': 'adds',
   // The default depends on the command; the strictest of them counts.
-  'sandbox.project': { strictest: PROJECT_ACCESSES, unset: 'none' },
+  'sandbox.project': { strictest: ['none', 'read', 'write'], unset: 'none' },
   'packages.environments': 'replaces',
   'packages.skills': 'replaces',
   'packages.offline': 'on',
@@ -90,9 +80,9 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'install.archive.max_file_bytes': 'least',
   'install.archive.max_ratio': 'least',
   'install.archive.max_depth': 'least',
-  'policy.default.low': { strictest: EFFECTS },
-  'policy.default.medium': { strictest: EFFECTS },
-  'policy.default.high': { strictest: EFFECTS },
+  'policy.default.low': { strictest: ['deny', 'ask', 'allow'] },
+  'policy.default.medium': { strictest: ['deny', 'ask', 'allow'] },
+  'policy.default.high': { strictest: ['deny', 'ask', 'allow'] },
   'policy.allow': 'apart',
   'policy.ask': 'apart',
   'policy.deny': 'apart',

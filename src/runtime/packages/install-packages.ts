@@ -12,7 +12,7 @@ import {
   type OfType,
   isProblem,
 } from '#core';
-import type { PackageNeeds, PreparedPackages, ProgramAction, StoredLayer } from '#sandbox';
+import type { PackageNeeds, PreparedPackages, ProgramAction } from '#sandbox';
 import { toSkillIdentity } from '../skill-identity.ts';
 import type { ActionContext } from '../action-context.ts';
 import { askApproval } from '../ask-approval.ts';
@@ -25,7 +25,7 @@ type InstallPackages = OfType<Action, 'install_packages'>;
 
 /** A layer for a program. */
 interface Installed {
-  readonly layer: StoredLayer;
+  readonly layer: PreparedPackages['layers'][number];
   readonly isCached: boolean;
 }
 
@@ -81,7 +81,7 @@ export async function packagesFor(
   context: ActionContext & { readonly execution: Execution },
 ): Promise<PreparedPackages | ActionProblem> {
   const { packages } = context.execution;
-  const layers: StoredLayer[] = [];
+  const layers: PreparedPackages['layers'][number][] = [];
   const warnings: string[] = [];
   let venv: PreparedPackages['venv'];
   try {

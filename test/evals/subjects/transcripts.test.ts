@@ -8,7 +8,8 @@ import { parseJson } from '../../../src/core/json/parse-json.ts';
 import { findLoads, readInstalledSkills } from '../../../src/evals/subjects/installed-skills.ts';
 import { commandSubject } from '../../../src/evals/subjects/agents/command.ts';
 import { readSubject, SUBJECT_AGENTS } from '../../../src/evals/subjects/open-subjects.ts';
-import { findSkillsFolder, readEvent } from '../../../src/evals/subjects/run-subject.ts';
+import { readEvent } from '../../../src/evals/subjects/run-subject.ts';
+import { findProjectFolder } from '../../../src/packs/agents/agent-table.ts';
 import { openTranscript, type Transcript } from '../../../src/evals/subjects/transcript.ts';
 import { writeControlSkills } from '../../../src/evals/trigger/controls.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -167,7 +168,7 @@ describe('--subject', () => {
   });
 
   test('installs skills only where the agent reads them', () => {
-    expect(SUBJECT_AGENTS.map((agent) => `${agent.id} ${findSkillsFolder(agent)}`)).toEqual([
+    expect(SUBJECT_AGENTS.map((agent) => `${agent.id} ${findProjectFolder(agent.listedAs ?? agent.id)}`)).toEqual([
       'claude-code .claude/skills',
       'codex .agents/skills',
       'gemini .agents/skills',

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { readHost } from '../../../src/core/network/host-pattern.ts';
-import { proxiedFetch } from '../../../src/model/proxied-fetch.ts';
 import { isProblem } from '../../../src/core/problem.ts';
 import { networkGate, readGrant } from '../../../src/platform/net/network-gate.ts';
 import { proxyFor } from '../../../src/platform/net/user-proxy.ts';
+import { proxiedFetch } from '../../../src/platform/net/proxied-fetch.ts';
 
 const HOST = 'models.example';
 

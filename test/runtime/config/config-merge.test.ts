@@ -165,8 +165,20 @@ describe('layers', () => {
 });
 
 describe('what a project may do', () => {
-  test('every setting has its law', () => {
+  test('every setting has a rule', () => {
     expect(Object.keys(OVERRIDE_RULES)).toEqual(SETTINGS.map(({ key }) => key));
+  });
+
+  test('a rule that ranks values ranks every value of its setting', () => {
+    const ranked = Object.entries(OVERRIDE_RULES).flatMap(([key, rule]) =>
+      typeof rule === 'object' ? [[key, rule.strictest.toSorted()] as const] : [],
+    );
+    const known = ranked.map(([key]) => {
+      const schema = SETTINGS.find((setting) => setting.key === key)?.schema;
+      return [key, schema !== undefined && 'enum' in schema ? schema.enum?.toSorted() : undefined];
+    });
+    expect(ranked.length).toBeGreaterThan(5);
+    expect(ranked).toEqual(known);
   });
 
   test('configurations of the tests are such that the schema takes them', () => {
