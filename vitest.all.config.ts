@@ -36,7 +36,7 @@ const LONGEST = [
   'mcp/server',
   'sandbox/container-attacks',
   'built-in-skills/csv-report',
-  'testing/executor/suite',
+  'sandbox/conformance/suite',
   'docs/how-to',
   'agent/resume-killed',
   'fleet/operation',

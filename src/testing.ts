@@ -22,12 +22,12 @@ export type {
   RunStreams,
   RunningProgram,
   StagedSkill,
-  WorkspacePlace,
+  WorkspaceFolder as WorkspacePlace,
 } from './core/execution.ts';
-export { CaseSkipped, judgeCase } from './testing/executor/case.ts';
-export type { CaseVerdict, ConformanceCase } from './testing/executor/case.ts';
-export { executorConformance } from './testing/executor/suite.ts';
-export type { ConformanceOptions } from './testing/executor/suite.ts';
+export { judgeCase } from './sandbox/conformance/case.ts';
+export type { CaseSkipped, CaseVerdict, ConformanceCase } from './sandbox/conformance/case.ts';
+export { executorConformance } from './sandbox/conformance/suite.ts';
+export type { ConformanceOptions } from './sandbox/conformance/suite.ts';
 export { FINISHES } from './core/model.ts';
 export type {
   Finish,
@@ -43,10 +43,10 @@ export type {
 } from './core/model.ts';
 export { recordCassette, replayCassette } from './model/cassette/cassette.ts';
 export type { RecordOptions, ReplayModel, ReplayOptions } from './model/cassette/cassette.ts';
-export { FUZZ_KINDS } from './testing/model/fuzz-answers.ts';
-export type { FuzzKind } from './testing/model/fuzz-answers.ts';
-export { fuzzModel } from './testing/model/fuzz.ts';
-export type { FuzzModel, FuzzOptions } from './testing/model/fuzz.ts';
+export { FUZZ_KINDS } from './model/fuzz/fuzz-answers.ts';
+export type { FuzzKind } from './model/fuzz/fuzz-answers.ts';
+export { fuzzModel } from './model/fuzz/fuzz.ts';
+export type { FuzzModel, FuzzOptions } from './model/fuzz/fuzz.ts';
 export { RULE_MODEL_REMARK } from './model/rules/rule-words.ts';
 export { openRules } from './model/rules/rules.ts';
 export { readScriptedTurns } from './model/scripted/scripted-file.ts';

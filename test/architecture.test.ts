@@ -15,18 +15,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['activation', 'evals', 'server'],
   ['fleet'],
   ['cli', 'console'],
-  [
-    'index.ts',
-    'core.ts',
-    'agent.ts',
-    'evals.ts',
-    'tools.ts',
-    'packs.ts',
-    'mcp.ts',
-    'client.ts',
-    'testing.ts',
-    'testing',
-  ],
+  ['index.ts', 'core.ts', 'agent.ts', 'evals.ts', 'tools.ts', 'packs.ts', 'mcp.ts', 'client.ts', 'testing.ts'],
 ];
 
 /** Imports inside a row. Each needs a reason. */

@@ -12,7 +12,7 @@ import {
   type OfType,
   type buildLedger,
 } from '#core';
-import { fileChanges, undoFiles, type FileChange, type Run, type UndoneFile } from '#runtime';
+import { undoObservations, type Run, type UndoneFile } from '#runtime';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { isPlanDone, startPlan } from './plan.ts';
 import { NOTHING_USED, wholeBudget } from './count-budget.ts';
@@ -36,14 +36,12 @@ export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
   readonly again?: boolean;
 }
 
-/** A message that was removed from the conversation. */
 export interface Undone {
   readonly message: string;
   /** The actions that were performed for it, without the answer. Actions of an earlier run are unknown. */
   readonly actions: readonly PerformedAction[];
   /** The files of the project that it had changed, and whether they were restored. */
   readonly files: readonly UndoneFile[];
-  /** The folder that their paths are relative to. */
   readonly project?: string;
   /** The earlier run that answered the message. Its files were not restored: see `runs undo`. */
   readonly run?: string;
@@ -65,7 +63,6 @@ export interface Chat {
   readonly run: string | undefined;
   readonly said: readonly Said[];
   readonly plan: Plan | undefined;
-  /** The usage of all messages in this run. */
   readonly used: Budget;
   /** The skill content that was shown to the model; absent before the first message. */
   readonly ledger: ReturnType<typeof buildLedger> | undefined;
@@ -74,7 +71,6 @@ export interface Chat {
    * the message, not the chat. Throws `input/invalid` for an empty message, during another message, and after the end.
    */
   send(message: string, options?: SendOptions): Promise<AgentResult>;
-  /** Answers the next messages with another model. */
   useModel(model: Model): void;
   /**
    * Removes the last message and its answer from the conversation, and restores the files of the project that it changed. Returns
@@ -89,13 +85,13 @@ export interface Chat {
 interface Step {
   readonly before: ChatState;
   readonly actions: readonly PerformedAction[];
-  readonly changes: readonly FileChange[];
+  /** What its actions and those of its subagents observed. */
+  readonly observed: readonly Observation[];
   /** The earlier run that a message belongs to. */
   readonly run?: string;
 }
 
 interface ChatState {
-  /** Absent before the first message. */
   readonly conversation: Conversation | undefined;
   /** The last answer. It becomes part of the conversation with the next message. */
   readonly answer: string;
@@ -104,7 +100,7 @@ interface ChatState {
 /** The run starts with the first message. It throws `run/resumed` if another run already continues the earlier chat. */
 export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
   // Subagents inherit the options of the run, so that their events arrive here as well.
-  const options = {
+  let options = {
     ...given,
     run: {
       ...given.run,
@@ -139,7 +135,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
     }
     const startedAt = now();
     const claim = earlier?.path === undefined ? {} : { claim: openClaim({ folder: earlier.path, again }) };
-    run = await startRecorded(
+    const started = await startRecorded(
       { ...options, request, run: { ...options.run, ...claim } },
       budget,
       undefined,
@@ -150,6 +146,9 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
         state = reduceAgent(state, event, now() - startedAt);
       },
     );
+    ({ run } = started);
+    if (started.options.run?.execution === undefined)
+      options = { ...options, run: { ...options.run, execution: undefined } };
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
     return run;
   };
@@ -188,8 +187,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       const answer = await giveAnswer(end, here, state);
       current = { ...current, answer };
       const actions = performed.filter(({ action }) => action.type !== 'final_answer');
-      const changes = fileChanges(observed);
-      steps = [...steps, { before, actions, changes }];
+      steps = [...steps, { before, actions, observed }];
       tell(here, { type: 'answer', text: answer });
       return toAgentResult(here, {
         ...end,
@@ -246,7 +244,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       const last = said.at(-1);
       if (condition !== 'open' || step === undefined || last === undefined) return undefined;
       const project = run?.session.project;
-      const files = project === undefined ? [] : undoFiles(project, step.changes);
+      const files = project === undefined ? [] : undoObservations(project, step.observed);
       if (run === undefined) said = said.slice(0, -1);
       else {
         tell(run, { type: 'undo', files: files.map(({ path, result }) => ({ path, result })) });
@@ -275,7 +273,6 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
   };
 }
 
-/** Adds a message to the conversation, after the previous answer. */
 function joined(
   { conversation, answer }: ChatState,
   { request, skills }: Opening,
@@ -291,7 +288,6 @@ function joined(
   return withExchange(conversation, { turn, text, toolCalls: [], results: [], message: request }, outputs);
 }
 
-/** Rebuilds a conversation from its messages and answers alone. */
 function rebuilt(
   said: readonly Said[],
   protocol: ProtocolName,
@@ -301,7 +297,7 @@ function rebuilt(
   let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
   for (const { message, answer } of said) {
-    steps.push({ before: current, actions: [], changes: [], run });
+    steps.push({ before: current, actions: [], observed: [], run });
     const opening = { request: message, skills: '', choice: [] };
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }

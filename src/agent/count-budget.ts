@@ -1,5 +1,6 @@
 /** Counts the usage of a run from its events alone, so that a resumed run continues to count. */
 import {
+  BUDGET_NAMES,
   DEFAULT_BUDGET,
   invalidInput,
   nearest,
@@ -7,7 +8,7 @@ import {
   REFUSALS,
   type Budget,
   type RunEvent,
-  type Action,
+  startsProgram,
 } from '#core';
 
 export const NOTHING_USED: Budget = {
@@ -19,13 +20,6 @@ export const NOTHING_USED: Budget = {
   wallMs: 0,
 };
 
-/** Actions that start a program. */
-const STARTS: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command', 'start_command']);
-
-export function startsProgram(action: Action['type']): boolean {
-  return STARTS.has(action);
-}
-
 /** Returns the usage after an event that was recorded `elapsedMs` after the start. `contextTokens` is the largest request so far. */
 export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): Budget {
   const used = elapsedMs > before.wallMs ? { ...before, wallMs: elapsedMs } : before;
@@ -35,14 +29,14 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
     case 'action': {
       const { askedBy, action } = event;
       if (askedBy !== 'model' || action.type === 'final_answer') return used;
-      const scriptRuns = used.scriptRuns + (startsProgram(action.type) ? 1 : 0);
+      const scriptRuns = used.scriptRuns + (startsProgram(action) ? 1 : 0);
       return { ...used, toolCalls: used.toolCalls + 1, scriptRuns };
     }
     case 'observation': {
       // A program that was refused did not run.
       const { observation } = event;
       const isRefused = observation.type === 'failed' && REFUSALS.has(observation.code);
-      if (!isRefused || !startsProgram(observation.action)) return used;
+      if (!isRefused || !startsProgram({ type: observation.action })) return used;
       return { ...used, scriptRuns: Math.max(0, used.scriptRuns - 1) };
     }
     case 'call-invalid':
@@ -60,6 +54,13 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
     default:
       return used;
   }
+}
+
+/** The usage of a record, whose lines have their milliseconds since the start. */
+export function countUsage(lines: Iterable<{ readonly event: RunEvent; readonly elapsed: number }>): Budget {
+  let used = NOTHING_USED;
+  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
+  return used;
 }
 
 /** Adds the usage of a subagent. Its turns do not count, because they belong to its own conversation. */
@@ -89,15 +90,6 @@ export function budgetLeft(used: Budget, limits: Budget): Budget {
 export function endedBudget(used: Budget, limits: Budget): keyof Budget | undefined {
   return (['turns', 'tokens', 'wallMs'] as const).find((name) => used[name] >= limits[name]);
 }
-
-export const BUDGET_NAMES: readonly (keyof Budget)[] = [
-  'turns',
-  'toolCalls',
-  'scriptRuns',
-  'contextTokens',
-  'tokens',
-  'wallMs',
-];
 
 const BUDGET_WORDS: Readonly<Record<keyof Budget, string>> = {
   turns: 'turns',

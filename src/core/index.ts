@@ -3,9 +3,9 @@
  * module or a package, reads no file and knows no other part. Read action.ts first, then observation.ts and run-events.ts.
  */
 
-// Expected failure is a `Problem`; `problemError` and `toProblem` carry it through calls.
+// Expected failure is a `Problem`; `raise` and `toProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
-export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, problemError, raise, toProblem } from './errors.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText, type FileProblem } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
@@ -29,9 +29,24 @@ export { isNeverSearched } from './not-searched.ts';
 
 // Actions, what they yield, and members of such unions by their `type`.
 export type { OfType } from './of-type.ts';
-export { ACTION_KINDS, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
+export {
+  ACTION_KINDS,
+  isOfKind,
+  listHostInputs,
+  startsProgram,
+  type Action,
+  type ActionOfKind,
+  type ProgramAction,
+} from './action.ts';
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export { DEFAULT_OUTPUT_LIMITS, NOT_COLLECTED, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
+export {
+  DEFAULT_OUTPUT_LIMITS,
+  NOT_COLLECTED,
+  SKIP_MEANINGS,
+  isFailedEnd,
+  type Collected,
+  type RunResult,
+} from './outputs.ts';
 export {
   normalName,
   packageArgument,
@@ -55,7 +70,7 @@ export {
   type RunLimits,
   type RunningProgram,
   type StagedSkill,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from './execution.ts';
 export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
@@ -80,6 +95,7 @@ export { refusedText } from './network/refused-connection.ts';
 // Sessions, runs and their events.
 export { findLoaded, kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
+  lastAnswer,
   OUTCOMES,
   RUN_SCHEMA,
   type AgentStart,
@@ -94,7 +110,7 @@ export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export type { Plan, PlanUpdate } from './plan.ts';
 export { reduceChat } from './chat.ts';
-export { DEFAULT_BUDGET, type Budget } from './budget.ts';
+export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {

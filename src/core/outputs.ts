@@ -43,23 +43,23 @@ export interface OutputFile {
   readonly digest?: string;
 }
 
-/** Why a matching file was not collected completely. */
-export const SKIP_REASONS = [
-  'max-files',
-  'max-file-bytes',
-  'max-total-bytes',
-  'name',
-  'link',
-  'link-outside',
-  'hard-link',
-  'set-id',
-  'not-regular',
-  'too-deep',
-  'changed',
-  'empty',
-  'unreadable',
-] as const;
-export type SkipReason = (typeof SKIP_REASONS)[number];
+/** Why a matching file was not collected completely, in words. */
+export const SKIP_MEANINGS = {
+  'max-files': 'the limit on the number of files is reached',
+  'max-file-bytes': 'the file is larger than the limit and was not read completely',
+  'max-total-bytes': 'the limit on the total size is reached',
+  name: 'not every system allows the name: use UTF-8 without invisible characters, backslashes, colons and reserved words',
+  link: 'links are not followed',
+  'link-outside': 'a link that leaves the workspace',
+  'hard-link': 'the file has further hard links',
+  'set-id': 'the file has set-user-id or set-group-id bits',
+  'not-regular': 'a pipe, socket or device',
+  'too-deep': 'the folders are nested too deeply',
+  changed: 'the file changed while it was read',
+  empty: 'the file is empty and the run failed',
+  unreadable: 'the system denies access',
+} as const;
+export type SkipReason = keyof typeof SKIP_MEANINGS;
 
 /** Begins the warnings about skipped files. */
 export const NOT_COLLECTED = 'not collected (';

@@ -1,18 +1,10 @@
 /** The output files of runs: names in a table, bytes among the contents, so that they outlive the worker. */
-import path from 'node:path';
-
 import type { Pool } from 'pg';
 
 import { sha256 } from '#platform';
-import { leftOutNotes, readResults, redactedChunks, type Execution, type Session } from '#runtime';
-import { fileRoute, httpError, type Route } from '#server';
-import type { ContentStore } from './content-store.ts';
-import type { QueuedRun } from './run-queue.ts';
-
-interface FileLocation {
-  readonly pool: Pool;
-  readonly contents: ContentStore;
-}
+import { readCleanResults, type Execution, type Session } from '#runtime';
+import type { QueuedRun } from './queue.ts';
+import type { RecordTables } from './run-store.ts';
 
 export interface RunFiles {
   /** Remembers that a program may have left results. */
@@ -24,29 +16,25 @@ export interface RunFiles {
 }
 
 /** The results of one attempt. Results of earlier attempts stay until this one writes a file of the same name. */
-export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: FileLocation): RunFiles {
+export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: RecordTables): RunFiles {
   /** Digests by the names that this attempt has stored. */
   const stored = new Map<string, string>();
   let changed: Execution | undefined;
   const keepAll: RunFiles['keepAll'] = async (session) => {
-    const redactor = session.execution?.redactor;
-    const { files, leftOut } = await readResults(session);
-    const names = new Set<string>();
-    for (const { name, bytes: raw } of files) {
-      const shown = redactor?.text(name) ?? name;
-      const bytes = Buffer.concat([...redactedChunks([raw], redactor)]);
+    const { files, notes } = await readCleanResults(session);
+    const names = new Set(files.map(({ name }) => name));
+    for (const { name, bytes } of files) {
       const digest = sha256(bytes);
-      names.add(shown);
-      if (stored.get(shown) === digest) continue;
+      if (stored.get(name) === digest) continue;
       await contents.save([{ digest, bytes }]);
       // A worker that was cut off does not replace the files of the attempt that continues the run.
       await pool.query(
         `insert into skillwright.run_files (run, name, digest, bytes)
          select id, $3, $4, $5 from skillwright.runs where id = $1 and attempt = $2
          on conflict (run, name) do update set digest = excluded.digest, bytes = excluded.bytes`,
-        [run, attempt, shown, digest, bytes.length],
+        [run, attempt, name, digest, bytes.length],
       );
-      stored.set(shown, digest);
+      stored.set(name, digest);
     }
     const removed = [...stored.keys()].filter((name) => !names.has(name));
     if (removed.length > 0)
@@ -56,7 +44,7 @@ export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: Fi
         [run, attempt, removed],
       );
     for (const name of removed) stored.delete(name);
-    return leftOutNotes(leftOut);
+    return notes;
   };
   return {
     afterProgram(execution) {
@@ -91,20 +79,4 @@ export async function listRunFiles(pool: Pool, project: string, run: string): Pr
     [project, run],
   );
   return rows;
-}
-
-export function runFileRoute({ pool, contents }: FileLocation, project: string): Route {
-  return fileRoute(
-    '/runs/{id}/files/{path}',
-    'Download an output file of a run',
-    {},
-    async ({ params: { id = '', path: name = '' } }) => {
-      const file = (await listRunFiles(pool, project, id)).find((one) => one.name === name);
-      if (file === undefined) throw httpError(404, 'no such file');
-      const bytes = await contents.load(file.digest);
-      if (bytes === undefined || sha256(bytes) !== file.digest)
-        throw httpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
-      return { name: path.basename(name), mediaType: 'application/octet-stream', chunks: [bytes] };
-    },
-  );
 }

@@ -1,36 +1,18 @@
 /**
  * The content of a run in files that are named by their hash. A file is written before a line refers to it, and once for equal bytes.
  */
-import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, toRelativePath } from '#core';
-import { sha256, writeFileAtomically, type ConfinedDirectory } from '#platform';
-import type { ContentKind, ContentReference } from './content-reference.ts';
-import { IncompleteWrite } from './append-file.ts';
+import { sha256, type ConfinedDirectory } from '#platform';
+import type { ContentKind, ContentReference } from './references.ts';
 
-const QUIET = { throwIfNoEntry: false } as const;
 /** The largest file that is read. */
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
 /** Returns the path of the bytes relative to the run folder. */
 export function contentPath(kind: ContentKind, bytes: Uint8Array): string {
   return `${kind}/${sha256(bytes)}`;
-}
-
-/**
- * Writes bytes to their path. Returns true if they were new. Throws the system's error, or `IncompleteWrite` if something replaced the
- * folder.
- */
-export function keepContent(run: string, place: string, bytes: Uint8Array, sync: boolean): boolean {
-  const file = path.join(run, place);
-  const folder = path.dirname(file);
-  if (lstatSync(folder, QUIET) === undefined) mkdirSync(folder, { mode: 0o700 });
-  if (!lstatSync(folder).isDirectory()) throw new IncompleteWrite(`${path.basename(folder)} is not a folder`);
-  const stats = lstatSync(file, QUIET);
-  if (stats?.isFile() === true && stats.size === bytes.length) return false;
-  writeFileAtomically(file, bytes, { sync });
-  return true;
 }
 
 export type ContentReading =

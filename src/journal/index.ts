@@ -1,46 +1,41 @@
 /**
- * The public names of journal.
+ * The record of a run: one folder of hash-chained events, written before each step takes effect, and the chain of all runs beside it. It also
+ * keeps secrets out of records and sends events on. It performs nothing and decides nothing. Read `run-folder.ts` first, then `journal-writer.ts`.
  */
 
-export type { ChainKeys } from './chain-head.ts';
-export { contentPath, readContent } from './content.ts';
-export { eventIndex } from './event-index.ts';
-export { serverSentEvents } from './export/server-sent-events.ts';
-export {
-  joinedSink,
-  jsonlSink,
-  openReplayFilter,
-  terminalSink,
-  type EventSink,
-  type SinkLine,
-} from './export/sinks.ts';
-export type { Telemetry } from './export/telemetry.ts';
-export { followRun, infoFromEvents, readRun, type Content, type ReadRun } from './journal-reader.ts';
-export { createRun, type RunRecord, type RunRecordOptions } from './journal-writer.ts';
-export { pruneRuns } from './prune.ts';
-export type { NamedText, RecordStorage } from './record-place.ts';
-export { redactionProblem } from './redact/redact-problem.ts';
-export { createRedactor, type NamedSecret, type Redactor } from './redact/redact.ts';
-export { claimRun, resumeClaims, type ResumeClaim } from './resume-claims.ts';
+// Write a run: here, or through a storage of the caller.
+export { createRun, type RunRecord } from './journal-writer.ts';
+export type { RecordStorage } from './record-storage.ts';
+
+// Find and read runs.
 export {
   EVENTS_FILE,
-  FINAL_FILE,
-  RUN_FILE,
-  STATE_FILE,
   foreignReason,
+  isDerivedFile,
   isRunId,
   listRuns,
   newRunId,
   runIds,
-  runLife,
-  runState,
   runsDirectory,
+  toTraceId,
   type ListedRun,
-  type RunReading,
 } from './run-folder.ts';
-export { infoText } from './run-info.ts';
-export { projectOfRun } from './run-project.ts';
-export { findRun } from './run-units.ts';
-export { toTraceId } from './trace-id.ts';
-export { findLostLines, recordProblem, verifyChain, verifyChainOf, type ChainVerification } from './verify-chain.ts';
-export { verifyRun, type Verification, type VerifyOptions } from './verify.ts';
+export { findRun, projectOfRun } from './run-units.ts';
+export { followRun, readRun, writeSummary, type ReadRun } from './journal-reader.ts';
+export { readContent } from './content.ts';
+
+// Verify runs, one by one and as a chain; remove old ones.
+export { verifyRun, type Verification } from './verify.ts';
+export { findLostLines, recordProblem, verifyChain, type ChainVerification } from './verify-chain.ts';
+export type { ChainKeys } from './chain-lines.ts';
+export { pruneRuns } from './prune.ts';
+
+// Which runs continue a run.
+export { claimRun, resumeClaims, type ResumeClaim } from './resume-claims.ts';
+
+// Pass events on while they happen.
+export { jsonlSink, openReplayFilter, terminalSink, type EventSink } from './export/sinks.ts';
+
+// Remove secrets from text and bytes.
+export { createRedactor, type Redactor } from './redact/redact.ts';
+export { redactionProblem } from './redact/redact-variants.ts';

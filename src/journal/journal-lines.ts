@@ -1,12 +1,52 @@
-/** Reads `events.jsonl` in chunks and splits it into lines: the file may be larger than memory, and it is untrusted. */
+/** The lines of `events.jsonl`, as bytes and as read. The file may be larger than memory, and it is untrusted. */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 
-import { OPEN_FLAGS, isSystemError } from '#platform';
-import { MAX_LINE_BYTES, splitLine, type SplitLine } from './chain.ts';
-import { EVENTS_FILE } from './run-folder.ts';
+import { openSha256, OPEN_FLAGS, isSystemError } from '#platform';
 import { readField, parseJson, type JournalLine } from '#core';
+import { EVENTS_FILE } from './run-folder.ts';
+
+/** The previous hash of the first line. */
+export const FIRST_HASH = '0'.repeat(64);
+
+/** Longer lines are not read. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+const TAIL = /^,"hash":"([0-9a-f]{64})"\}$/;
+const TAIL_LENGTH = ',"hash":""}'.length + 64;
+
+export interface LinkedLine {
+  /** Including its line feed. */
+  readonly line: string;
+  readonly hash: string;
+}
+
+/** Links a line, given as JSON without its hash, to the previous line. */
+export function linkLine(previous: string, json: string, sha256 = openSha256()): LinkedLine {
+  const hash = sha256(`${previous}\n${json}`);
+  return { line: `${json.slice(0, -1)},"hash":"${hash}"}\n`, hash };
+}
+
+export interface SplitLine {
+  /** The hashed bytes: the line without its hash. */
+  readonly json: Buffer;
+  readonly hash: string;
+}
+
+/** Splits a line (without its line feed) into JSON and hash. Returns undefined if it does not end with a hash. */
+export function splitLine(line: Buffer): SplitLine | undefined {
+  const cut = line.length - TAIL_LENGTH;
+  if (cut < 1) return undefined;
+  const hash = TAIL.exec(line.toString('latin1', cut))?.[1];
+  return hash === undefined ? undefined : { json: Buffer.concat([line.subarray(0, cut), CLOSE]), hash };
+}
+
+const CLOSE = Buffer.from('}');
+
+export function isLinked(previous: string, { json, hash }: SplitLine): boolean {
+  return openSha256()(Buffer.concat([Buffer.from(`${previous}\n`), json])) === hash;
+}
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;

@@ -1,15 +1,15 @@
 /** Reads a run: its summary, its lines, or its lines while they are written. */
-import { closeSync } from 'node:fs';
+import { closeSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { readField, isSkillError, quoted, SkillError, type JournalLine, type RunInfo } from '#core';
-import { openConfined, type ConfinedDirectory } from '#platform';
-import type { ContentReference } from './content-reference.ts';
+import { openConfined, writeFileAtomically, type ConfinedDirectory } from '#platform';
+import { isWholeEvent, restoredValue, startText, type ContentReference } from './references.ts';
 import { contentText } from './content.ts';
 import { LineReader, endsTorn, openJournal, parseLine, type StoredLine } from './journal-lines.ts';
-import { isWholeEvent, restoredValue, startText } from './references.ts';
-import { readRunAt, readRunInfo, runLife } from './run-folder.ts';
-import { toRunInfo, summarize, type RunSummary } from './run-info.ts';
+import { RUN_FILE, readRunAt, readRunInfo, runLife, runState } from './run-folder.ts';
+import { infoText, toRunInfo, summarize, type RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
 export interface ReadRunOptions {
@@ -26,6 +26,8 @@ export interface ReadRun {
   readonly path: string;
   /** From `run.json`, or from the events if that file is missing. */
   readonly info: RunInfo;
+  /** The outcome, or `killed` if it has none and its process is gone. */
+  readonly state: RunInfo['outcome'] | 'killed';
   /** The journal ends in the middle of a line: it is being written, or its writer was killed. */
   readonly torn: boolean;
   /** Problems found when the folder was opened; `verifyRun` checks everything. */
@@ -38,36 +40,49 @@ export interface ReadRun {
 }
 
 /** Opens a run folder. Throws `run/invalid` if it is not a run, or was written by a later version. */
-export function readRun(path: string, { content = 'whole' }: ReadRunOptions = {}): ReadRun {
-  const journal = openJournal(path);
+export function readRun(folder: string, { content = 'whole' }: ReadRunOptions = {}): ReadRun {
+  const journal = openJournal(folder);
   if (journal.type !== 'open')
-    throw notARun(path, journal.type === 'absent' ? 'it has no events.jsonl' : `events.jsonl: ${journal.reason}`);
+    throw notARun(folder, journal.type === 'absent' ? 'it has no events.jsonl' : `events.jsonl: ${journal.reason}`);
   const torn = endsTorn(journal);
   closeSync(journal.descriptor);
-  const lines: Iterable<JournalLine> = { [Symbol.iterator]: () => journalLines(path, content) };
-  const reading = readRunAt(path);
+  const lines: Iterable<JournalLine> = { [Symbol.iterator]: () => journalLines(folder, content) };
+  const reading = readRunAt(folder);
   if (reading.type === 'newer')
-    throw notARun(path, `its schema version is ${String(reading.schema)}, which a later version of skillwright wrote`);
-  if (reading.type === 'run') return { path, info: reading.info, torn, problems: [], lines };
-  const info = infoFromEvents(path);
-  if (info === undefined) throw notARun(path, 'it has no run.json, and its events do not start with run-start');
+    throw notARun(
+      folder,
+      `its schema version is ${String(reading.schema)}, which a later version of skillwright wrote`,
+    );
+  if (reading.type === 'run')
+    return { path: folder, info: reading.info, state: runState(reading.info), torn, problems: [], lines };
+  const info = infoFromEvents(folder);
+  if (info === undefined) throw notARun(folder, 'it has no run.json, and its events do not start with run-start');
   const problem = reading.type === 'absent' ? 'run.json is missing' : `run.json: ${reading.reason}`;
-  return { path, info, torn, problems: [problem], lines };
+  return { path: folder, info, state: runState(info), torn, problems: [problem], lines };
 }
 
 /** The summary that the events give, without `run.json`; undefined if they do not start with run-start. */
-export function infoFromEvents(path: string): RunInfo | undefined {
+export function infoFromEvents(folder: string): RunInfo | undefined {
   let summary: RunSummary | undefined;
-  for (const line of journalLines(path, 'start')) {
+  for (const line of journalLines(folder, 'start')) {
     summary = summarize(summary, line);
     if (summary === undefined) return undefined;
   }
   return summary === undefined ? undefined : toRunInfo(summary);
 }
 
-function* journalLines(path: string, content: Content): Generator<JournalLine> {
-  const opening = openConfined(path);
-  const journal = openJournal(path);
+/** Writes `run.json` of a run without one from its events, unless these have an end. Returns false if they do not start with run-start. */
+export function writeSummary(folder: string): boolean {
+  const info = infoFromEvents(folder);
+  const file = path.join(folder, RUN_FILE);
+  if (info?.endedAt !== undefined) rmSync(file, { force: true });
+  else if (info !== undefined) writeFileAtomically(file, Buffer.from(infoText(info)));
+  return info !== undefined;
+}
+
+function* journalLines(folder: string, content: Content): Generator<JournalLine> {
+  const opening = openConfined(folder);
+  const journal = openJournal(folder);
   try {
     if (opening.type === 'failed' || journal.type !== 'open') return;
     for (const piece of new LineReader(journal.descriptor).lines()) {
@@ -128,13 +143,13 @@ const MAX_SEAL_MS = 5_000;
 
 /** Yields the lines of a run as they are written, until the run ends, its process ends, or the reader stops. */
 export async function* followRun(
-  path: string,
+  folder: string,
   { signal, pollMs = 100, content = 'whole' }: FollowOptions,
 ): AsyncGenerator<JournalLine> {
-  const opening = openConfined(path);
-  const journal = openJournal(path);
+  const opening = openConfined(folder);
+  const journal = openJournal(folder);
   try {
-    if (opening.type === 'failed' || journal.type !== 'open') throw notARun(path, 'it has no events.jsonl');
+    if (opening.type === 'failed' || journal.type !== 'open') throw notARun(folder, 'it has no events.jsonl');
     const reader = new LineReader(journal.descriptor);
     while (!signal.aborted) {
       // Checked before the last read, so that lines written before the end are still yielded.
@@ -172,11 +187,11 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-function notARun(path: string, reason: string): SkillError {
+function notARun(folder: string, reason: string): SkillError {
   return new SkillError({
     code: 'run/invalid',
-    message: `${quoted(path, 200)} cannot be read as a run: ${reason}`,
+    message: `${quoted(folder, 200)} cannot be read as a run: ${reason}`,
     hint: 'name a run from skillwright runs list, or the path of a run folder',
-    data: { path },
+    data: { path: folder },
   });
 }

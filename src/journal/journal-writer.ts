@@ -9,26 +9,24 @@ import {
   type KeptFile,
   type RunEvent,
   type RunStart,
-  type SkillError,
+  quoted,
+  SkillError,
   type RunInfo,
 } from '#core';
 import { OPEN_FLAGS, openSha256, thisProcess, type LockOwner } from '#platform';
-import type { ContentKind, ContentReference } from './content-reference.ts';
-import { FIRST_HASH, linkLine } from './chain.ts';
+import { openStore, storedJson, type ContentKind, type ContentReference, type Keep } from './references.ts';
+import { FIRST_HASH, linkLine } from './journal-lines.ts';
 import { contentPath } from './content.ts';
-import { flushDue, type DueFlush } from './due-flush.ts';
-import { openFolderPlace, type NamedText, type RecordStorage } from './record-place.ts';
-import { asRead, openTimeText, ownFields } from './recorded-event.ts';
-import { ended, isWriteError, recordFailed } from './record-failure.ts';
+import { flushDue, asRead, openTimeText, ownFields, type DueFlush } from './recorded-event.ts';
+import { openFolderPlace, isWriteError, recordFailed, type NamedText, type RecordStorage } from './record-storage.ts';
 import type { Redactor } from './redact/redact.ts';
-import { openStore, storedJson, type Keep } from './references.ts';
 import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-folder.ts';
 import { finalText, toRunInfo, infoText, stateText, summarize, withSeal, type RunSummary } from './run-info.ts';
 import { sealRun } from './seal.ts';
-import { CHAIN_FILE } from './chain-lines.ts';
+import { CHAIN_FILE, type ChainKeys } from './chain-lines.ts';
 import { appendToChain, forgetRun, type ChainEvent } from './run-chain.ts';
 
-export interface RunRecordOptions {
+export interface RunRecordOptions extends ChainKeys {
   /**
    * `each`: every line is on disk before `append` returns. `none`: the system decides when; a killed process loses nothing either way.
    */
@@ -36,12 +34,6 @@ export interface RunRecordOptions {
   /** Redacts every text before it is written. */
   readonly redactor?: Pick<Redactor, 'text' | 'bytes' | 'isEmpty'>;
   readonly now?: () => Date;
-  /** Seals the run at its end. */
-  readonly sealKey?: Uint8Array;
-  /** The home folder, which remembers the newest run of the directory. */
-  readonly home?: string;
-  /** Receives why the home folder could not remember a line of the chain. */
-  readonly onWarning?: (message: string) => void;
   /**
    * Opens the place of the record instead of a folder below the directory. The record is then kept elsewhere: it is not part of the chain
    * of the directory, and `run.json` is first written after some time.
@@ -69,11 +61,16 @@ export interface RunRecord {
   /** Writes all buffered events. Throws `record/failed` if that is impossible. */
   flush(): void;
   /** Stores bytes in the folder and records their path. */
-  keep(bytes: Uint8Array, kind?: ContentKind, file?: KeptFile): ContentReference;
+  keep(bytes: Uint8Array, kind?: ContentKind, file?: KeptFile): KeptContent;
   /** Records the last event and writes all files of the run. Nothing can be appended afterwards. */
   end(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): void;
   /** The same, without blocking: the disk writes all files at once, which takes a fraction of the time. */
   endAsync(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): Promise<void>;
+}
+
+export interface KeptContent extends ContentReference {
+  /** The stored bytes are without secrets that were in the others. */
+  readonly isRedacted: boolean;
 }
 
 /** The interval at which `run.json` is rewritten while events arrive. */
@@ -112,6 +109,7 @@ class JournalWriter implements RunRecord {
   readonly #place: RecordStorage;
   readonly #options: RunRecordOptions & { readonly now: () => Date };
   readonly #isElsewhere: boolean;
+  readonly #isSynced: boolean;
   /** Texts of the current event that get files of their own. */
   readonly #contents = new Map<string, Uint8Array>();
   readonly #keepLong: Keep = (bytes) => {
@@ -149,6 +147,7 @@ class JournalWriter implements RunRecord {
     this.#place = place;
     this.#options = options;
     this.#isElsewhere = options.openPlace !== undefined;
+    this.#isSynced = options.sync === 'each';
     this.#timeText = openTimeText(options.now);
     const { index, scan, ...known } = start;
     // The files are only referenced after their digests are in the first line.
@@ -159,7 +158,7 @@ class JournalWriter implements RunRecord {
         type: 'run-start',
         schema: RUN_SCHEMA,
         run: this.id,
-        ...(this.#isElsewhere ? {} : { chain: this.#link({ type: 'run-start', run: this.id }, { now: startedAt }) }),
+        ...(this.#isElsewhere ? {} : { chain: this.#link({ type: 'run-start', run: this.id }, startedAt) }),
         ...known,
         indexDigest,
         ...scanned,
@@ -181,7 +180,7 @@ class JournalWriter implements RunRecord {
   }
 
   hold(event: RunEvent): void {
-    if (this.#options.sync === 'each') return this.append(event);
+    if (this.#isSynced) return this.append(event);
     this.#guarded(() => this.#holdLine(event));
     if (this.#due !== undefined) return;
     this.#due = { flush: () => this.#flushNow() };
@@ -192,15 +191,15 @@ class JournalWriter implements RunRecord {
     if (this.#held !== '' || this.#failure !== undefined) this.#guarded(() => this.#writeHeld());
   }
 
-  keep(bytes: Uint8Array, kind: ContentKind = 'observations', file: KeptFile = {}): ContentReference {
+  keep(bytes: Uint8Array, kind: ContentKind = 'observations', file: KeptFile = {}): KeptContent {
     return this.#guarded(() => {
       const clean = this.#options.redactor?.bytes(bytes) ?? bytes;
       const kept = { $ref: contentPath(kind, clean), bytes: clean.length };
-      if (this.#keepFile(kept.$ref, clean) || file.name !== undefined) {
+      if (this.#place.keep(kept.$ref, clean, this.#isSynced) || file.name !== undefined) {
         this.#holdLine({ type: 'content-keep', path: kept.$ref, bytes: kept.bytes, ...file });
         this.#writeHeld();
       }
-      return { ...kept, start: Buffer.from(clean).toString('utf8', 0, START_BYTES) };
+      return { ...kept, start: Buffer.from(clean).toString('utf8', 0, START_BYTES), isRedacted: clean !== bytes };
     });
   }
 
@@ -259,15 +258,20 @@ class JournalWriter implements RunRecord {
     });
   }
 
-  #link(event: ChainEvent, { now = this.#options.now(), sync = this.#options.sync === 'each' } = {}): string {
-    const { sealKey, home, onWarning } = this.#options;
-    return appendToChain(path.dirname(this.path), event, { sealKey, home, onWarning, now, sync });
+  #link(event: ChainEvent, now = this.#options.now()): string | undefined {
+    return appendToChain(path.dirname(this.path), event, { ...this.#options, now, sync: this.#isSynced });
   }
 
   /** Any disk error ends the record. */
   #guarded<Result>(act: () => Result): Result {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#isEnded) throw ended(this.path);
+    if (this.#isEnded)
+      throw new SkillError({
+        code: 'record/failed',
+        message: `the run in ${quoted(this.path, 200)} has ended`,
+        hint: 'begin another run',
+        data: { path: this.path, cause: 'ended' },
+      });
     try {
       return act();
     } catch (error) {
@@ -293,16 +297,11 @@ class JournalWriter implements RunRecord {
     }
   }
 
-  /** Called after the line is complete, so that a rejected value leaves no file behind. */
-  #keepContents(): void {
-    for (const [place, content] of this.#contents) this.#keepFile(place, content);
-    this.#contents.clear();
-  }
-
   #holdLine(event: RunEvent): void {
     // Contents of a rejected event.
-    if (this.#contents.size > 0) this.#contents.clear();
-    const clean = this.#stored(event);
+    this.#contents.clear();
+    // Checked for each event, because a run may learn secrets later.
+    const clean = this.#options.redactor?.isEmpty === false ? this.#storeClean(event) : this.#storePlain(event);
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
     const eventJson = visibleJson(storedJson(stored, this.#keepLong));
     const seq = this.#seq + 1;
@@ -310,7 +309,8 @@ class JournalWriter implements RunRecord {
     const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
     const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`;
     const { line, hash } = linkLine(this.#head, json, this.#hash);
-    if (this.#contents.size > 0) this.#keepContents();
+    // After the line is complete, so that a rejected value leaves no file behind.
+    for (const [place, content] of this.#contents) this.#place.keep(place, content, this.#isSynced);
     this.#held += line;
     this.#seq = seq;
     this.#head = hash;
@@ -322,7 +322,7 @@ class JournalWriter implements RunRecord {
   #writeHeld(): void {
     const lines = this.#held;
     this.#held = '';
-    this.#place.append(lines, this.#options.sync === 'each');
+    this.#place.append(lines, this.#isSynced);
     this.#written = this.#summary;
     if (performance.now() - this.#checkpointAt > CHECKPOINT_MS) this.#checkpoint();
   }
@@ -331,26 +331,12 @@ class JournalWriter implements RunRecord {
   #writeJson(name: string, value: unknown): string {
     const store = openStore({ redact: (text) => this.#redact(text) });
     const bytes = Buffer.from(`${visibleJson(JSON.stringify(store(value ?? null)))}\n`, 'utf8');
-    this.#place.add(name, bytes, this.#options.sync === 'each');
+    this.#place.add(name, bytes, this.#isSynced);
     return this.#hash(bytes);
-  }
-
-  #stored(event: RunEvent): object {
-    return this.#mayContainSecrets() ? this.#storeClean(event) : this.#storePlain(event);
-  }
-
-  /** Evaluated for each event, because a run may learn secrets later. */
-  #mayContainSecrets(): boolean {
-    const { redactor } = this.#options;
-    return redactor !== undefined && !redactor.isEmpty;
   }
 
   #redact(text: string): string {
     return this.#options.redactor?.text(text) ?? text;
-  }
-
-  #keepFile(place: string, bytes: Uint8Array): boolean {
-    return this.#place.keep(place, bytes, this.#options.sync === 'each');
   }
 
   #checkpoint(isWaiting = true): void {
@@ -370,7 +356,7 @@ class JournalWriter implements RunRecord {
 
   /** Lines are synced before these files, so that even after a power failure `run.json` is not ahead of its lines. */
   #write(files: readonly NamedText[], syncLines: () => void): void {
-    this.#place.replace(files, { sync: this.#options.sync === 'each', syncLines });
+    this.#place.replace(files, { sync: this.#isSynced, syncLines });
   }
 
   /** If even this cannot be written, the run looks like a killed one. */

@@ -13,13 +13,13 @@ import {
   startOfId,
   type ListedRun,
 } from './run-folder.ts';
-import { BREAK_CODES, type RemovalReason } from './chain-lines.ts';
+import { BREAK_CODES, type ChainKeys, type RemovalReason } from './chain-lines.ts';
 import { appendToChain, type ChainEvent } from './run-chain.ts';
 import { hasBegun, recordedInfo, runUnits } from './run-units.ts';
 import { folderId, readLastLine, unfinishedRemovals, verifyChain } from './verify-chain.ts';
 import { verifyRun } from './verify.ts';
 
-export interface PruneOptions {
+export interface PruneOptions extends ChainKeys {
   readonly directory: string;
   /** Removes runs that started longer ago. */
   readonly olderThanMs?: number;
@@ -31,11 +31,6 @@ export interface PruneOptions {
   readonly run?: string;
   /** Records runs whose folders are gone as removed, and breaks of the chain as known, so that they are no longer problems. */
   readonly missing?: boolean;
-  /** Authenticates the removals in the chain of the directory. */
-  readonly sealKey?: Uint8Array;
-  readonly home?: string;
-  /** Receives why the home folder could not remember a line of the chain. */
-  readonly onWarning?: (message: string) => void;
   /** Reports what would be removed without removing it. */
   readonly dryRun?: boolean;
   readonly now?: () => Date;
@@ -193,10 +188,10 @@ function isFree(run: ListedRun, now: number, asker: ReturnType<typeof thisProces
  * run that was added later, or whose own record does not verify, stays a problem. Returns what is known now.
  */
 function recordKnown(directory: string, options: PruneOptions): readonly string[] {
-  const { sealKey, home, onWarning, dryRun = false, now = () => new Date() } = options;
+  const { sealKey, dryRun = false, now = () => new Date() } = options;
   const { problems, breaks } = verifyChain(directory, options);
   const append = (event: ChainEvent): void => {
-    if (!dryRun) appendToChain(directory, event, { sealKey, home, onWarning, now: now(), sync: true });
+    if (!dryRun) appendToChain(directory, event, { ...options, now: now(), sync: true });
   };
   const broken = problems.filter(({ code, run }) => run === undefined && BREAK_CODES.some((one) => one === code));
   const isBroken = broken.length > 0;
@@ -206,12 +201,12 @@ function recordKnown(directory: string, options: PruneOptions): readonly string[
   for (const { code, run, message } of problems) {
     if (run === undefined || startOfId(run) > brokenAt) continue;
     const place = path.join(directory, run);
-    const { status } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
+    const { status } = verifyRun(place, { sealKey });
     const isUnlisted = code === 'chain/run-unlisted' && (status === 'torn' || status === 'running');
     const isWhole = status === 'intact' && (code === 'chain/run-unlisted' || code === 'chain/run-exchanged');
     if (!isUnlisted && !isWhole) continue;
     const last = status === 'running' ? undefined : readLastLine(place);
-    append({ type: 'run-known', run, ...(last === undefined ? {} : { head: last.hash, count: last.seq }) });
+    append({ type: 'run-known', run, head: last?.hash, count: last?.seq });
     known.push(`${code}: run ${run}: ${message}`);
   }
   return known;
@@ -252,8 +247,8 @@ function recordRemoval(
   removal: { readonly run: string; readonly reason: RemovalReason; readonly folder?: string },
   options: PruneOptions,
 ): void {
-  const { sealKey, home, onWarning, now = () => new Date() } = options;
-  appendToChain(directory, { type: 'run-remove', ...removal }, { sealKey, home, onWarning, now: now(), sync: true });
+  const { now = () => new Date() } = options;
+  appendToChain(directory, { type: 'run-remove', ...removal }, { ...options, now: now(), sync: true });
 }
 
 /** What a killed prune left. A folder whose removal is not recorded stays: verify reports it. */

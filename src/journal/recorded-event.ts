@@ -1,8 +1,17 @@
-/** Prepares an event for the journal. */
 import type { RunEvent } from '#core';
 import { restoredValue, startText } from './references.ts';
 import { affectsSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
+
+/** A flush that is due before the program waits; cleared when the run ends. */
+export interface DueFlush {
+  flush: (() => void) | undefined;
+}
+
+/** A separate function, because a closure in the queue would keep the run in memory. */
+export function flushDue(due: DueFlush): void {
+  due.flush?.();
+}
 
 /** Fields that this program creates and reads again. They are exempt from redaction, because hashes look like secrets. */
 export function ownFields(event: RunEvent): object {

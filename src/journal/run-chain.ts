@@ -9,26 +9,22 @@ import path from 'node:path';
 
 import { visibleJson } from '#core';
 import { OPEN_FLAGS, withFileLockSync, type LockOwner } from '#platform';
-import { IncompleteWrite } from './append-file.ts';
-import { FIRST_HASH, linkLine } from './chain.ts';
+import { incomplete, isWriteError } from './record-storage.ts';
+import { FIRST_HASH, linkLine, parseLine } from './journal-lines.ts';
 import {
   directoryId,
   rememberHead,
   rememberedHead,
-  type ChainHead,
-  type ChainKeys,
-  type RememberedHead,
-} from './chain-head.ts';
-import {
   CHAIN_FILE,
   chainCode,
   findBreak,
   readChainLines,
+  type ChainHead,
+  type ChainKeys,
+  type RememberedHead,
   type ChainBreak,
   type RemovalReason,
 } from './chain-lines.ts';
-import { parseLine } from './journal-lines.ts';
-import { isWriteError } from './record-failure.ts';
 
 export type ChainEvent =
   | { readonly type: 'run-start'; readonly run: string }
@@ -58,25 +54,28 @@ export type ChainEvent =
 interface AppendOptions extends ChainKeys {
   readonly now: Date;
   readonly sync?: boolean;
-  /** Called under the lock of the chain; the line is not written if it throws. */
-  readonly check?: () => void;
+  /** Called under the lock of the chain: whether the line is written (default: true). */
+  readonly isValid?: () => boolean;
 }
 
 /** A hash as JSON writes it; longer lines are not ours. */
 const MAX_TAIL = 4096;
 const LINE_END = 0x0a;
 
-/** Appends one line on behalf of one process at a time, and returns its hash. Throws system errors and `io/failed` if the file stays locked. */
-export function appendToChain(directory: string, event: ChainEvent, options: AppendOptions): string {
-  const { now, sync = false, check } = options;
+/**
+ * Appends one line on behalf of one process at a time, and returns its hash; undefined if the line was not valid any more. Throws system
+ * errors, and `io/failed` if the file stays locked.
+ */
+export function appendToChain(directory: string, event: ChainEvent, options: AppendOptions): string | undefined {
+  const { now, sync = false, isValid = () => true } = options;
   const file = path.join(directory, CHAIN_FILE);
   return withFileLockSync(file, () => {
-    check?.();
+    if (!isValid()) return undefined;
     const remembered = rememberedHead(directory, options);
     const descriptor = openSync(file, OPEN_FLAGS.growingFile, 0o600);
     try {
       // A pipe takes every line and keeps none.
-      if (!fstatSync(descriptor).isFile()) throw new IncompleteWrite(`${CHAIN_FILE} is not a regular file`);
+      if (!fstatSync(descriptor).isFile()) incomplete(`${CHAIN_FILE} is not a regular file`);
       const { last, found } = endOfChain(directory, descriptor, remembered, options);
       const isRemembered = remembered.type === 'head' && found === undefined;
       const mark = isRemembered ? { remembered: directoryId(directory) } : {};
@@ -89,8 +88,7 @@ export function appendToChain(directory: string, event: ChainEvent, options: App
         lines += linked.line;
         ({ hash } = linked);
       }
-      if (writeSync(descriptor, lines) !== Buffer.byteLength(lines))
-        throw new IncompleteWrite('the write was incomplete');
+      if (writeSync(descriptor, lines) !== Buffer.byteLength(lines)) incomplete('the write was incomplete');
       if (sync) fdatasyncSync(descriptor);
       rememberHead(directory, { seq, hash }, options);
       return hash;

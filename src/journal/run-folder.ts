@@ -19,6 +19,7 @@ import {
   isSystemError,
   makeFolders,
   ownerState,
+  sha256,
   thisProcess,
   type ConfinedDirectory,
   type LockOwner,
@@ -32,6 +33,11 @@ export const INDEX_FILE = 'index.json';
 export const SCAN_FILE = 'scan.json';
 export const STATE_FILE = 'state.json';
 export const FINAL_FILE = 'final.md';
+
+/** Whether a file of a record is derived from its events, and so differs in every record. */
+export function isDerivedFile(name: string): boolean {
+  return name === RUN_FILE || name === STATE_FILE || name === FINAL_FILE;
+}
 
 /** Returns the folder for the runs of a project; `directory` is the configured value. */
 export function runsDirectory(project: string, directory = '.agent/runs'): string {
@@ -102,6 +108,11 @@ export function newRunId(now: Date): string {
   return `${time}Z-${now.getUTCMilliseconds().toString(16).padStart(3, '0')}${chance}`;
 }
 
+/** The id of the trace of a run that belongs to no other: the same for every process that sends spans of the run. */
+export function toTraceId(run: string): string {
+  return sha256(`skillwright trace ${run}`).slice(0, 32);
+}
+
 /** When a run began, in milliseconds, from its id, which editing a file cannot change. */
 export function startOfId(id: string): number {
   const [, year, month, day, hour, minute, second] = TIME.exec(id) ?? [];
@@ -162,17 +173,17 @@ export function runLife({ outcome, process: owner }: RunInfo, asker: LockOwner =
   return owner === null || ownerState(owner, asker) === 'dead' ? 'killed' : 'running';
 }
 
-/** The state of a run: its outcome, or `killed` if it has none and its process is gone. */
-export function runState(reading: RunReading): string {
-  if (reading.type === 'newer') return 'newer';
-  if (reading.type !== 'run') return 'unreadable';
-  return runLife(reading.info) === 'killed' ? 'killed' : reading.info.outcome;
+/** The outcome of a run, or `killed` if it has none and its process is gone. */
+export function runState(info: RunInfo): RunInfo['outcome'] | 'killed' {
+  return info.outcome === 'running' && runLife(info) === 'killed' ? 'killed' : info.outcome;
 }
 
 export interface ListedRun {
   readonly id: string;
   readonly path: string;
   readonly reading: RunReading;
+  /** The outcome; `killed` if it has none and its process is gone; `newer` or `unreadable`. */
+  readonly state: string;
 }
 
 /** Returns the runs of a directory, newest start first; empty if the directory does not exist. */
@@ -180,7 +191,9 @@ export function listRuns(directory: string): readonly ListedRun[] {
   return runIds(directory)
     .map((id) => {
       const place = path.join(directory, id);
-      return { id, path: place, reading: readRunAt(place) };
+      const reading = readRunAt(place);
+      const state = reading.type === 'run' ? runState(reading.info) : reading.type === 'newer' ? 'newer' : 'unreadable';
+      return { id, path: place, reading, state };
     })
     .toSorted((one, two) => startOfRun(two) - startOfRun(one) || madeAt(two.path) - madeAt(one.path));
 }

@@ -4,19 +4,22 @@ import path from 'node:path';
 
 import { readField } from '#core';
 import { isPresent, realPath } from '#platform';
-import { rememberedHead, type ChainHead, type ChainKeys, type RememberedHead } from './chain-head.ts';
 import {
+  rememberedHead,
   CHAIN_FILE,
   REMOVAL_REASONS,
   breakText,
   findBreak,
   isBreak,
   readChainLines,
+  type ChainHead,
+  type ChainKeys,
+  type RememberedHead,
   type ChainBreak,
   type ChainLine,
   type RemovalReason,
 } from './chain-lines.ts';
-import { recordedContinuations } from './continuations.ts';
+import { recordedContinuations } from './resume-claims.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import { REMOVED_PREFIX, listRuns, startOfId, type ListedRun } from './run-folder.ts';
 import { hasBegun } from './run-units.ts';
@@ -77,35 +80,22 @@ export interface ChainVerification {
 
 const MAX_PROBLEMS = 1_000;
 
-/** Finds runs of a directory that are missing, exchanged or added. */
-export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerification {
-  const { isSealed, hasLines, ...rest } = compareRuns(directory, keys);
-  return { status: statusOf(rest.problems, isSealed, hasLines), ...rest };
-}
-
 /**
- * What the chain says about one run. A copy that is not in the folder `project`, where the runs of the project are, has nothing to be
- * compared with if there is no chain beside it and none is remembered.
+ * Finds runs of a directory that are missing, exchanged or added; with `only`, what the chain beside this run says about it. A copy that is
+ * not in the directory has nothing to be compared with if there is no chain beside it and none is remembered.
  */
-export function verifyChainOf(folder: string, project: string, keys: ChainKeys = {}): ChainVerification {
-  const directory = path.dirname(folder);
-  const { isSealed, hasLines, ...whole } = compareRuns(directory, keys);
-  const isMeant = ({ run }: { readonly run?: string }): boolean => run === path.basename(folder);
+export function verifyChain(directory: string, keys: ChainKeys = {}, only?: string): ChainVerification {
+  const beside = only === undefined ? directory : path.dirname(only);
+  const { isSealed, hasLines, ...whole } = compareRuns(beside, keys);
+  const isMeant = ({ run }: { readonly run?: string }): boolean => only === undefined || run === path.basename(only);
   const isCopy =
-    !hasLines && rememberedHead(directory, keys).type === 'absent' && realPath(directory) !== realPath(project);
+    !hasLines &&
+    only !== undefined &&
+    rememberedHead(beside, keys).type === 'absent' &&
+    realPath(beside) !== realPath(directory);
   const problems = isCopy ? [] : whole.problems.filter(isMeant);
-  const status = statusOf(problems, isSealed, hasLines);
+  const status = problems.length > 0 ? 'tampered' : !hasLines ? 'absent' : isSealed ? 'intact' : 'unsealed';
   return { ...whole, status, problems, resumedAgain: whole.resumedAgain.filter(isMeant) };
-}
-
-function statusOf(
-  problems: readonly ChainProblem[],
-  isSealed: boolean,
-  hasLines: boolean,
-): ChainVerification['status'] {
-  if (problems.length > 0) return 'tampered';
-  if (!hasLines) return 'absent';
-  return isSealed ? 'intact' : 'unsealed';
 }
 
 function compareRuns(
@@ -119,7 +109,7 @@ function compareRuns(
   const found = unrecordedBreak(directory, chain, { remembered, keys });
   const breaks = chain.breaks.map((one) => ({
     ...one,
-    ...(one.line < chain.known.line ? { knownAt: chain.known.at } : {}),
+    knownAt: one.line < chain.known.line ? chain.known.at : undefined,
   }));
   const problems = [
     ...chain.problems,
@@ -210,7 +200,7 @@ export function folderId(place: string): string | undefined {
 
 /** Why a record must not be continued or repeated; undefined if nothing shows a change. */
 export function recordProblem(folder: string, keys: ChainKeys): string | undefined {
-  const { status } = verifyRun(folder, keys.sealKey === undefined ? {} : { sealKey: keys.sealKey });
+  const { status } = verifyRun(folder, { sealKey: keys.sealKey });
   if (status === 'tampered' || status === 'unreadable') return `the record is ${status}: see skillwright runs verify`;
   const found = verifyChain(path.dirname(folder), keys).problems.find(({ run }) => run === path.basename(folder));
   return found === undefined ? undefined : `the record does not fit the chain of runs: ${found.message}`;
@@ -294,7 +284,11 @@ function note(runs: Map<string, ChainedRun>, event: object, { line, time, hash }
   if (type === 'run-known') runs.set(run, { ...known, ...end, knownAt: time });
   const reason = REMOVAL_REASONS.find((each) => each === given);
   if (type === 'run-remove' && reason !== undefined)
-    runs.set(run, { ...known, removed: { run, at: time, reason }, ...(typeof folder === 'string' ? { folder } : {}) });
+    runs.set(run, {
+      ...known,
+      removed: { run, at: time, reason },
+      folder: typeof folder === 'string' ? folder : undefined,
+    });
 }
 
 function missingProblem(directory: string, chained: ChainedRun): readonly ChainProblem[] {

@@ -4,10 +4,9 @@ import path from 'node:path';
 
 import { readField, isSkillError, parseJson, printable } from '#core';
 import { quietly, sha256, type ConfinedDirectory } from '#platform';
-import { CONTENT_KINDS, type ContentReference } from './content-reference.ts';
+import { CONTENT_KINDS, isContentPath, referencesIn, restoredValue, type ContentReference } from './references.ts';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
-import { isContentPath, referencesIn, restoredValue } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
 import { finalText, stateText, type RunSummary } from './run-info.ts';
 

@@ -8,9 +8,16 @@ import { basename } from 'node:path';
 
 import { isSkillError, printable, type JournalLine, type RunInfo } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
-import { FIRST_HASH, isLinked } from './chain.ts';
+import {
+  FIRST_HASH,
+  isLinked,
+  LineReader,
+  openJournal,
+  parseLine,
+  type ParsedLine,
+  type StoredLine,
+} from './journal-lines.ts';
 import { restoredLine } from './journal-reader.ts';
-import { LineReader, openJournal, parseLine, type ParsedLine, type StoredLine } from './journal-lines.ts';
 import { INDEX_FILE, SCAN_FILE, isRunId, readRunInfo, runLife, type RunReading } from './run-folder.ts';
 import { toRunInfo, infoText, summarize, type RunSummary } from './run-info.ts';
 import { checkSeal, type SealState } from './seal.ts';

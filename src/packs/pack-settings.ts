@@ -1,15 +1,23 @@
 /** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
-import { parseJson, quoted, SkillError, type Config, type Mode, type Surroundings, ARCHIVE_LIMITS } from '#core';
-import { packRefusal, type PackRefusal } from './problems.ts';
-import { DEFAULT_SCAN_POLICY, isScanPolicy, readScanPolicy } from '#scan';
-import { readTextFile } from '#platform';
-import { projectTop } from '#runtime';
-import { skillsFolder } from './skills-folder.ts';
+import { projectTop } from '#skills';
+import {
+  isProblem,
+  parseJson,
+  quoted,
+  SkillError,
+  type Config,
+  type Mode,
+  type Surroundings,
+  ARCHIVE_LIMITS,
+} from '#core';
+import { readScanPolicy, type ScanPolicy } from '#scan';
 import type { ArchiveLimits } from './archive-limits.ts';
+import { readTextFile, isDirectory, isPresent } from '#platform';
+import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 
-export interface PlaceChoice {
+export interface RootChoice {
   /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
   readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | undefined;
@@ -20,7 +28,8 @@ export interface PackSettings {
   readonly surroundings: Surroundings;
   readonly root: string;
   readonly limits: ArchiveLimits;
-  readonly scanPolicy: typeof DEFAULT_SCAN_POLICY;
+  /** The default policy if absent. */
+  readonly scanPolicy?: ScanPolicy;
   /** The digest of each skill that may be installed although the scan blocks it. */
   readonly scanAllow: Readonly<Record<string, string>>;
   readonly requireSigned: boolean;
@@ -34,11 +43,11 @@ export interface PackSettings {
 export function packSettings(
   surroundings: Surroundings,
   config: Config,
-  choice: PlaceChoice = {},
+  choice: RootChoice = {},
 ): PackSettings | PackRefusal {
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
-  const scanPolicy = policyFile === undefined ? DEFAULT_SCAN_POLICY : readPolicyFile(policyFile, surroundings);
-  if ('type' in scanPolicy) return scanPolicy;
+  const scanPolicy = policyFile === undefined ? undefined : readPolicyFile(policyFile, surroundings);
+  if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;
   return {
     surroundings,
     root: installRoot(surroundings, config, choice),
@@ -67,7 +76,7 @@ export function packSettings(
 export function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
-  { root, scope = config.install?.scope }: PlaceChoice,
+  { root, scope = config.install?.scope }: RootChoice,
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });
@@ -83,7 +92,7 @@ export function installRoot(
 
 const MAX_POLICY_BYTES = 1024 * 1024;
 
-function readPolicyFile(file: string, { home, cwd }: Surroundings): typeof DEFAULT_SCAN_POLICY | PackRefusal {
+function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy | PackRefusal {
   const absolute = path.resolve(home ?? cwd, file.replace(/^~(?=\/)/, home ?? ''));
   const refused = (why: string): PackRefusal =>
     packRefusal('pack/scan', `the scan policy ${quoted(absolute, 200)} cannot be used: ${why}`, absolute);
@@ -92,5 +101,22 @@ function readPolicyFile(file: string, { home, cwd }: Surroundings): typeof DEFAU
   const value = parseJson(read.text);
   if (value === undefined) return refused('the file is not valid JSON');
   const policy = readScanPolicy(value);
-  return isScanPolicy(policy) ? policy : refused(policy.problems.join('; '));
+  return isProblem(policy) ? refused(policy.message) : policy;
+}
+
+/** Most clients read this folder. */
+const FOLDER = '.agents/skills';
+/** The folder of older projects, used if it is the only one. */
+const OLDER_FOLDER = '.agent/skills';
+
+/** The older folder beside a root, if both exist: its skills are used too. */
+export function olderFolder(root: string): string | undefined {
+  const older = path.join(path.dirname(path.dirname(root)), OLDER_FOLDER);
+  return root.endsWith(path.join('/', FOLDER)) && isDirectory(older) ? older : undefined;
+}
+
+/** The folder for skills below a project or home folder. `new`, `install` and `pack` use the same. */
+export function skillsFolder(top: string): string {
+  const [own, older] = [path.join(top, FOLDER), path.join(top, OLDER_FOLDER)];
+  return !isPresent(own) && isDirectory(older) ? older : own;
 }

@@ -20,18 +20,20 @@ import {
 import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
 import { decide, policyWithSkills, type Policy } from '#policy';
-import { fromFile, shownBy } from './shown-content.ts';
-import { compactSession, type Compaction } from './compact.ts';
-import type { Execution } from './execution/execution.ts';
-import { invokeSkill, type Invocation } from './invoke.ts';
 import {
+  fromFile,
+  shownBy,
+  compactSession,
   activeContents,
   contentShown,
   stillLoaded,
   withDocuments,
   withSkill,
+  type Compaction,
   type Contents,
 } from './loaded-contents.ts';
+import type { Execution } from './execution/execution.ts';
+import { invokeSkill, type Invocation } from './invoke.ts';
 import {
   activeSkills,
   type ActionContext,

@@ -9,23 +9,19 @@ import {
 } from '#core';
 import { trySealKey } from '#platform';
 import {
-  contentPath,
   createRun,
-  joinedSink,
   runsDirectory,
   type ChainKeys,
   type EventSink,
+  type RecordStorage,
   type Redactor,
   type RunRecord,
-  type RunRecordOptions,
-  type Telemetry,
 } from '#journal';
 import { policyHash } from '#policy';
 import { VERSION } from '../version.ts';
 import type { Execution } from './execution/execution.ts';
-import type { MeasureText } from './measured-texts.ts';
+import { startSession, type MeasureText, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';
-import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
 import { redacted } from './secrets/redact-value.ts';
 
 export interface RunOptions extends SessionOptions {
@@ -34,7 +30,7 @@ export interface RunOptions extends SessionOptions {
   /** Where runs are recorded (default: from the configuration); `false` disables recording. */
   readonly directory?: string | false;
   /** Opens the place of a record that is kept elsewhere than in a folder below the directory. */
-  readonly openPlace?: RunRecordOptions['openPlace'];
+  readonly openPlace?: (directory: string, now: Date) => RecordStorage;
   /** Receive each event after it was recorded. */
   readonly sinks?: readonly EventSink[];
   /**
@@ -236,14 +232,19 @@ interface NotifierOptions {
 /** Passes events on with the same order and numbers as the record. */
 function openNotifier({ listeners, follow, redactor }: NotifierOptions): (event: RunEvent) => void {
   const openedAt = performance.now();
-  const sendToSinks = joinedSink(listeners);
   let seq = 0;
   return (given) => {
     const event = redacted(given, redactor);
     follow?.(event);
     if (listeners.length === 0) return;
     if (!isUnrecorded(event)) seq += 1;
-    sendToSinks({ seq, time: new Date().toISOString(), elapsed: performance.now() - openedAt, event });
+    const line = { seq, time: new Date().toISOString(), elapsed: performance.now() - openedAt, event };
+    for (const sink of listeners)
+      try {
+        sink(line);
+      } catch {
+        // A closed pipe or a full disk behind a sink must not end a run, and there is no other place to report it.
+      }
   };
 }
 
@@ -267,11 +268,15 @@ function withSpans(options: SessionOptions, take: (event: RunEvent) => void): Se
   };
 }
 
-async function openTelemetry({ config }: SessionSource): Promise<Telemetry | undefined> {
+interface RunTelemetry {
+  readonly sink: EventSink;
+  readonly shutdown: () => Promise<unknown>;
+}
+
+async function openTelemetry({ config }: SessionSource): Promise<RunTelemetry | undefined> {
   const { endpoint = '', headers } = config.telemetry ?? {};
   if (endpoint === '') return undefined;
-  const { telemetrySink } = await import('#journal/telemetry');
-  return telemetrySink({ endpoint, headers });
+  return (await import('#journal/telemetry')).telemetrySink({ endpoint, headers });
 }
 
 type Take = (event: RunEvent) => void;
@@ -284,7 +289,7 @@ interface RunParts extends Pick<Run, 'flush' | 'measureText'> {
 function recordedRun(
   session: Session,
   record: RunRecord | undefined,
-  telemetry: Telemetry | undefined,
+  telemetry: RunTelemetry | undefined,
   { take, notify, flush, measureText }: RunParts,
 ): Run {
   let ended: Promise<void> | undefined;
@@ -309,9 +314,9 @@ function recordedRun(
     flush,
     keepFile(bytes, file) {
       if (record === undefined) return undefined;
-      const { $ref, bytes: size } = record.keep(bytes, 'artifacts', file);
+      const { $ref, bytes: size, isRedacted } = record.keep(bytes, 'artifacts', file);
       notify({ type: 'content-keep', path: $ref, bytes: size, ...file });
-      return $ref === contentPath('artifacts', bytes) ? 'same' : 'redacted';
+      return isRedacted ? 'redacted' : 'same';
     },
     end: (outcome, reason = '') => (ended ??= end(outcome, reason)),
   };

@@ -2,6 +2,7 @@ import {
   defined,
   executorTraits,
   isForModel,
+  estimateTokens,
   type Action,
   type Approve,
   type Config,
@@ -16,20 +17,19 @@ import {
   type SessionState,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
-import { locateInSkills } from './locate.ts';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
-import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
-import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
+import { openVocabulary, type VocabularyName } from '#tools';
+import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
+import { runsDirectory } from '#journal';
+import { locateInSkills } from './locate.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
 import type { PackageOptions } from '#sandbox';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
-import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
-import { runsDirectory } from '#journal';
 import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
@@ -189,18 +189,17 @@ interface ServedVocabulary {
 /** The vocabulary with the tools of MCP servers; those that a rule denies are not offered. Servers that cannot be used are noted in the record. */
 async function withServers(
   { secrets }: SessionSource,
-  { servers, record, vocabulary: named = 'skillwright' }: SessionOptions,
+  { servers, record, vocabulary = 'skillwright' }: SessionOptions,
   policy: Policy,
 ): Promise<ServedVocabulary> {
-  const vocabulary = findVocabulary(named);
-  if (servers === undefined) return { vocabulary, servers: undefined };
+  if (servers === undefined) return { vocabulary: openVocabulary(vocabulary), servers: undefined };
   const services = { secrets: secrets.values };
   const { tools, problems } = await servers.open(services);
   for (const message of problems) record?.({ type: 'note', message });
   const isDenied = (name: string): boolean =>
     decide(policy, [{ tool: name, subject: { kind: 'none' } }]).effect === 'deny';
   return {
-    vocabulary: withServerTools(vocabulary, tools, isDenied),
+    vocabulary: openVocabulary(vocabulary, tools, isDenied),
     servers: (action, signal) => servers.call(action, { ...services, signal }),
   };
 }
@@ -353,5 +352,28 @@ function packageOptions({ packages = {} }: Config, { packages: named = {} }: Exe
     ...defined({ environments, skills, hosts }),
     ...named,
     ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
+  };
+}
+
+export interface MeasuredText {
+  readonly tokens: number;
+  /** SHA-256 in hex. */
+  readonly digest: string;
+}
+
+export type MeasureText = (text: string) => MeasuredText;
+
+/** A system prompt and a tool list for a few kinds of runs. */
+const REMEMBERED = 8;
+
+export function openMeasuredTexts(): MeasureText {
+  const known = new Map<string, MeasuredText>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    if (known.size >= REMEMBERED) known.clear();
+    const measured = { tokens: estimateTokens(text), digest: sha256(text) };
+    known.set(text, measured);
+    return measured;
   };
 }

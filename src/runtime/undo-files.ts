@@ -1,43 +1,139 @@
-/** Restores the project files that a run wrote, edited or deleted. */
+/** Restores the project files that a run wrote, edited or deleted: by its record, or by its observations. */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { typedWord, type RelativePath } from '#core';
-import { moveBeneath, sha256, writeBeneath } from '#platform';
+import { printable, toRelativePath, typedWord, type Observation, type Problem, type RelativePath } from '#core';
+import { isRunId, projectOfRun, readRun, verifyChain, verifyRun, type ReadRun } from '#journal';
+import { moveBeneath, namesIn, readSealKey, removeLeftovers, sha256, writeBeneath } from '#platform';
 import { writeProtection } from '#policy';
 import { deleteFile, keepReplaced, readResolved, resolvePath, type previewWrite } from '#project';
-import type { EarlierFile, FileChange } from './file-changes.ts';
+import {
+  fileChanges,
+  recordedChanges,
+  withInterrupted,
+  type EarlierFile,
+  type FileChange,
+  type RecordedChanges,
+  type UndoneFile,
+  type UnusableSubagent,
+} from './recorded-changes.ts';
 
 type ResolvedPath = Parameters<typeof previewWrite>[0];
 
-export interface UndoneFile {
-  readonly path: string;
-  /** `removed`: the run had created it. `unchanged`: it is as before the run. `conflict`: it was left alone. */
-  readonly result: 'restored' | 'removed' | 'unchanged' | 'conflict';
-  /** Why a file was left alone, or which of its permissions were not restored, and what to do. */
-  readonly reason?: string;
-  /** Of a conflict: where the content of another author is, relative to the project. */
-  readonly yours?: string;
-  /** Of a conflict: where the content is that undo would restore. Absent if the run created the file. */
-  readonly earlier?: string;
-}
+const MAX_BYTES = 64 * 1024 * 1024;
 
 export interface UndoOptions {
-  /** Reports what would be done without doing it (default: false). */
-  readonly dryRun?: boolean;
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** Where the project of `cwd` records its runs. */
+  readonly directory: string;
+  /** Reports what would be done without doing it. */
+  readonly dryRun: boolean;
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
+export interface UndoneRun {
+  readonly run: string;
+  /** Where the files are. */
+  readonly project: string;
+  readonly files: readonly UndoneFile[];
+  /** The run that it continues, which is not undone. */
+  readonly continues: string | undefined;
+}
+
+type UndoProblem = Problem<'run/invalid' | 'run/elsewhere'>;
+
+/**
+ * Restores the files that a recorded run and its subagents changed. Nothing is changed if a record was changed or is gone (`run/invalid`), or if
+ * nothing tells where the run worked (`run/elsewhere`).
+ */
+export function undoRun(folder: string, { cwd, home, directory, dryRun }: UndoOptions): UndoneRun | UndoProblem {
+  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const { problems } = verifyChain(path.dirname(folder), { home, sealKey });
+  // A record that was copied here is not in the chain; it is verified by itself.
+  const check = (place: string): string | undefined => {
+    const { status } = verifyRun(place, { sealKey });
+    if (status === 'tampered' || status === 'unreadable') return status;
+    const isChanged = problems.some(({ code, run }) => code !== UNLISTED && run === path.basename(place));
+    return isChanged ? 'tampered' : undefined;
+  };
+  const record = readRun(folder);
+  const { info } = record;
+  const problem = check(folder);
+  if (problem !== undefined)
+    return {
+      code: 'run/invalid',
+      message: `the record of run ${info.run} is ${problem}; no file was changed`,
+      hint: `see skillwright runs verify ${info.run}; deleted and replaced files are in .agent/trash`,
+    };
+  if (record.state === 'running')
+    return {
+      code: 'run/invalid',
+      message: `run ${info.run} is still running; no file was changed`,
+      hint: 'stop it first',
+    };
+  const recorded = recordedChanges(record, check);
+  const [unusable] = recorded.unusable;
+  if (unusable !== undefined) return subagentProblem(info.run, unusable);
+  const { seal } = verifyRun(folder, { sealKey });
+  const isCopied = problems.some(({ code, run }) => code === UNLISTED && run === path.basename(folder));
+  const project = projectOfRun(info, { folder, cwd, directory, isSealed: seal === 'good', isCopied });
+  if (project === undefined) return unknownProject(record, recorded.changes);
+  const { changes, unclear } = withInterrupted(project, recorded);
+  if (!dryRun) removeKilledCopies(project, recorded, info.startedAt);
+  const [first] = record.lines;
+  const earlier = first?.event.type === 'run-start' ? first.event.agent?.resumes?.run : undefined;
+  const continues = earlier !== undefined && isRunId(earlier) ? earlier : undefined;
+  return { run: info.run, project, files: [...undoFiles(project, changes, dryRun), ...unclear], continues };
+}
+
+const UNLISTED = 'chain/run-unlisted';
+
+/** Without the changes of one subagent, those of the others may not be the last ones. */
+function subagentProblem(parent: string, { run, problem }: UnusableSubagent): UndoProblem {
+  return {
+    code: 'run/invalid',
+    message: `the record of subagent ${run === '' ? 'without an id' : run} of run ${parent} is ${problem}; no file was changed`,
+    hint: `${problem === 'missing' ? 'put its folder back' : `see skillwright runs verify ${run}`}; deleted and replaced files are in .agent/trash`,
+  };
+}
+
+function unknownProject({ info }: ReadRun, changes: readonly FileChange[]): UndoProblem {
+  const names = changes.slice(0, 10).map((change) => printable(change.path));
+  const more = changes.length > names.length ? ` and ${String(changes.length - names.length)} more` : '';
+  return {
+    code: 'run/elsewhere',
+    message: `run ${info.run} did not work in this folder; no file was changed. It changed ${names.join(', ') || 'no file'}${more}`,
+    hint: `run this command in its project${info.project === undefined ? '' : `, ${printable(info.project)}`}`,
+  };
+}
+
+/** Removes unfinished copies that a killed undo, or the killed run, left beside the files and in the trash. */
+function removeKilledCopies(project: string, { changes, interrupted }: RecordedChanges, startedAt: string): void {
+  const files = [...changes.map((change) => change.path), ...interrupted.map(({ action }) => action.path)];
+  const trash = '.agent/trash';
+  const from = `${startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+  const kept = namesIn(path.join(project, trash)).filter((name) => name >= from);
+  const folders = new Set(files.map((file) => path.posix.dirname(file)));
+  for (const folder of [
+    trash,
+    ...[...folders].flatMap((one) => [one, ...kept.map((name) => `${trash}/${name}/${one}`)]),
+  ]) {
+    const read = toRelativePath(path.posix.normalize(folder));
+    if (folder === '.') removeLeftovers(project, '');
+    else if (read.type !== 'refused') removeLeftovers(project, read.path);
+  }
+}
+
+/** Restores the files that these actions changed, and returns what became of each. */
+export function undoObservations(project: string, observations: Iterable<Observation>): readonly UndoneFile[] {
+  return undoFiles(project, fileChanges(observations));
+}
 
 /**
  * Restores each file that still has the content that the run left, with its permissions. A file that someone else changed, between two
  * changes of the run or after them, is left alone. It can be repeated: a file that is already restored is `unchanged`.
  */
-export function undoFiles(
-  project: string,
-  changes: readonly FileChange[],
-  { dryRun = false }: UndoOptions = {},
-): readonly UndoneFile[] {
+export function undoFiles(project: string, changes: readonly FileChange[], dryRun = false): readonly UndoneFile[] {
   return changes.map((change) => {
     const step = planUndo(project, change);
     const undone = 'act' in step ? (dryRun ? { result: step.result } : step.act()) : step;
@@ -79,7 +175,7 @@ type UndoStep = Undone | { readonly result: 'restored' | 'removed'; readonly act
 
 function planUndo(project: string, change: FileChange): UndoStep {
   const { path: file, before, after, between } = change;
-  const earlier = before?.kept === undefined ? {} : { earlier: before.kept };
+  const earlier = { earlier: before?.kept };
   const placed = resolvePath(file, { project, skills: [] }, 'write');
   if (placed.type === 'refused') return conflict(placed.failure.message);
   const { relative } = placed;

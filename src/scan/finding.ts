@@ -1,5 +1,4 @@
 /** The types of the static scan: files, findings and the policy. */
-import { compareText, printable } from '#core';
 
 export const SCAN_SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type ScanSeverity = (typeof SCAN_SEVERITIES)[number];
@@ -46,25 +45,3 @@ export const DEFAULT_SCAN_POLICY: ScanPolicy = {
 /** Shown with every scan result, even without findings. */
 export const SCAN_NOTE =
   'the scan is triage: it finds careless or crude attacks; a skill without findings is not proven safe';
-
-export interface RuleCount {
-  readonly rule: string;
-  readonly severity: ScanSeverity;
-  readonly count: number;
-}
-
-/** How often each rule was found, most severe first. One rule can have several severities. */
-export function countByRule(findings: readonly ScanFinding[]): readonly RuleCount[] {
-  const counts = new Map<string, RuleCount>();
-  for (const { rule, severity } of findings) {
-    const key = `${severity} ${rule}`;
-    counts.set(key, { rule, severity, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  const rank = ({ severity }: RuleCount): number => SCAN_SEVERITIES.indexOf(severity);
-  return [...counts.values()].toSorted((a, b) => rank(b) - rank(a) || b.count - a.count || compareText(a.rule, b.rule));
-}
-
-/** One line in the format of compiler messages; safe to print. */
-export function findingText({ path, line, column, severity, message, rule }: ScanFinding): string {
-  return `${printable(path)}:${String(line)}:${String(column)} ${severity} ${printable(message)} (${rule})`;
-}

@@ -4,17 +4,11 @@
 
 // Files in, findings out.
 export { scanSkill } from './scan.ts';
-export { DEFAULT_SCAN_POLICY, SCAN_NOTE, countByRule, findingText, type ScanFile } from './finding.ts';
+export { SCAN_NOTE, type ScanFile } from './finding.ts';
 
 // Which findings block an install.
-export {
-  acceptReviewed,
-  allowOption,
-  applyScanPolicy,
-  isScanPolicy,
-  readScanPolicy,
-  type PolicyResult,
-} from './policy.ts';
+export { applyScanPolicy, readScanPolicy, type PolicyResult } from './policy.ts';
+export type { ScanPolicy } from './finding.ts';
 
 // Findings for other tools.
 export { scanSarif } from './sarif.ts';

@@ -2,7 +2,7 @@
 import { quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { lowerCase, sourceColumn, type LineKind } from './normalize-line.ts';
-import { MultiPatternMatcher, isChinese, type TextMatch } from './multi-pattern-matcher.ts';
+import { openLineFilter } from './line-filter.ts';
 import { splitPassages, proseOrCode, sourceLines, type Passage } from './passages.ts';
 import { isDenied, type Pattern, type Signal } from './pattern.ts';
 import { PATTERNS } from './patterns/all.ts';
@@ -23,12 +23,7 @@ export interface Hit {
 const MAX_HITS = 20;
 const EXCERPT = 80;
 
-let built: MultiPatternMatcher | undefined;
-
-/** Built when the first file is scanned, because it takes longer than loading the rest of the library. */
-function matcher(): MultiPatternMatcher {
-  return (built ??= new MultiPatternMatcher(PATTERNS.map(({ find }) => find)));
-}
+let filter: ReturnType<typeof openLineFilter> | undefined;
 
 export interface MatchedText {
   readonly passages: readonly Passage[];
@@ -36,53 +31,43 @@ export interface MatchedText {
 }
 
 export function matchText(file: ScanFile): MatchedText {
-  const { unfiltered, chinese } = matcher();
-  matcher().begin();
-  const passages = splitPassages(file, matcher());
-  const { candidates } = matcher();
-  const anywhere = [
-    ...unfiltered.filter((expression) => mayHaveLongRun(PATTERNS[expression], file.text)),
-    ...(isChinese(file.text) ? chinese : []),
-  ];
-  if (anywhere.length + candidates.size === 0) return { passages, hits: [] };
-  const all = anywhere.length === 0 ? [] : [...passages.keys()];
-  const places = new Map([...candidates, ...anywhere.map((expression) => [expression, all] as const)]);
-  const hits = [...places.keys()]
-    .toSorted((a, b) => a - b)
-    .flatMap((expression) => matchPattern(expression, passages, places.get(expression) ?? []));
+  // Opened when the first file is scanned, because it takes longer than loading the rest of the library.
+  filter ??= openLineFilter(PATTERNS.map(({ find }) => find.source));
+  const passages = splitPassages(file);
+  const lines = passages.map(({ text }) => lowerCase(text));
+  const candidates = filter(lines);
+  const hits = PATTERNS.flatMap((pattern, at) =>
+    KINDS.flatMap((kind) => matchPattern(pattern, kind, { passages, lines, candidates: candidates.get(at) ?? [] })),
+  );
   return { passages, hits };
-}
-
-function matchPattern(expression: number, passages: readonly Passage[], places: readonly number[]): readonly Hit[] {
-  const pattern = PATTERNS[expression];
-  if (pattern === undefined) return [];
-  return KINDS.flatMap((kind) => {
-    if (pattern.in !== 'any' && pattern.in !== kind) return [];
-    const hits: Hit[] = [];
-    // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
-    let limit = MAX_HITS * 10;
-    for (const place of places) {
-      const passage = passages[place];
-      if (passage === undefined || proseOrCode(passage.kind) !== kind) continue;
-      const lower = lowerCase(passage.text);
-      if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) continue;
-      const matches = matcher().matches(expression, lower, limit);
-      limit -= matches.length;
-      for (const match of matches) hits.push(...hitAt(pattern, passage, { ...match, lower }));
-      if (hits.length >= MAX_HITS || limit === 0) break;
-    }
-    return hits.slice(0, MAX_HITS);
-  });
 }
 
 const KINDS: readonly LineKind[] = ['prose', 'code'];
 
-/** Whether a passage of the text can have a run of the pattern. Normalizing removes or replaces the other characters. */
-function mayHaveLongRun({ longRun }: Partial<Pattern> = {}, text: string): boolean {
-  return (
-    longRun === undefined ||
-    hasLongRun(text, longRun, (code) => isBase64(code | 0x20) || isBase64(code) || code === 0x2a || code > 0x7e)
-  );
+interface Candidates {
+  readonly passages: readonly Passage[];
+  /** The passages in lower case. */
+  readonly lines: readonly string[];
+  readonly candidates: readonly number[];
+}
+
+function matchPattern(pattern: Pattern, kind: LineKind, { passages, lines, candidates }: Candidates): readonly Hit[] {
+  if (candidates.length === 0 || (pattern.in !== 'any' && pattern.in !== kind)) return [];
+  const { find, longRun } = pattern;
+  const hits: Hit[] = [];
+  // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
+  let left = MAX_HITS * 10;
+  for (const at of candidates) {
+    const [passage, lower = ''] = [passages[at], lines[at]];
+    if (passage === undefined || proseOrCode(passage.kind) !== kind) continue;
+    if (longRun !== undefined && !hasLongRun(lower, longRun, isBase64)) continue;
+    // `matchAll` would copy the expression, which then starts without compiled code.
+    find.lastIndex = 0;
+    for (let match = find.exec(lower); match !== null && left > 0; match = find.exec(lower), left -= 1)
+      hits.push(...hitAt(pattern, passage, { lower, index: match.index, length: match[0].length }));
+    if (hits.length >= MAX_HITS || left === 0) break;
+  }
+  return hits.slice(0, MAX_HITS);
 }
 
 /**
@@ -107,7 +92,7 @@ function isBase64(code: number): boolean {
 function hitAt(
   pattern: Pattern,
   passage: Passage,
-  { lower, index, length }: TextMatch & { readonly lower: string },
+  { lower, index, length }: { readonly lower: string; readonly index: number; readonly length: number },
 ): readonly Hit[] {
   if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return [];
   const isProse = proseOrCode(passage.kind) === 'prose';

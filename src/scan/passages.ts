@@ -4,9 +4,7 @@
  */
 import { closesFence, fenceMark } from '#core';
 import type { ScanFile } from './finding.ts';
-import { openCharacterCodes } from './character-codes.ts';
 import { normalizeLine, type LineKind } from './normalize-line.ts';
-import type { LineSource } from './multi-pattern-matcher.ts';
 
 /** `body`: prose of a document. `comment`: prose in code. `fence`: code in a document. `script`: code in its own file. */
 export type PassageKind = 'body' | 'comment' | 'fence' | 'script';
@@ -23,7 +21,7 @@ export interface Passage {
   readonly kind: PassageKind;
   /** The number of headings before the passage; a script is one section. */
   readonly section: number;
-  /** The normalized text. Built when it is first read, because most passages have no hit. */
+  /** The normalized text. */
   readonly text: string;
   /** The lines that the passage was made from, for `sourceLines`. */
   readonly origin: PassageOrigin;
@@ -70,26 +68,12 @@ export function isDocument(path: string): boolean {
 
 export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
 
-/** Gets each passage once, in their order; see `MultiPatternMatcher.read`. */
-export interface PassageReader {
-  read(passage: number, source: LineSource): boolean;
-}
-
-/** Reused for every file. */
-const [codesOfFile, codesOfPassage] = [openCharacterCodes(), openCharacterCodes()];
-
-export function splitPassages({ path, text }: ScanFile, reader?: PassageReader): readonly Passage[] {
+export function splitPassages({ path, text }: ScanFile): readonly Passage[] {
   // Nearly all texts have no other line ends, which a search for each shows faster than an expression.
   const hasOtherLineEnds = OTHER_LINE_ENDS.some((end) => text.includes(end));
-  const lines = text.split(hasOtherLineEnds ? LINE_END : '\n');
-  const splitting: Splitting = {
-    lines,
-    raw: hasOtherLineEnds ? undefined : { codes: codesOfFile(text), starts: lineStarts(lines) },
-    reader,
-    passages: [],
-  };
+  const splitting: Splitting = { lines: text.split(hasOtherLineEnds ? LINE_END : '\n'), passages: [] };
   if (isDocument(path)) addDocument(splitting);
-  else addCode(splitting, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
+  else addCode(splitting, { from: 0, to: splitting.lines.length }, { kind: 'script', section: 0 });
   return splitting.passages;
 }
 
@@ -98,25 +82,7 @@ const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 
 interface Splitting {
   readonly lines: readonly string[];
-  /** Undefined if some line ends are not `\n`. */
-  readonly raw: RawText | undefined;
-  readonly reader: PassageReader | undefined;
   readonly passages: Passage[];
-}
-
-interface RawText {
-  readonly codes: Uint16Array;
-  /** The offset of each line, and of the line after the last one. */
-  readonly starts: Int32Array;
-}
-
-function lineStarts(lines: readonly string[]): Int32Array {
-  const starts = new Int32Array(lines.length + 1);
-  for (let line = 0, at = 0; line < lines.length; line += 1) {
-    at += (lines[line] ?? '').length + 1;
-    starts[line + 1] = at;
-  }
-  return starts;
 }
 
 /** A range of 0-based line indexes, without `to`. */
@@ -269,47 +235,16 @@ interface PassageParts {
   readonly isProhibited: boolean;
 }
 
-function addJoined({ lines, raw, reader, passages }: Splitting, { from, to }: LineRange, parts: PassageParts): void {
-  const { kind, contents } = parts;
+function addJoined({ lines, passages }: Splitting, { from, to }: LineRange, parts: PassageParts): void {
+  const { kind, section, contents, isProhibited } = parts;
   const origin = contents === undefined ? { from, to, lines, first: 0 } : { from, to, lines: contents, first: from };
-  const whole = new LazyPassage(parts, origin);
-  if (raw !== undefined && contents === undefined) {
-    const { codes, starts } = raw;
-    const source = { codes, from: starts[from] ?? 0, to: (starts[to] ?? 0) - 1, kind: proseOrCode(kind) };
-    const size = source.to - source.from;
-    if (size === 0) return;
-    // Normalizing makes no ASCII text longer.
-    if (size <= WINDOW && reader?.read(passages.length, source) === true) {
-      passages.push(whole);
-      return;
-    }
-  }
-  if (whole.text === '') return;
-  for (const passage of whole.text.length <= WINDOW ? [whole] : windows(whole)) {
-    const { text } = passage;
-    reader?.read(passages.length, { codes: codesOfPassage(text), from: 0, to: text.length, kind: 'normalized' });
-    passages.push(passage);
-  }
-}
-
-class LazyPassage implements Passage {
-  readonly kind: PassageKind;
-  readonly section: number;
-  readonly origin: PassageOrigin;
-  readonly isProhibited: boolean;
-  readonly skipped = 0;
-  #text: string | undefined;
-
-  constructor({ kind, section, isProhibited }: PassageParts, origin: PassageOrigin) {
-    this.kind = kind;
-    this.section = section;
-    this.isProhibited = isProhibited;
-    this.origin = origin;
-  }
-
-  get text(): string {
-    return (this.#text ??= joinLines(this.origin, this.kind));
-  }
+  const text = joinLines(origin, kind);
+  if (text === '') return;
+  // Literals, because a spread per passage takes longer than the rest of a scan.
+  if (text.length <= WINDOW) passages.push({ kind, section, text, origin, isProhibited, skipped: 0 });
+  else
+    for (let from = 0; from + OVERLAP < text.length; from += WINDOW - OVERLAP)
+      passages.push({ kind, section, text: text.slice(from, from + WINDOW), origin, isProhibited, skipped: from });
 }
 
 function joinLines(origin: PassageOrigin, kind: PassageKind): string {
@@ -338,12 +273,5 @@ export function sourceLines({ origin, kind }: Passage): readonly SourceLine[] {
     found.push({ line: at + 1, source: origin.lines[at - origin.first] ?? '', at: start });
     length = start + line.length;
   }
-  return found;
-}
-
-function windows({ kind, section, text, origin, isProhibited }: Passage): readonly Passage[] {
-  const found: Passage[] = [];
-  for (let from = 0; from + OVERLAP < text.length; from += WINDOW - OVERLAP)
-    found.push({ kind, section, text: text.slice(from, from + WINDOW), origin, isProhibited, skipped: from });
   return found;
 }

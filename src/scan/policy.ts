@@ -1,5 +1,5 @@
 /** The scan policy: which findings stop an install. */
-import { describeValue, isObject, nearest, quoted } from '#core';
+import { describeValue, isObject, nearest, quoted, type Problem } from '#core';
 import {
   DEFAULT_SCAN_POLICY,
   SCAN_SEVERITIES,
@@ -10,13 +10,6 @@ import {
 } from './finding.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 
-/** A policy with any mistake is rejected whole, because it is unknown what it was meant to stop. */
-export interface ScanPolicyProblems {
-  readonly type: 'invalid';
-  /** Lower case, safe to print. */
-  readonly problems: readonly string[];
-}
-
 /** The findings by verdict. */
 export interface PolicyResult {
   readonly stops: readonly ScanFinding[];
@@ -26,8 +19,11 @@ export interface PolicyResult {
 
 const MAX_PROBLEMS = 20;
 
-/** Validates a parsed policy file. `severities` and `rules` are optional; missing entries have the default verdict. */
-export function readScanPolicy(value: unknown): ScanPolicy | ScanPolicyProblems {
+/**
+ * Validates a parsed policy file. `severities` and `rules` are optional; missing entries have the default verdict. A policy with any
+ * mistake is rejected whole, because it is unknown what it was meant to stop.
+ */
+export function readScanPolicy(value: unknown): ScanPolicy | Problem {
   if (!isObject(value)) return invalid([`expected the scan policy to be an object, got ${describeValue(value)}`]);
   const problems: string[] = [];
   for (const key of Object.keys(value))
@@ -39,24 +35,20 @@ export function readScanPolicy(value: unknown): ScanPolicy | ScanPolicyProblems 
   return { severities: { ...DEFAULT_SCAN_POLICY.severities, ...severities }, rules };
 }
 
-export function isScanPolicy(read: ScanPolicy | ScanPolicyProblems): read is ScanPolicy {
-  return !('problems' in read);
-}
-
 function readVerdicts(
   policy: Readonly<Record<string, unknown>>,
   key: 'severities' | 'rules',
   names: readonly string[],
   problems: string[],
 ): Readonly<Record<string, ScanVerdict>> {
-  const given = Object.hasOwn(policy, key) ? policy[key] : undefined;
-  if (given === undefined) return {};
-  if (!isObject(given)) {
-    problems.push(`expected ${key} to be an object, got ${describeValue(given)}`);
+  const verdictsByName = Object.hasOwn(policy, key) ? policy[key] : undefined;
+  if (verdictsByName === undefined) return {};
+  if (!isObject(verdictsByName)) {
+    problems.push(`expected ${key} to be an object, got ${describeValue(verdictsByName)}`);
     return {};
   }
   const verdicts: [string, ScanVerdict][] = [];
-  for (const [name, verdict] of Object.entries(given)) {
+  for (const [name, verdict] of Object.entries(verdictsByName)) {
     if (!names.includes(name)) problems.push(unknownName(key === 'rules' ? 'rule' : 'severity', name, names));
     else if (isVerdict(verdict)) verdicts.push([name, verdict]);
     else
@@ -75,8 +67,9 @@ function unknownName(kind: string, name: string, known: readonly string[]): stri
   return `unknown ${kind} ${quoted(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
-function invalid(problems: readonly string[]): ScanPolicyProblems {
-  return { type: 'invalid', problems: problems.slice(0, MAX_PROBLEMS) };
+function invalid(problems: readonly string[]): Problem {
+  const message = problems.slice(0, MAX_PROBLEMS).join('; ');
+  return { code: 'pack/scan', message, hint: 'correct the scan policy' };
 }
 
 function decideVerdict({ rule, severity }: ScanFinding, policy: ScanPolicy): ScanVerdict {
@@ -86,32 +79,14 @@ function decideVerdict({ rule, severity }: ScanFinding, policy: ScanPolicy): Sca
   return verdict === 'warn' || verdict === 'ignore' ? verdict : 'stop';
 }
 
-/** A skill at one digest, as `install.scan_allow` names it. */
-export interface ReviewedSkill {
-  readonly name: string;
-  readonly digest: string;
-}
-
-/** The option that accepts the findings of one skill at one digest. */
-export function allowOption({ name, digest }: ReviewedSkill): string {
-  return `--set install.scan_allow.${name}=${digest}`;
-}
-
-/** Turns findings that stop an install into warnings if the user accepted this skill at this digest. */
-export function acceptReviewed(
-  result: PolicyResult,
-  { name, digest }: ReviewedSkill,
-  allowed: Readonly<Record<string, string>>,
-): PolicyResult {
-  if (result.stops.length === 0 || !Object.hasOwn(allowed, name) || allowed[name] !== digest) return result;
-  return { stops: [], warnings: [...result.stops, ...result.warnings], ignored: result.ignored };
-}
-
+/** With `isAccepted`, findings that stop an install are warnings: the user reviewed exactly these files. */
 export function applyScanPolicy(
   findings: readonly ScanFinding[],
   policy: ScanPolicy = DEFAULT_SCAN_POLICY,
+  isAccepted = false,
 ): PolicyResult {
-  const by = (wanted: ScanVerdict): readonly ScanFinding[] =>
-    findings.filter((finding) => decideVerdict(finding, policy) === wanted);
-  return { stops: by('stop'), warnings: by('warn'), ignored: by('ignore') };
+  const by = (verdict: ScanVerdict): readonly ScanFinding[] =>
+    findings.filter((finding) => decideVerdict(finding, policy) === verdict);
+  const [stops, warnings, ignored] = [by('stop'), by('warn'), by('ignore')];
+  return isAccepted ? { stops: [], warnings: [...stops, ...warnings], ignored } : { stops, warnings, ignored };
 }

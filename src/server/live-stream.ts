@@ -2,11 +2,10 @@
 import type { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { isSkillError, visibleJson } from '#core';
+import { isSkillError } from '#core';
 import { eventRow, type RecordLine } from './event-row.ts';
 import type { LiveMessage } from './run-starter.ts';
-
-const HEARTBEAT_MS = 15_000;
+import { HEARTBEAT, HEARTBEAT_MS, frameEvent } from './server-sent-events.ts';
 
 /** `attempt-number` in a fleet, else the number. */
 function lineId({ attempt, seq }: RecordLine): string {
@@ -18,11 +17,6 @@ export function readLineId(id: string): { readonly attempt?: number; readonly af
   const [, attempt, seq] = /^(?:(\d{1,9})-)?(\d{1,15})$/.exec(id) ?? [];
   if (seq === undefined) return undefined;
   return { after: Number(seq), attempt: attempt === undefined ? undefined : Number(attempt) };
-}
-
-function frame(event: string, value: unknown, id?: string): string {
-  const first = id === undefined ? '' : `id: ${id}\n`;
-  return `${first}event: ${event}\ndata: ${visibleJson(JSON.stringify(value))}\n\n`;
 }
 
 export interface LiveOptions {
@@ -50,20 +44,20 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
   push('retry: 1000\n\n');
   const isFull = (): boolean => characters >= MAX_WAITING;
   const listen = (message: LiveMessage): void => {
-    if (!isFull()) push(frame(message.type, message));
+    if (!isFull()) push(frameEvent(message.type, message));
   };
   const follow = async (): Promise<void> => {
     for await (const line of events(either)) {
-      push(frame('row', eventRow(line), lineId(line)));
+      push(frameEvent('row', eventRow(line), lineId(line)));
       while (isFull() && !either.aborted) await wait(10);
     }
-    push(frame('end', {}));
+    push(frameEvent('end', {}));
   };
   live?.on('message', listen);
   const followed = follow()
     .catch((error: unknown) => {
       // Kept until the reader takes it: as a rejection that nothing awaits yet, it would end the process.
-      if (isSkillError(error) && error.raised === undefined) push(frame('problem', { message: error.message }));
+      if (isSkillError(error) && error.raised === undefined) push(frameEvent('problem', { message: error.message }));
       else failure = { error };
     })
     .finally(() => {
@@ -78,7 +72,7 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
       }
       if (failure !== undefined) throw failure.error;
       if (isOver || signal.aborted) return;
-      if (!(await woken((resolve) => (wake = resolve), signal))) push(': \n\n');
+      if (!(await woken((resolve) => (wake = resolve), signal))) push(HEARTBEAT);
     }
   } finally {
     live?.off('message', listen);
@@ -116,10 +110,10 @@ export async function* changes(
     if (text !== last) {
       last = text;
       silentMs = 0;
-      yield frame('change', state);
+      yield frameEvent('change', state);
     } else if (silentMs >= HEARTBEAT_MS) {
       silentMs = 0;
-      yield ': \n\n';
+      yield HEARTBEAT;
     }
     silentMs += pollMs;
     await wait(pollMs, undefined, { signal, ref: false }).catch(() => undefined);

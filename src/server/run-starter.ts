@@ -4,18 +4,11 @@ import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
-import { runAgent, type AgentOptions, type AgentResult } from '#agent';
-import { sliceEnd, isSkillError, type RunEvent } from '#core';
+import type { AgentOptions, AgentResult } from '#agent';
+import { sliceEnd, type RunEvent } from '#core';
 import type { EventSink } from '#journal';
-import {
-  leftOutNotes,
-  readResults,
-  writeResults,
-  type ExecutionOptions,
-  type LeftOutFile,
-  type Session,
-} from '#runtime';
-import { makeTemporary, openBase } from '#sandbox';
+import { copyResults, type ExecutionOptions } from '#runtime';
+import { makeTemporaryFolder } from '#sandbox';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { httpError } from './http-error.ts';
 
@@ -63,7 +56,7 @@ export function openRunStarter(
   const started = new Map<string, StartedRun>();
   const asked = new Map<string, string>();
   let folder: string | undefined;
-  const base = (): string => (folder ??= makeTemporary(openBase(options.runtime.executionPlaces.base)));
+  const base = (): string => (folder ??= makeTemporaryFolder(options.runtime.executionPlaces.base));
 
   const start: RunStarter['start'] = async (begin) => {
     if (closing.aborted) throw httpError(503, 'the server is shutting down');
@@ -124,25 +117,6 @@ export function openRunStarter(
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Copies each result that may be copied, and returns notes about the others. */
-async function copyResults(session: Session, folder: string): Promise<readonly string[]> {
-  const { files, leftOut } = await readResults(session);
-  const refused: Omit<LeftOutFile, 'isMissed'>[] = [];
-  for (const file of files)
-    await writeResults([file], folder, {}).catch((error: unknown) => {
-      if (!isSkillError(error)) throw error;
-      refused.push({ name: file.name, reason: error.message });
-    });
-  return leftOutNotes([...leftOut, ...refused]);
-}
-
-/** The default way to run an agent, with the options of the server. */
-export function resolveRunAgent({
-  runAgent: own = (given) => runAgent(given),
-}: RunServerOptions): NonNullable<RunServerOptions['runAgent']> {
-  return own;
 }
 
 function liveMessage(event: RunEvent): LiveMessage | undefined {

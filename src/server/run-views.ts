@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { changesBetween, defined, sliceStart, type RunInfo } from '#core';
 import { isLeftOutNote } from '#runtime';
-import { readRun, runLife, runState, type ListedRun } from '#journal';
+import { readRun, type ListedRun } from '#journal';
 import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api/runs.ts';
 import { eventRow, planView } from './event-row.ts';
 import type { Immutable } from './router.ts';
@@ -32,12 +32,13 @@ export interface OwnRuns {
   /** Whether a run can be cancelled here. */
   readonly isOwn: (run: string) => boolean;
   /** The folder of the output files of a run; it may not exist. */
-  readonly outputs: (run: string) => string | undefined;
+  readonly outputs: (run: string) => string;
 }
 
 const MAX_REMEMBERED = 1_000;
 
-export function openRunReader(own: OwnRuns): RunReader {
+/** `own`: runs that this server started, if any. */
+export function openRunReader(own?: OwnRuns): RunReader {
   const remembered = new Map<string, RunFacts>();
   const factsOf = (folder: string, info: RunInfo): RunFacts => {
     const key = `${folder} ${info.events.head}`;
@@ -58,19 +59,19 @@ export function openRunReader(own: OwnRuns): RunReader {
     startedAt: info.startedAt,
     ...defined({ endedAt: info.endedAt }),
     usage,
-    isOwn: own.isOwn(id),
+    isOwn: own?.isOwn(id) ?? false,
   });
   return {
-    row({ id, path: folder, reading }) {
-      if (reading.type !== 'run') return { run: id, state: runState(reading), request: '', skills: [], isOwn: false };
-      return rowOf(id, runState(reading), reading.info, factsOf(folder, reading.info).usage);
+    row({ id, path: folder, reading, state }) {
+      if (reading.type !== 'run') return { run: id, state, request: '', skills: [], isOwn: false };
+      return rowOf(id, state, reading.info, factsOf(folder, reading.info).usage);
     },
     detail(id, folder) {
-      const { info, torn, problems } = readRun(folder, { content: 'start' });
+      const { info, state, torn, problems } = readRun(folder, { content: 'start' });
       const { usage, plan, answer, resumes, turns, events, notStored } = factsOf(folder, info);
-      const outputs = own.outputs(id);
+      const outputs = own?.outputs(id);
       return {
-        run: rowOf(id, runLife(info) === 'killed' ? 'killed' : info.outcome, info, usage),
+        run: rowOf(id, state, info, usage),
         reason: info.reason,
         usage,
         events,

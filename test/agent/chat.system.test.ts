@@ -157,7 +157,7 @@ describe('a chat', () => {
     expect(readFileSync(file, 'utf8')).toBe('by the child\n');
     // As recorded: the parent, then the subagent.
     const { changes } = recordedChanges(readRun(folder));
-    expect(undoFiles(here.project, changes, { dryRun: true })).toEqual([
+    expect(undoFiles(here.project, changes, true)).toEqual([
       { path: 'made.txt', result: 'restored' },
       { path: 'child.txt', result: 'removed' },
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { readRun } from '../../src/journal/journal-reader.ts';
-import { serverSentEvents } from '../../src/journal/export/server-sent-events.ts';
+import { serverSentEvents } from '../../src/server/server-sent-events.ts';
 import { isRunEvent } from '../../src/journal/shape.ts';
 import type { JournalLine } from '../../src/core/run-events.ts';
 import { played, world } from './support.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { MEANINGS } from '../../src/sandbox/outputs/collect.ts';
+import { SKIP_MEANINGS } from '../../src/core/outputs.ts';
 import { signWebhook } from '../../src/fleet/webhooks.ts';
 import { spawnCli, temporaryFolder } from '../cli/run-cli.ts';
 import { PROJECT } from '../files-below.ts';
@@ -116,7 +116,7 @@ describe('a fleet for teams', needs('postgresql'), () => {
     const worker = await world.startWorker({ turns: [{ toolCalls: [call] }, { text: 'Done.' }] }, ...LOCAL);
     const { run } = await world.admin.submit({ request: 'odd names' });
     expect(await world.admin.wait(run)).toMatchObject({ outcome: 'done' });
-    const name = MEANINGS.name;
+    const name = SKIP_MEANINGS.name;
     expect((await api('GET', `/runs/${run}`))[1]).toMatchObject({
       files: [
         { name: 'AGENTS.md', bytes: 2 },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { FIRST_HASH, isLinked, linkLine, splitLine } from '../../src/journal/chain.ts';
+import { FIRST_HASH, isLinked, linkLine, splitLine } from '../../src/journal/journal-lines.ts';
 
 describe('a line', () => {
   test('ends with SHA-256 over the hash before, a line end and the line without its hash', () => {

@@ -130,7 +130,7 @@ describe('a run folder', () => {
 
   test('keeps equal content once, and says what it kept', () => {
     const run = startRun(scratch());
-    const kept = { $ref: `artifacts/${sha256('bytes')}`, bytes: 5, start: 'bytes' };
+    const kept = { $ref: `artifacts/${sha256('bytes')}`, bytes: 5, start: 'bytes', isRedacted: false };
     expect([run.keep(Buffer.from('bytes'), 'artifacts'), run.keep(Buffer.from('bytes'), 'artifacts')]).toEqual([
       kept,
       kept,

@@ -1,11 +1,10 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
 
+import { describe, expect, test } from 'vitest';
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { listRuns } from '../../src/journal/run-folder.ts';
-import { findRun } from '../../src/journal/run-units.ts';
-import { projectOfRun } from '../../src/journal/run-project.ts';
+import { findRun, projectOfRun } from '../../src/journal/run-units.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { START } from './support.ts';
 

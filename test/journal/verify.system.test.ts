@@ -15,7 +15,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { FIRST_HASH, linkLine } from '../../src/journal/chain.ts';
+import { FIRST_HASH, linkLine } from '../../src/journal/journal-lines.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { sha256 } from '../../src/platform/hash.ts';

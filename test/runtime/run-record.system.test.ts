@@ -14,7 +14,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { readRun } from '../../src/journal/journal-reader.ts';
-import { listRuns, runState } from '../../src/journal/run-folder.ts';
+import { listRuns } from '../../src/journal/run-folder.ts';
 import type { SinkLine } from '../../src/journal/export/sinks.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { Approve } from '../../src/core/approval.ts';
@@ -218,7 +218,7 @@ describe('a process that is killed', () => {
     });
     expect([signal, stderr]).toEqual(['SIGKILL', '']);
     const [listed] = listRuns(runs);
-    expect(listed === undefined ? '' : runState(listed.reading)).toBe('killed');
+    expect(listed?.state).toBe('killed');
     const folder = listed?.path ?? '';
     expect(verifyRun(folder)).toEqual({ status: 'torn', problems: [], seal: 'absent' });
     const events = eventsOf(folder);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
-import { expandArguments, parseInvocation, splitArguments } from '../../src/runtime/skill-arguments.ts';
+import { expandArguments, parseInvocation, splitArguments } from '../../src/runtime/invoke.ts';
 
 const MEGA = 1_000_000;
 

@@ -5,7 +5,7 @@ import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 
 import { native } from '../../src/tools/native.ts';
-import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../../src/runtime/tool-shapes.ts';
+import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../../src/runtime/skill-tools.ts';
 import { trpc } from '../../src/tools/trpc.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { fake } from '../tools/fake-runtime.ts';

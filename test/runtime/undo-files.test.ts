@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../src/core/observation.ts';
 import { deleteFile } from '../../src/project/trash.ts';
 import { writeFile } from '../../src/project/write-file.ts';
-import { fileChanges } from '../../src/runtime/file-changes.ts';
+import { fileChanges } from '../../src/runtime/recorded-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { placed, world, type World } from '../project/support.ts';
@@ -205,9 +205,7 @@ describe('undo', () => {
     chmodSync(file, 0o4755);
     const done = [write(here, 'tool', 'new')];
     const changes = fileChanges(done);
-    expect(undoFiles(here.places.project, changes, { dryRun: true })).toEqual([
-      { path: 'tool', result: 'restored', reason },
-    ]);
+    expect(undoFiles(here.places.project, changes, true)).toEqual([{ path: 'tool', result: 'restored', reason }]);
     expect(undo(here, done)).toEqual([{ path: 'tool', result: 'restored', reason }]);
     expect([read(here, 'tool'), full()]).toEqual(['old', 0o755]);
     expect(undo(here, done)).toEqual([{ path: 'tool', result: 'unchanged', reason }]);

@@ -8,7 +8,7 @@ import type { Observation } from '../../src/core/observation.ts';
 import { planEdit } from '../../src/project/edit-file.ts';
 import { deleteFile } from '../../src/project/trash.ts';
 import { writeFile } from '../../src/project/write-file.ts';
-import { fileChanges } from '../../src/runtime/file-changes.ts';
+import { fileChanges } from '../../src/runtime/recorded-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { placed, world, type World } from '../project/support.ts';
@@ -112,7 +112,7 @@ describe('undo', () => {
         const { observations, touched } = play(here, steps);
         const before = new Map(FILES.map((file) => [file, stateOf(here, file)]));
         const changes = fileChanges(observations);
-        const planned = undoFiles(project, changes, { dryRun: true });
+        const planned = undoFiles(project, changes, true);
         expect(new Map(FILES.map((file) => [file, stateOf(here, file)]))).toEqual(before);
         const undone = undoFiles(project, changes);
         expect(planned.map(({ path: file, result }) => [file, result])).toEqual(

@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 
 import type { Executor } from '../../src/core/execution.ts';
-import { judgeCase, type CaseVerdict } from '../../src/testing/executor/case.ts';
-import { executorConformance } from '../../src/testing/executor/suite.ts';
+import { judgeCase, type CaseVerdict } from '../../src/sandbox/conformance/case.ts';
+import { executorConformance } from '../../src/sandbox/conformance/suite.ts';
 import { localExecutor } from '../../src/sandbox/executors/local.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
 import { TABLE_EXECUTORS, cellOf, differences, writeTable, type TableExecutor } from './conformance-table.ts';

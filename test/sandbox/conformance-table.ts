@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { CaseVerdict } from '../../src/testing/executor/case.ts';
+import type { CaseVerdict } from '../../src/sandbox/conformance/case.ts';
 import { PROJECT } from '../files-below.ts';
 
 export const TABLE_EXECUTORS = ['bubblewrap', 'namespaces', 'container', 'landlock', 'local'] as const;

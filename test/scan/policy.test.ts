@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES, type ScanFinding, type ScanSeverity } from '../../src/scan/finding.ts';
-import { applyScanPolicy, isScanPolicy, readScanPolicy } from '../../src/scan/policy.ts';
+import { isProblem } from '../../src/core/problem.ts';
+import { applyScanPolicy, readScanPolicy } from '../../src/scan/policy.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const finding = (rule: string, severity: ScanSeverity): ScanFinding => ({
@@ -43,22 +44,25 @@ describe('readScanPolicy', () => {
     [JSON.parse('{"__proto__":{"rules":{}}}'), ['unknown key "__proto__"']],
     [{ rules: { 'a\u001b[31m': 'stop' } }, ['unknown rule "a\\x1b[31m"']],
   ])('rejects %j with a message', (value, problems) => {
-    expect(readScanPolicy(value)).toEqual({ type: 'invalid', problems });
+    expect(readScanPolicy(value)).toEqual({
+      code: 'pack/scan',
+      message: problems.join('; '),
+      hint: 'correct the scan policy',
+    });
   });
 
   test('reports at most twenty problems', () => {
     const rules = Object.fromEntries(Array.from({ length: 5_000 }, (_, place) => [`x${String(place)}`, 1]));
     const read = readScanPolicy({ rules });
-    expect(isScanPolicy(read) ? [] : read.problems.length).toBe(20);
+    expect(isProblem(read) ? read.message.split('; ').length : []).toBe(20);
   });
 
   test('accepts or rejects any value as a whole', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const read = readScanPolicy(value);
-        if (isScanPolicy(read))
-          expect(Object.keys(read.severities)).toEqual(Object.keys(DEFAULT_SCAN_POLICY.severities));
-        else expect(read.problems.length).toBeGreaterThan(0);
+        if (!isProblem(read)) expect(Object.keys(read.severities)).toEqual(Object.keys(DEFAULT_SCAN_POLICY.severities));
+        else expect(read.message).not.toBe('');
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { SCAN_NOTE, findingText, type ScanFinding } from '../../src/scan/finding.ts';
+import { SCAN_NOTE, type ScanFinding } from '../../src/scan/finding.ts';
 import { scanSarif } from '../../src/scan/sarif.ts';
 
 const FINDING: ScanFinding = {
@@ -62,16 +62,5 @@ describe('scanSarif', () => {
     expect(JSON.stringify(scanSarif([], { version: '1.0.0' }))).toContain('"results":[]');
     const odd = scanSarif([{ ...FINDING, path: 'a\ud800%/../"' }], { version: '1.0.0' });
     expect(JSON.stringify(odd)).toContain('"uri":"a%EF%BF%BD%25/../%22"');
-  });
-});
-
-describe('findingText', () => {
-  test('contains location, severity, message and rule, and is safe to print', () => {
-    expect(findingText(FINDING)).toBe(
-      'scripts/a b.sh:2:3 critical connects a shell to a remote host: "x" (reverse-shell)',
-    );
-    expect(findingText({ ...FINDING, path: 'a\u001b]0;x\u0007', message: 'b\nc' })).toBe(
-      'a\\x1b]0;x\\x07:2:3 critical b\\nc (reverse-shell)',
-    );
   });
 });

@@ -1,8 +1,8 @@
 /** Hands the files that programs left to the user: to --out, to ./out after a question, or into the record with the command that copies them. */
 import path from 'node:path';
 
-import { countText, isSkillError, printable, SkillError, typedWord, type Approve } from '#core';
-import { isFreeFor, readResults, takeOutputs, type LeftOutFile, type ResultFile, type Run } from '#runtime';
+import { SkillError, typedWord, type Approve } from '#core';
+import { deliverResults, type Run } from '#runtime';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import type { SETTING_FLAGS } from '../command.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -24,7 +24,6 @@ export interface DeliveryOptions {
 }
 
 export interface Delivery {
-  /** Paths of the written files. */
   readonly copied: readonly string[];
   /** Files in the record, and the command that copies them. */
   readonly kept: readonly { readonly name: string; readonly bytes: number }[];
@@ -35,123 +34,55 @@ export interface Delivery {
   readonly problem?: SkillError;
 }
 
-const OUT = 'out';
-
 export async function deliverOutputs(run: Run, options: DeliveryOptions): Promise<Delivery> {
-  const { cwd, terminal, approve, signal, given } = options;
-  const { files, leftOut } = await readResults(run.session);
-  const redact = (text: string): string => printable(run.session.execution?.redactor?.text(text) ?? text);
-  const lost = leftOut.map(
-    ({ name, reason }) => `${terminal.style('yellow', 'warning')}: not kept or copied: ${redact(name)} (${reason})`,
-  );
-  const nothing = { copied: [], kept: [], lines: lost };
-  if (files.length === 0) return { ...nothing, ...missedProblem(leftOut, given.out, redact) };
-  const folder = given.out ?? (await askFolder(files, options, redact));
-  let problem: SkillError | undefined;
-  if (folder !== undefined) {
-    try {
-      const mayReplace = given.out !== undefined;
-      const target = path.resolve(cwd, folder);
-      const copied = await takeOutputs(run.session, files, target, { approve, signal, mayReplace });
-      return { ...nothing, copied: copied.map(nearPath), ...missedProblem(leftOut, given.out, redact) };
-    } catch (error) {
-      if (!isSkillError(error)) throw error;
-      const { code, message, hint, data } = error;
-      problem = new SkillError({ code, message, hint: withNextTicket(hint), data, cause: error });
-    }
-  }
-  let delivery: Delivery;
-  try {
-    delivery = keepFiles(run, files, options, redact);
-  } catch (error) {
-    if (!isSkillError(error) || error.code !== 'record/failed') throw error;
-    return { ...nothing, problem: problem ?? lostFiles(error, files, redact) };
-  }
-  const isOwnChoice = given.out === undefined && problem !== undefined;
-  if (isOwnChoice) reportWarning(terminal, problem?.message ?? '');
-  return {
-    ...delivery,
-    lines: [...delivery.lines, ...lost],
-    ...(problem === undefined || isOwnChoice ? {} : { problem }),
+  const { cwd, terminal, approve, signal, given, words } = options;
+  const mayUse = async (folder: string, files: string): Promise<boolean> => {
+    if (!isAttended() || given.json === true) return false;
+    if (given.yes === true) return true;
+    return confirm(askStreams(process), terminal.wrap(`Save ${files} to ${nearPath(folder)}?`), { signal });
   };
-}
-
-/** The programs have run, and the record can no longer keep their files. */
-function lostFiles(error: SkillError, files: readonly ResultFile[], redact: (text: string) => string): SkillError {
-  const { code, message, data } = error;
-  return new SkillError({
-    code,
-    message: `the program ran, but ${listText(files, redact)} could not be kept: ${message}`,
-    hint: `check the free disk space and the folder of the record; to get the files, repeat the command with --out ${OUT}`,
-    data,
-    cause: error,
-  });
-}
-
-/** With --out, a caller must not take part of the results for all of them. */
-function missedProblem(
-  leftOut: readonly LeftOutFile[],
-  out: string | undefined,
-  redact: (text: string) => string,
-): Pick<Delivery, 'problem'> {
-  const missed = leftOut.filter(({ isMissed }) => isMissed);
-  const [first] = missed;
-  if (out === undefined || first === undefined) return {};
-  const more = missed.length === 1 ? '' : `, and ${String(missed.length - 1)} more`;
-  const message = `not all files were copied to ${printable(out)}: ${redact(first.name)} was left out (${first.reason})${more}`;
-  const hint = 'let the program write regular files with plain names, at most 10,000 of at most 64 MiB, or one archive';
-  return { problem: new SkillError({ code: 'io/failed', message, hint, data: { path: out, cause: first.reason } }) };
-}
-
-/** The folder for results that no flag names: ./out, or the first of ./out-2, ./out-3, ... in which nothing is replaced. */
-async function askFolder(
-  files: readonly ResultFile[],
-  { cwd, given, signal, terminal }: DeliveryOptions,
-  redact: (text: string) => string,
-): Promise<string | undefined> {
-  if (!isAttended() || given.json === true || signal.aborted) return undefined;
-  let folder = OUT;
-  for (let count = 2; !isFreeFor(files, path.resolve(cwd, folder)); count += 1) folder = `${OUT}-${String(count)}`;
-  if (given.yes === true) return folder;
-  const text = terminal.wrap(`Save ${listText(files, redact)} to ${nearPath(path.resolve(cwd, folder))}?`);
-  return (await confirm(askStreams(process), text, { signal })) ? folder : undefined;
-}
-
-/** Keeps the files in the record. */
-function keepFiles(
-  run: Run,
-  files: readonly ResultFile[],
-  { given, words }: DeliveryOptions,
-  redact: (text: string) => string,
-): Delivery {
-  const kept = files.flatMap(({ name, bytes, isExecutable }) => {
-    const how = run.keepFile(bytes, { name, isExecutable });
-    return how === undefined ? [] : [{ name: redact(name), bytes: bytes.length, isRedacted: how === 'redacted' }];
-  });
-  if (run.id === undefined || kept.length === 0) {
-    const end = words.indexOf('--');
-    const at = end === -1 ? words.length : end;
-    const again = ['skillwright', ...words.slice(0, at), '--out', OUT, ...words.slice(at)].map(typedWord).join(' ');
-    return {
-      copied: [],
-      kept: [],
-      lines: [`not kept, because the run is not recorded: ${listText(files, redact)}`, `to get them, repeat: ${again}`],
-    };
-  }
-  const fetch = ['skillwright', 'runs', 'files', run.id, ...settingWords(given), '--out', OUT].map(typedWord).join(' ');
-  const redacted = kept.filter(({ isRedacted }) => isRedacted);
+  const delivered = await deliverResults(run, { cwd, out: given.out, mayUse, approve, signal });
+  const { copied, kept, uncopied, leftOut, problem, warning } = delivered;
+  if (warning !== undefined) reportWarning(terminal, warning);
+  const fetch =
+    run.id === undefined || kept.length === 0
+      ? undefined
+      : toCommandLine(['runs', 'files', run.id, ...settingWords(given), ...OUT_FLAG]);
+  const redacted = kept.filter(({ isRedacted }) => isRedacted).map(({ name }) => name);
+  const end = words.includes('--') ? words.indexOf('--') : words.length;
   return {
-    copied: [],
-    kept: kept.map(({ name, bytes }) => ({ name, bytes })),
+    copied: copied.map(nearPath),
+    kept: fetch === undefined ? [] : kept.map(({ name, bytes }) => ({ name, bytes })),
     fetch,
     lines: [
-      `kept in the record: ${listText(files, redact)}`,
+      ...(uncopied === undefined || fetch !== undefined
+        ? []
+        : [
+            `not kept, because the run is not recorded: ${uncopied}`,
+            `to get them, repeat: ${toCommandLine([...words.slice(0, end), ...OUT_FLAG, ...words.slice(end)])}`,
+          ]),
+      ...(uncopied === undefined || fetch === undefined ? [] : [`kept in the record: ${uncopied}`]),
       ...(redacted.length === 0
         ? []
-        : [`without the secrets in: ${redacted.map(({ name }) => name).join(', ')} (--out copies files unchanged)`]),
-      `copy with: ${fetch}`,
+        : [`without the secrets in: ${redacted.join(', ')} (--out copies files unchanged)`]),
+      ...(fetch === undefined ? [] : [`copy with: ${fetch}`]),
+      ...leftOut.map(
+        ({ name, reason }) => `${terminal.style('yellow', 'warning')}: not kept or copied: ${name} (${reason})`,
+      ),
     ],
+    problem: problem && withTicket(problem),
   };
+}
+
+const OUT_FLAG = ['--out', 'out'];
+
+function withTicket(problem: SkillError): SkillError {
+  const { code, message, hint, data } = problem;
+  return new SkillError({ code, message, hint: withNextTicket(hint), data, cause: problem });
+}
+
+function toCommandLine(words: readonly string[]): string {
+  return ['skillwright', ...words].map(typedWord).join(' ');
 }
 
 /** Flags that decide where records are. */
@@ -161,14 +92,6 @@ function settingWords(given: DeliveryOptions['given']): readonly string[] {
     if (typeof value === 'boolean' || value === undefined) return [];
     return (typeof value === 'string' ? [value] : value).flatMap((one) => [`--${name}`, one]);
   });
-}
-
-const SHOWN_NAMES = 5;
-
-function listText(files: readonly ResultFile[], redact: (text: string) => string): string {
-  const names = files.slice(0, SHOWN_NAMES).map(({ name }) => redact(name));
-  const more = files.length - names.length;
-  return `${countText(files.length, 'file')} (${names.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''})`;
 }
 
 /** The path as the user would type it here. */

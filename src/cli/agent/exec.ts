@@ -19,10 +19,9 @@ import {
 } from '#core';
 import { isPresent } from '#platform';
 import { resolveSkill } from '#skills';
-import type { ExecutionOptions, Run, Runtime, Session } from '#runtime';
+import { locateScript, type ExecutionOptions, type Run, type Runtime, type Session } from '#runtime';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
-import { findScript } from './find-script.ts';
 import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -88,7 +87,7 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const named = resolveSkill(runtime.index, skill, given.source);
     const isNamed = named !== undefined && asked.type === 'run_script';
-    const action = isNamed ? { ...asked, ...findScript(named, asked.script) } : asked;
+    const action = isNamed ? { ...asked, ...locateScript(named, asked.script) } : asked;
     const run = await openRun(invocation, runtime, named);
     const { session } = run;
     try {

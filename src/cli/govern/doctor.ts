@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { LIMIT_LABELS, printable, type Surroundings } from '#core';
-import { isDirectory, quietly } from '#platform';
-import { landlockGaps, landlockVersion, type ExecutorExamination, type ProbeReport } from '#sandbox';
-import { examineExecutors, projectTop, type Runtime } from '#runtime';
+import { LIMIT_LABELS, printable, type AttachedWorkspace, type Surroundings } from '#core';
+import { findProgram, landlockGaps, landlockVersion, type ExecutorExamination } from '#sandbox';
+import { examineExecutors, type Runtime } from '#runtime';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -15,16 +13,7 @@ import { serverFindings } from '../agent/mcp-servers.ts';
 import { rightsFindings, type Finding } from './permission-findings.ts';
 import { unusableFiles } from '#skills';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
-import {
-  agentBases,
-  brokenLinks,
-  checkPlaces,
-  detectAgents,
-  isRefusal,
-  readLock,
-  SHARED_FOLDER,
-  type AgentBase,
-} from '#packs';
+import { checkAgentFolders } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
@@ -144,7 +133,7 @@ function executorFinding({ name, report, reasons, install }: ExecutorExamination
 }
 
 /** The OCI runtime of containers. gVisor is worth naming where it is installed and not used. */
-function runtimeText({ capabilities }: ProbeReport): string {
+function runtimeText({ capabilities }: Pick<AttachedWorkspace, 'capabilities'>): string {
   const { runtime } = capabilities;
   if (runtime === undefined) return '';
   const other = runtime.others.find((name) => name.startsWith('runsc'));
@@ -273,8 +262,8 @@ const VERSION_MS = 10_000;
 
 /** Whether a program that skillwright itself uses is installed and starts. A missing one matters only to the commands that need it. */
 function programFinding(program: string, purpose: string): Finding {
-  const directories = (process.env['PATH'] ?? '').split(path.delimiter).filter((directory) => directory !== '');
-  const found = directories.map((directory) => path.join(directory, program)).find(isExecutable);
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  const found = findProgram(program, folders);
   if (found === undefined) return { name: program, status: 'ok', detail: `not found; ${purpose} needs it` };
   const { status, error, stderr } = spawnSync(found, ['--version'], { encoding: 'utf8', timeout: VERSION_MS });
   if (status === 0) return { name: program, status: 'ok', detail: found };
@@ -282,63 +271,24 @@ function programFinding(program: string, purpose: string): Finding {
   return { name: program, status: 'warning', detail: `${found} does not start: ${reason}; ${purpose} needs it` };
 }
 
-function isExecutable(file: string): boolean {
-  return quietly(() => {
-    accessSync(file, constants.X_OK);
-    return !isDirectory(file);
-  }, false);
-}
-
 /** Which agents are in use here, and whether the links to installed skills are whole. */
 function agentFindings(surroundings: Surroundings): readonly Finding[] {
-  const found = detectAgents(surroundings, projectTop(surroundings));
-  const bases = agentBases(surroundings);
-  const broken = brokenLinks(bases);
-  const known = new Set(broken.map((link) => link.path));
+  const { detected, broken, changed } = checkAgentFolders(surroundings);
+  const warning = (detail: string): Finding => ({ name: 'links', status: 'warning', detail });
   return [
     {
       name: 'agents',
       status: 'ok',
-      detail: found.length === 0 ? 'none detected' : found.map(({ agent, at }) => `${agent.id} (${at})`).join(', '),
+      detail: detected.map(({ agent, at }) => `${agent.id} (${at})`).join(', ') || 'none detected',
     },
-    ...broken.map(({ path: place, agents }): Finding => ({
-      name: 'links',
-      status: 'warning',
-      detail: `${place} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`,
-    })),
-    ...bases
-      .flatMap((base) => linkFindings(base))
-      .filter((link) => !known.has(link.path))
-      .map(({ finding }) => finding),
+    ...broken.map(({ path: place, agents }) =>
+      warning(`${place} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`),
+    ),
+    ...changed.map(({ path: place, kind, status, agents, scope }) => {
+      const flag = scope === 'user' ? ' --scope user' : '';
+      return warning(
+        `the ${kind} ${place} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${flag}`,
+      );
+    }),
   ];
-}
-
-interface LinkFinding {
-  readonly path: string;
-  readonly finding: Finding;
-}
-
-function linkFindings(base: AgentBase): readonly LinkFinding[] {
-  return ROOTS.flatMap((folder) => rootFindings(path.join(base.base, folder), base));
-}
-
-/** Roots of `install`. */
-const ROOTS = [SHARED_FOLDER, '.agent/skills'];
-
-function rootFindings(root: string, base: AgentBase): readonly LinkFinding[] {
-  const lock = readLock(root);
-  // Other checks report an unreadable lock.
-  if (lock === undefined || isRefusal(lock)) return [];
-  const scope = base.scope === 'user' ? ' --scope user' : '';
-  return [...lock.skills.values()]
-    .flatMap((skill) => checkPlaces(skill, root, base))
-    .filter(({ status }) => status !== 'same')
-    .map(({ path: place, kind, status, agents }) => ({
-      path: place,
-      finding: {
-        name: 'links',
-        status: 'warning',
-        detail: `the ${kind} ${place} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${scope}`,
-      },
-    }));
 }

@@ -1,14 +1,19 @@
 /** The plan of an install, for the user who confirms it: the verdict on each skill, its permissions and scan findings. */
 import path from 'node:path';
 
-import { countText, printable } from '#core';
+import { compareText, countText, printable } from '#core';
 import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { padText } from '#platform';
-import { countByRule, findingText, type PolicyResult } from '#scan';
+import type { PolicyResult } from '#scan';
 import { toggle } from '../command.ts';
-import type { InspectedSkill, InstallPlan, PlannedPlace, PlannedSkill, RefusedSkill } from '#packs';
+import type { Installed } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
+
+export type InstallPlan = Installed['plan'];
+type PlannedSkill = InstallPlan['skills'][number];
+type RefusedSkill = InstallPlan['refused'][number];
+type InspectedSkill = PlannedSkill['skill'];
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
@@ -143,13 +148,9 @@ export function refusedJson(refused: readonly RefusedSkill[]): readonly object[]
 
 function inspectedJson({ diagnostics, scan }: InspectedSkill): object {
   return {
-    diagnostics: diagnostics.map(({ code, severity, path, line, message }) => ({
-      code,
-      severity,
-      path,
-      line,
-      message,
-    })),
+    diagnostics: diagnostics.map(({ code, severity, path, line, message }) => {
+      return { code, severity, path, line, message };
+    }),
     findings: { stops: scan.stops, warnings: scan.warnings },
   };
 }
@@ -157,7 +158,7 @@ function inspectedJson({ diagnostics, scan }: InspectedSkill): object {
 const MAX_NAMES = 5;
 
 /** One line per folder: `for claude-code  .claude/skills: 18 links`. */
-function placeLines(places: readonly PlannedPlace[], root: string, { style }: Terminal): readonly string[] {
+function placeLines(places: InstallPlan['places'], root: string, { style }: Terminal): readonly string[] {
   return places.flatMap((place) => {
     const { agents, folder, isRoot, kind, add, same, taken, problem } = place;
     const start = `for ${agents.length === 0 ? printable(folder) : `${agents.join(', ')}  ${printable(shortPath(folder, root))}`}`;
@@ -187,32 +188,47 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
 
+export function keptLines(kept: Installed['kept']): readonly string[] {
+  return kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`);
+}
+
 export const FINDINGS_FLAG = {
   findings: toggle('show every finding of the scan, not only the critical ones'),
 } as const;
-
-export interface FindingsView {
-  /** Shows every finding with its file and line. */
-  readonly all: boolean;
-}
 
 /** Findings of the static scan: critical ones one by one, the others as counts per rule. */
 export function findingLines(
   { stops, warnings }: Pick<PolicyResult, 'stops' | 'warnings'>,
   { style }: Terminal,
-  { all }: FindingsView,
+  { all }: PlanView,
 ): readonly string[] {
   const findings = [...stops, ...warnings];
   // What stops an install is shown in full even if the policy stops less than critical findings.
-  const isShown = (finding: (typeof findings)[number]): boolean =>
-    all || finding.severity === 'critical' || stops.includes(finding);
-  const counted = countByRule(findings.filter((finding) => !isShown(finding)));
+  const isShown = (finding: Finding): boolean => all || finding.severity === 'critical' || stops.includes(finding);
+  const counted = ruleCounts(findings.filter((finding) => !isShown(finding)));
   return [
     ...findings.filter(isShown).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
-    ...(counted.length === 0 ? [] : [`${style('yellow', 'scan')} ${counted.map(ruleText).join(', ')}`]),
+    ...(counted.length === 0 ? [] : [`${style('yellow', 'scan')} ${counted.join(', ')}`]),
   ];
 }
 
-function ruleText({ rule, severity, count }: ReturnType<typeof countByRule>[number]): string {
-  return `${severity} ${rule}${count === 1 ? '' : ` ×${String(count)}`}`;
+type Finding = PolicyResult['stops'][number];
+
+const SEVERITIES: readonly Finding['severity'][] = ['critical', 'high', 'medium', 'low'];
+
+/** How often each rule was found, most severe and most frequent first. One rule can have several severities. */
+function ruleCounts(findings: readonly Finding[]): readonly string[] {
+  const counts = new Map<string, { readonly rule: string; readonly rank: number; readonly count: number }>();
+  for (const { rule, severity } of findings) {
+    const key = `${severity} ${rule}`;
+    counts.set(key, { rule, rank: SEVERITIES.indexOf(severity), count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts]
+    .toSorted(([, a], [, b]) => a.rank - b.rank || b.count - a.count || compareText(a.rule, b.rule))
+    .map(([key, { count }]) => (count === 1 ? key : `${key} ×${String(count)}`));
+}
+
+/** One line in the format of compiler messages. */
+function findingText({ path: file, line, column, severity, message, rule }: Finding): string {
+  return `${printable(file)}:${String(line)}:${String(column)} ${severity} ${printable(message)} (${rule})`;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { countText, printable, SkillError, toRelativePath } from '#core';
 import { readContent, readRun } from '#journal';
 import { inConfined } from '#platform';
-import { writeResults, type ResultFile } from '#runtime';
+import { writeResults } from '#runtime';
 import { openApprover, type APPROVAL_FLAGS } from '../agent/approval.ts';
 import { nearPath } from '../agent/deliver-outputs.ts';
 import type { Invocation } from '../command.ts';
@@ -49,7 +49,10 @@ export async function runFiles({ flags: given, terminal, signal }: FilesInvocati
   return EXIT.done;
 }
 
-function readKept({ name, bytes: size, path: file, isExecutable }: KeptResult, place: string): ResultFile {
+function readKept(
+  { name, bytes: size, path: file, isExecutable }: KeptResult,
+  place: string,
+): Parameters<typeof writeResults>[0][number] {
   const target = toRelativePath(name);
   const reading = inConfined(
     place,

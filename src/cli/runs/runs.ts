@@ -1,16 +1,13 @@
 import path from 'node:path';
 
 import {
-  eventIndex,
   findRun,
   followRun,
   listRuns,
   pruneRuns,
   readRun,
   runsDirectory,
-  runState,
   verifyChain,
-  verifyChainOf,
   verifyRun,
   type ChainKeys,
   type ChainVerification,
@@ -26,8 +23,9 @@ import { EXIT, UsageError } from '../exit.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
+import { eventIndex } from './event-index.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
-import type { Outline, Replay, ReplayStep } from '#runtime';
+import type { Replay } from '#runtime';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 const TAIL_LINES = 10;
@@ -119,11 +117,11 @@ async function list(invocation: RunsInvocation): Promise<number> {
   const { terminal } = invocation;
   const directory = await resolveRunsDirectory(invocation);
   const runs = listRuns(directory);
-  const rows = runs.map(({ id, path: place, reading }) => ({
+  const rows = runs.map(({ id, path: place, reading, state }) => ({
     id,
     path: place,
-    standing: runState(reading),
-    ...(reading.type === 'run' ? { run: reading.info } : {}),
+    standing: state,
+    run: reading.type === 'run' ? reading.info : undefined,
   }));
   if (terminal.printJson({ directory, runs: rows })) return EXIT.done;
   terminal.out(runLines(runs, terminal));
@@ -139,7 +137,7 @@ async function show(invocation: RunsInvocation): Promise<number> {
     terminal.printJson({ run: info, torn, problems, events: [...lines] });
     return EXIT.done;
   }
-  terminal.out(infoLines(run.info, terminal));
+  terminal.out(infoLines(run, terminal));
   terminal.out(`\n${terminal.style('bold', 'Events')}`);
   for (const line of run.lines) terminal.out(eventLine(line, terminal));
   terminal.remark(run.problems);
@@ -180,7 +178,7 @@ async function verify(invocation: RunsInvocation): Promise<number> {
     path: place,
     ...verifyRun(place, { sealKey: keys.sealKey, expectsSeal: true }),
   }));
-  const chain = only === undefined ? verifyChain(directory, keys) : verifyChainOf(only, directory, keys);
+  const chain = verifyChain(directory, keys, only);
   if (!terminal.printJson({ runs: checked, chain })) {
     for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
     terminal.out(chainLines(chain, isAll, terminal));
@@ -318,6 +316,8 @@ function* mapLines(lines: Iterable<JournalLine>, text: (line: JournalLine) => st
   for (const line of lines) yield text(line);
 }
 
+type ReplayStep = Replay['steps'][number];
+
 /** One line per step, with the differences below it. */
 function replayLines({ steps, problems, remarks }: Replay, { style }: Terminal): readonly string[] {
   return [
@@ -352,6 +352,6 @@ function differences({ expected, got }: ReplayStep): readonly string[] {
   });
 }
 
-function facts({ effect, came, shown }: Outline): ReadonlyMap<string, string> {
+function facts({ effect, came, shown }: ReplayStep['got']): ReadonlyMap<string, string> {
   return new Map([['decision', effect ?? 'none'], ['result', came ?? 'none'], ...Object.entries(shown)]);
 }

@@ -9,7 +9,7 @@ import {
   type RunEvent,
   type RunInfo,
 } from '#core';
-import { runLife, runState, type ChainVerification, type RunReading, type Verification } from '#journal';
+import type { ChainVerification, ListedRun, ReadRun, Verification } from '#journal';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
 
@@ -21,16 +21,12 @@ const REQUEST_COLUMNS = 60;
 
 const STATE_STYLES: Readonly<Record<string, Style>> = { done: 'green', running: 'cyan' };
 
-export interface RunRow {
-  readonly id: string;
-  readonly reading: RunReading;
-}
-
-export function runLines(rows: readonly RunRow[], { style, width, isAnswerOnTerminal }: Terminal): readonly string[] {
-  const states = rows.map(({ reading }) => runState(reading));
-  const column = Math.max(0, ...states.map((text) => text.length));
-  return rows.map(({ id, reading }, place) => {
-    const state = states[place] ?? '';
+export function runLines(
+  rows: readonly ListedRun[],
+  { style, width, isAnswerOnTerminal }: Terminal,
+): readonly string[] {
+  const column = Math.max(0, ...rows.map(({ state }) => state.length));
+  return rows.map(({ id, reading, state }) => {
     const info = reading.type === 'run' ? reading.info : undefined;
     const room = isAnswerOnTerminal ? Math.max(20, width - id.length - column - 30) : REQUEST_COLUMNS;
     const request = fitText(printable(info?.request ?? ''), room);
@@ -46,12 +42,11 @@ export function runLines(rows: readonly RunRow[], { style, width, isAnswerOnTerm
   });
 }
 
-export function infoLines(info: RunInfo, { style, wrap }: Terminal): readonly string[] {
-  const life = runLife(info);
+export function infoLines({ info, state }: ReadRun, { style, wrap }: Terminal): readonly string[] {
   const fields: readonly (readonly [string, string])[] = [
     ['run', info.run],
     ['request', info.request],
-    ['outcome', `${life === 'killed' ? 'killed' : info.outcome}${info.reason === '' ? '' : `: ${info.reason}`}`],
+    ['outcome', `${state}${info.reason === '' ? '' : `: ${info.reason}`}`],
     ['started', info.startedAt],
     ['ended', info.endedAt ?? ''],
     ['version', info.version],

@@ -7,7 +7,7 @@ import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import { quietly, removeTree, sha256 } from '#platform';
 import { readSurroundings, temporaryFolder } from '#runtime';
-import { makeTemporary, openBase } from '#sandbox';
+import { makeTemporaryFolder } from '#sandbox';
 import { answersFor, openCaseModel, portableText, type SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
@@ -140,7 +140,7 @@ function isResult(result: CaseResult | undefined): result is CaseResult {
 /** Outside of `.agent`, whose files no tool of a case may read or write. If this process is killed, the next one removes it. */
 async function workFolder(): Promise<string> {
   const { env, home } = readSurroundings({});
-  return makeTemporary(openBase(await temporaryFolder(env, home)));
+  return makeTemporaryFolder(await temporaryFolder(env, home));
 }
 
 interface Suite {
@@ -171,7 +171,10 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
     : readySubject(subject, job, folder, suite));
   if ('status' in ready) return ready;
   const { set, identity: model } = ready;
-  const files = [...evalCase.files, ...listCheckers(evalCase)].map(fileDigest);
+  const { files: given, expect } = evalCase;
+  const scripts = (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
+  // The run itself reports a file that cannot be read.
+  const files = [...given, ...scripts].map((file) => quietly(() => sha256(readFileSync(file)), 'unreadable'));
   const executor = options.elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
   const settings = { executor, more: options.settings ?? '' };
   const key = jobKey(job, { skills: set.digest, model, files, settings });
@@ -257,15 +260,6 @@ function toAttempt(job: Job, { directory, timeoutMs, signal, grading = {} }: Sui
 
 function notRun(job: Job, status: 'error' | 'skipped', reason: string): CaseResult {
   return { ...ungradedResult(job, { id: '', way: 'scripted' }), status, reason };
-}
-
-function listCheckers({ expect }: EvalCase): readonly string[] {
-  return (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
-}
-
-/** The run itself reports a file that cannot be read. */
-function fileDigest(file: string): string {
-  return quietly(() => sha256(readFileSync(file)), 'unreadable');
 }
 
 function progressReporter(total: number, onProgress: SuiteOptions['onProgress']): (result: CaseResult) => void {

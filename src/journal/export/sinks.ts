@@ -80,14 +80,6 @@ export function jsonlSink(write: (text: string) => void): EventSink {
   );
 }
 
-/** Forwards every event to each sink, in order. */
-export function joinedSink(sinks: readonly EventSink[]): EventSink {
-  const guarded = sinks.map(harmless);
-  return (line) => {
-    for (const sink of guarded) sink(line);
-  };
-}
-
 /** A closed pipe or a full disk behind a sink must not end a run. */
 function harmless(sink: EventSink): EventSink {
   return (line) => {

@@ -1,6 +1,6 @@
 import { defined, sliceStart, type Action, type Observation, type RunEvent, type OfType, type RunInfo } from '#core';
 import { sha256 } from '#platform';
-import { toTraceId } from '../trace-id.ts';
+import { toTraceId } from '../run-folder.ts';
 import type { SinkLine } from './sinks.ts';
 
 /**
@@ -272,8 +272,8 @@ function workspaceSpan(
 }
 
 function runIds(run: string, trace: string | undefined): SpanIds {
-  const [, given] = TRACE.exec(trace ?? '') ?? [];
-  return { traceId: given ?? toTraceId(run), spanId: spanId(run, 'run') };
+  const [, traceId = toTraceId(run)] = TRACE.exec(trace ?? '') ?? [];
+  return { traceId, spanId: spanId(run, 'run') };
 }
 
 /** As `RunStart` has it. */

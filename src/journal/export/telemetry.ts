@@ -4,8 +4,7 @@ import { VERSION } from '../../version.ts';
 import type { EventSink } from './sinks.ts';
 import type { Sender } from './telemetry-encode.ts';
 import { openMetrics } from './telemetry-metrics.ts';
-import { TelemetryOutbox, type TelemetryReport } from './telemetry-outbox.ts';
-import { openServer, type ServerAddress } from './telemetry-send.ts';
+import { TelemetryOutbox, openServer, type TelemetryReport, type ServerAddress } from './telemetry-outbox.ts';
 import { openTrace, type TracedSpan } from './telemetry-spans.ts';
 
 /**

@@ -2,15 +2,15 @@
 import path from 'node:path';
 
 import { DIAGNOSTIC_RULES, isValidName, printable, quoted, type Diagnostic, type Mode } from '#core';
-import type { LockedFile } from '../lock/lock.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import type { NameCheck } from './confusable-name.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { readRequirements, type SkillRequirement } from '../requires/requires.ts';
 import type { SkillContents, SourceSignature, SourceSkill } from '../sources/source.ts';
-import { acceptReviewed, allowOption, applyScanPolicy, scanSkill, type PolicyResult } from '#scan';
+import { scanSkill, type PolicyResult } from '#scan';
 import { fingerprintFolder, presentFiles, type TreeLooks } from '../root/present-files.ts';
-import { readScanFiles } from './scan-files.ts';
+import { allowOption, judgeFindings, readScanFiles, type ReviewedSkill } from './scan-files.ts';
 import { checkSkill } from '#skills';
 import type { PackSettings } from '../pack-settings.ts';
 
@@ -74,7 +74,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     known: options.known,
   });
   const reviewed = { name: skill.name, digest: tree.digest };
-  const scan = acceptReviewed(applyScanPolicy(findings, settings.scanPolicy), reviewed, settings.scanAllow);
+  const scan = judgeFindings(findings, reviewed, settings);
   const looks = checkName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
   const { version } = head?.meta ?? {};
@@ -171,7 +171,7 @@ function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[
   return [mode === 'strict' ? { ...refusal, allow: WITHOUT_STRICT } : refusal];
 }
 
-function scanRefusals(skill: Parameters<typeof acceptReviewed>[1], { stops }: PolicyResult): readonly PackRefusal[] {
+function scanRefusals(skill: ReviewedSkill, { stops }: PolicyResult): readonly PackRefusal[] {
   const [first] = stops;
   if (first === undefined) return [];
   const more = stops.length > 1 ? ` and ${String(stops.length - 1)} more` : '';

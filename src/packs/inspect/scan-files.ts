@@ -2,7 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
-import type { ScanFile } from '#scan';
+import { applyScanPolicy, type PolicyResult, type ScanFile } from '#scan';
+import type { PackSettings } from '../pack-settings.ts';
 import { readPieces, findTreeRefusal, walkTree, withEntryNow, type TreeEntry, type TreeProblem } from '#platform';
 
 /** Bytes per text file. */
@@ -133,4 +134,24 @@ function binaryKind(path: string, bytes: Buffer): ScanFile['binary'] {
   if (head.startsWith('MZ') && head.includes('\0')) return 'program';
   if (magic !== undefined) return magic.kind;
   return isText || detectUtf16(bytes) !== undefined ? undefined : 'other';
+}
+
+/** A skill at one digest, as `install.scan_allow` names it. */
+export interface ReviewedSkill {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** The option that accepts the findings of one skill at one digest. */
+export function allowOption({ name, digest }: ReviewedSkill): string {
+  return `--set install.scan_allow.${name}=${digest}`;
+}
+
+/** Applies the scan policy. What the user accepted at this digest stops nothing. */
+export function judgeFindings(
+  findings: PolicyResult['stops'],
+  { name, digest }: ReviewedSkill,
+  { scanPolicy, scanAllow }: Pick<PackSettings, 'scanPolicy' | 'scanAllow'>,
+): PolicyResult {
+  return applyScanPolicy(findings, scanPolicy, Object.hasOwn(scanAllow, name) && scanAllow[name] === digest);
 }

@@ -11,13 +11,11 @@ import {
   type Action,
   type OfType,
 } from '#core';
-import { openInteractions, type InteractionView, type ViewOptions } from '#sandbox';
+import { openInteractions, type InteractionView } from '#sandbox';
 import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
-import { makeRunResult } from './run-result.ts';
-import { withRedaction } from './redacted.ts';
-import { collectFor } from './collect-for.ts';
+import { collectFor, makeRunResult, type PreparedProgram } from './run-result.ts';
+import { withRedaction } from './output-capture.ts';
 import { prepareProgram } from './run-program.ts';
-import type { PreparedProgram } from './prepared-program.ts';
 
 type InteractiveAction =
   | OfType<Action, 'start_command'>
@@ -63,7 +61,8 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
 
   return {
     async perform(action, skill, call) {
-      const waiting = toViewOptions(action, call.signal);
+      const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
+      const waiting = { yieldMs, pollLines, signal: call.signal };
       const parts = partsFor(shared, call);
       try {
         switch (action.type) {
@@ -94,15 +93,6 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
       }
     },
     close: () => interactions.close(),
-  };
-}
-
-function toViewOptions(action: InteractiveAction, signal: AbortSignal | undefined): ViewOptions {
-  const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
-  return {
-    yieldMs,
-    pollLines,
-    signal,
   };
 }
 

@@ -2,17 +2,16 @@
 import {
   listParentFolders,
   compareText,
-  compileGlob,
   countText,
   fileProblemText,
-  printable,
+  SKIP_MEANINGS,
   toRelativePath,
   type FileProblem,
   type RelativePath,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { writeProtection } from '#policy';
-import { MEANINGS, walkOutputs, WorkspaceFolders } from '#sandbox';
+import { listOutputs } from '#sandbox';
 import type { Session } from '../session.ts';
 
 export interface ResultFile {
@@ -38,8 +37,8 @@ export interface Results {
 
 const OUT_FOLDER = 'out/';
 const WORK_FOLDER = 'work/';
-export const MAX_RESULT_FILES = 10_000;
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_RESULT_FILES = 10_000;
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_DEPTH = 32;
 const MAX_NAMES = 100_000;
 /** Folders of other tools, which no program of a skill fills with results. */
@@ -67,66 +66,27 @@ export async function readResults({ execution }: Pick<Session, 'execution'>): Pr
   }
 }
 
-const MAX_NAMED = 100;
-const NOT_STORED = 'output not stored: ';
-
-/** A note for the record about each file of `out/` that is missing from the results. */
-export function leftOutNotes(leftOut: readonly Omit<LeftOutFile, 'isMissed'>[]): readonly string[] {
-  const more = leftOut.length - MAX_NAMED;
-  return [
-    ...leftOut.slice(0, MAX_NAMED).map(({ name, reason }) => `${NOT_STORED}${printable(name)} (${reason})`),
-    ...(more > 0 ? [`${NOT_STORED}${countText(more, 'more file')}`] : []),
-  ];
-}
-
-/** Whether a note of a record was made by `leftOutNotes`. */
-export function isLeftOutNote(message: string): boolean {
-  return message.startsWith(NOT_STORED);
-}
-
 async function listOut(
   root: string,
 ): Promise<{ readonly names: readonly string[]; readonly leftOut: readonly LeftOutFile[] }> {
-  const folders = new WorkspaceFolders(root);
-  try {
-    const walked = await walkOutputs(folders, [compileGlob(`${OUT_FOLDER}**`, { hidden: true })], {
-      maxKept: MAX_RESULT_FILES,
-      maxDepth: MAX_DEPTH,
-      maxNames: MAX_NAMES,
-    });
-    const more = walked.fileCount - walked.files.length;
-    const tools = walked.files.filter((name) => TOOL_FOLDER.test(name));
-    return {
-      names: walked.files.filter((name) => !TOOL_FOLDER.test(name)),
-      leftOut: [
-        ...walked.irregular.map(({ name, reason }) => ({
-          name,
-          reason: MEANINGS[reason],
-          isMissed: reason === 'name' || reason === 'too-deep' || reason === 'unreadable',
-        })),
-        ...(tools.length === 0
-          ? []
-          : [
-              {
-                name: countText(tools.length, 'file'),
-                reason: 'in folders named .git or node_modules',
-                isMissed: false,
-              },
-            ]),
-        ...(more > 0 || walked.isCut
-          ? [
-              {
-                name: walked.isCut ? 'the rest of out/' : countText(more, 'more file'),
-                reason: `out/ has more than ${String(MAX_RESULT_FILES)} files`,
-                isMissed: true,
-              },
-            ]
-          : []),
-      ],
-    };
-  } finally {
-    folders.close();
+  const limits = { maxKept: MAX_RESULT_FILES, maxDepth: MAX_DEPTH, maxNames: MAX_NAMES };
+  const { files, fileCount, irregular, isCut } = await listOutputs(root, OUT_FOLDER, limits);
+  const more = fileCount - files.length;
+  const tools = files.filter((name) => TOOL_FOLDER.test(name));
+  const leftOut: LeftOutFile[] = irregular.map(({ name, reason }) => ({
+    name,
+    reason: SKIP_MEANINGS[reason],
+    isMissed: reason === 'name' || reason === 'too-deep' || reason === 'unreadable',
+  }));
+  if (tools.length > 0) {
+    const reason = 'in folders named .git or node_modules';
+    leftOut.push({ name: countText(tools.length, 'file'), reason, isMissed: false });
   }
+  if (more > 0 || isCut) {
+    const reason = `out/ has more than ${String(MAX_RESULT_FILES)} files`;
+    leftOut.push({ name: isCut ? 'the rest of out/' : countText(more, 'more file'), reason, isMissed: true });
+  }
+  return { names: files.filter((name) => !TOOL_FOLDER.test(name)), leftOut };
 }
 
 /**
@@ -155,8 +115,9 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   const missed = (reason: string): LeftOutFile => ({ name, reason, isMissed: true });
   const from = toRelativePath(name);
   const target = toRelativePath(short);
-  if (from.type === 'refused' || target.type === 'refused') return missed(MEANINGS.name);
-  if (writeProtection(target.path) === 'never') return missed('other tools run what is at this path');
+  if (from.type === 'refused' || target.type === 'refused') return missed(SKIP_MEANINGS.name);
+  const reason = whyNeverWritten(target.path);
+  if (reason !== undefined) return missed(reason);
   const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
   if (file.type === 'failed') return missed(leftOutReason(file));
   return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
@@ -164,8 +125,13 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
 
 function leftOutReason({ code, detail }: FileProblem): string {
   if (code === 'file/too-large') return `it is larger than ${String(MAX_FILE_BYTES / 1024 / 1024)} MiB`;
-  if (code === 'path/hard-link') return MEANINGS['hard-link'];
+  if (code === 'path/hard-link') return SKIP_MEANINGS['hard-link'];
   return detail === 'EACCES' || detail === 'EPERM'
     ? 'its permissions do not allow reading it'
     : `it ${fileProblemText({ code, detail })}`;
+}
+
+/** Why no result is written to a path, wherever it comes from. */
+export function whyNeverWritten(target: string): string | undefined {
+  return writeProtection(target) === 'never' ? 'other tools run what is at this path' : undefined;
 }

@@ -18,30 +18,17 @@ import {
   type StagedSkill,
   type Action,
   type OfType,
+  type ProgramAction,
 } from '#core';
 import { inConfined, isInside, programEnvironment } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
-import {
-  areaForSecrets,
-  mountFolders,
-  programCommand,
-  serveProgram,
-  stageInputs,
-  writableSkill,
-  type ProgramAction,
-} from '#sandbox';
-import { openCapture, type Capture, type Captured } from './output-capture.ts';
-import { makeRunResult, readOutputRequest, type ShownStream } from './run-result.ts';
-import { spanned } from './span.ts';
-import { missingFolder, workingDirectory } from './working-directory.ts';
+import { areaForSecrets, mountFolders, programCommand, serveProgram, stageInputs, writableSkill } from '#sandbox';
+import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
+import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
+import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';
+import { missingFolder, workingDirectory, editorFor, stagedSource } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
-import { editorFor } from './editor.ts';
-import type { ExecutionCall, ExecutionParts } from './parts.ts';
-import { observedOutput, withRedaction } from './redacted.ts';
-import { stagedSource } from './staged-source.ts';
-import { collectFor } from './collect-for.ts';
 import { withNetworkHint } from './network-hint.ts';
-import type { PreparedProgram } from './prepared-program.ts';
 import { nextChangeTime } from './change-time.ts';
 
 interface Refused {
@@ -177,7 +164,7 @@ export async function prepareProgram(
   return {
     type: 'prepared',
     code,
-    served,
+    openPort: async () => await served?.open(),
     finish: async () => [
       ...((await skillCopy?.finish()) ?? []),
       ...((await area?.finish()) ?? []),
@@ -246,7 +233,7 @@ export async function runPrepared(
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
   const observer = parts.onOutput === undefined ? undefined : observedOutput(parts.onOutput, prepared.redactor);
-  const served = await prepared.served?.open();
+  const served = await prepared.openPort();
   const { capabilities } = workspace.attached;
   const hint = withNetworkHint(teeOutput(streams, observer?.tell), { spec, capabilities, code: prepared.code });
   const running = spanned(

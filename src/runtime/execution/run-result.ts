@@ -1,10 +1,10 @@
 /** What a program should return, and the result as models and programs read it. */
-
 import {
   DEFAULT_OUTPUT_LIMITS,
   normaliseGlob,
   refusedText,
   compareText,
+  isFailedEnd,
   type ActionProblem,
   type Collected,
   type ProgramEnd,
@@ -13,7 +13,13 @@ import {
   type Action,
   type OfType,
   type Executor,
+  type ProgramSpec,
 } from '#core';
+import type { Redactor } from '#journal';
+import { collectOutputs, type RunFolder, type Workspace } from '#sandbox';
+import { spanned, type ExecutionParts } from './parts.ts';
+import { redactedChunks } from './output-capture.ts';
+
 /** Which files of a workspace are collected, and how. */
 export interface OutputRequest {
   /** Relative to the workspace. */
@@ -179,4 +185,75 @@ function usedLayer({
 
 function byName<Named extends { readonly name: string }>(list: readonly Named[]): readonly Named[] {
   return list.toSorted((a, b) => compareText(a.name, b.name));
+}
+
+/** Collects the output files of a program and saves them as artifacts where that was requested. */
+export async function collectFor(
+  { workspace, outputs, redactor, startedAt }: PreparedProgram,
+  end: ProgramEnd,
+  { artifacts, onSpan, changedInputs }: ExecutionParts,
+): Promise<Collected> {
+  const { root } = workspace.place;
+  const hide = (text: string): string => redactor?.text(text) ?? text;
+  const collect = {
+    name: 'workspace.collect',
+    attributes: { patterns: outputs.globs.length },
+    after: ({ files, skipped }: Collected) => ({ count: files.length, skipped: skipped.length }),
+  } as const;
+  const collected = await spanned(onSpan, collect, () =>
+    collectOutputs(
+      root,
+      {
+        ...outputs,
+        isFailedRun: isFailedEnd(end),
+        programRoot: workspace.attached.root,
+        // Files that earlier runs left are not results of this one.
+        changedSince: outputs.isAutomatic ? startedAt : undefined,
+      },
+      {
+        save:
+          outputs.save && artifacts !== undefined
+            ? ({ name, chunks, mediaType }) =>
+                artifacts.save(hide(outputs.artifactPrefix + name), redactedChunks(chunks, redactor), { mediaType })
+            : undefined,
+      },
+    ),
+  );
+  if (outputs.isAutomatic)
+    for (const { name } of [...collected.files, ...collected.skipped])
+      if (name.startsWith(INPUTS_FOLDER)) changedInputs.add(name);
+  const at = new Date().toISOString();
+  const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
+  workspace.note((metadata) => ({
+    ...metadata,
+    outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
+  }));
+  if (!outputs.save || artifacts !== undefined) return collected;
+  return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
+}
+
+/** A program that is ready to run. */
+export interface PreparedProgram {
+  readonly type: 'prepared';
+  readonly workspace: Workspace;
+  readonly run: RunFolder;
+  /** By the clock of the file system, see `nextChangeTime`. */
+  readonly startedAt: number;
+  readonly spec: ProgramSpec;
+  readonly outputs: OutputRequest;
+  readonly stagedInputs: readonly RunResult['staged_inputs'][number][];
+  readonly layers: readonly PackageLayer[];
+  readonly warnings: readonly string[];
+  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
+  readonly missing: () => Promise<readonly string[]>;
+  /** The script or command line, to tell what it may do. */
+  readonly code: string;
+  /** Opens the port that is served while the program runs, if any. The caller closes it. */
+  readonly openPort: () => Promise<{ close(): Promise<void> } | undefined>;
+  /** To be called after the program: keeps what it wrote, checks the folders of the user, and returns further warnings. */
+  readonly finish: () => Promise<readonly string[]>;
+  /** Removes secrets of this program, and those that others left in the workspace. */
+  readonly redactor: Redactor | undefined;
+  /** The cause of a failure by its output, with the command that fixes it. */
+  readonly explain: (output: string) => Promise<string | undefined>;
 }

@@ -27,7 +27,7 @@ import {
 } from '#platform';
 import { redacted } from '../secrets/redact-value.ts';
 import type { Redactor } from '#journal';
-import type { ResultFile } from './results.ts';
+import { MAX_FILE_BYTES, whyNeverWritten, type ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {
@@ -44,8 +44,6 @@ export interface WriteResultsOptions extends TakeOutputsOptions {
   /** Removes secrets from what is shown. */
   readonly redactor?: Redactor | undefined;
 }
-
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface OutputCopy extends ResultFile {
   readonly target: string;
@@ -138,8 +136,8 @@ function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): v
         `it is in the skill folder ${quoted(root)}`,
         'choose a folder outside; install skills with skillwright install',
       );
-    if (writeProtection(target) === 'never')
-      throw refusedAt(target, 'other tools run what is there', 'choose another folder');
+    const reason = whyNeverWritten(target);
+    if (reason !== undefined) throw refusedAt(target, reason, 'choose another folder');
   }
 }
 

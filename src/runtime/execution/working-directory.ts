@@ -1,7 +1,19 @@
-import { lstatSync } from 'node:fs';
+/** What a program starts with: the working directory, an editor, and its skill under a name that can be a folder. */
+import { lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { failure, quoted, toRelativePath, type ActionProblem, type WorkspacePlace } from '#core';
+import {
+  failure,
+  quoted,
+  toRelativePath,
+  isValidName,
+  toSlug,
+  type ActionProblem,
+  type WorkspaceFolder,
+  type SkillEntry,
+} from '#core';
+import type { RunFolder, Workspace } from '#sandbox';
+import { sha256 } from '#platform';
 
 export type WorkingDirectory =
   /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */
@@ -89,7 +101,7 @@ function fromRoot(text: string, root: string): string | undefined {
 const LINKED_FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'inputs']);
 
 /** A failure if the folder does not exist; sandboxes would report it as a problem of their own. */
-export function missingFolder(folder: string, { root, skills }: WorkspacePlace): ActionProblem | undefined {
+export function missingFolder(folder: string, { root, skills }: WorkspaceFolder): ActionProblem | undefined {
   const [first, name, ...rest] = folder.split('/');
   const staged = first === 'skills' ? skills.find((skill) => skill.name === name) : undefined;
   if (path.isAbsolute(folder) || (staged !== undefined && LINKED_FOLDERS.has(rest[0] ?? ''))) return undefined;
@@ -110,4 +122,39 @@ function isFolder(base: string, relative: string): boolean {
     if (stats?.isDirectory() !== true) return false;
   }
   return true;
+}
+
+/**
+ * Creates an editor that has already written the text, for commands such as `git commit`. Its files are in the new run folder, so that no
+ * link left by a program can redirect the write.
+ */
+export function editorFor(
+  text: string | undefined,
+  { workspace, run }: { readonly workspace: Workspace; readonly run: RunFolder },
+): Readonly<Record<string, string>> {
+  if (text === undefined) return {};
+  const folder = run.host;
+  const seen = `${workspace.attached.root}/${run.path}`;
+  const options = { flag: 'wx', mode: 0o644 } as const;
+  writeFileSync(path.join(folder, 'editor-text.txt'), text, options);
+  writeFileSync(path.join(folder, 'editor.sh'), `cat '${seen}/editor-text.txt' > "$1"\n`, options);
+  // Programs run `$EDITOR file` with and without a shell, so quotes are used only if the path needs them.
+  const script = `${seen}/editor.sh`;
+  const editor = `sh ${/^[\w/.:@-]+$/.test(script) ? script : `'${script}'`}`;
+  return { EDITOR: editor, VISUAL: editor };
+}
+
+const DIGITS = 8;
+
+/**
+ * A skill as the workspace stages it. A declared name that cannot be a folder, such as `My Skill`, gives way to the name of its folder with
+ * digits that no other skill has, so that two skills never share a folder.
+ */
+export function stagedSource({ name, dir }: Pick<SkillEntry, 'name' | 'dir'>): {
+  readonly name: string;
+  readonly dir: string;
+} {
+  if (isValidName(name)) return { name, dir };
+  const slug = toSlug(path.basename(dir), DIGITS + 1) ?? toSlug(name, DIGITS + 1) ?? 'skill';
+  return { name: `${slug}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
 }

@@ -1,6 +1,6 @@
 import { stableJson, type Observation, type RunResult, type Decision } from '#core';
 import { sha256 } from '#platform';
-import { shownBy } from '../shown-content.ts';
+import { shownBy } from '../loaded-contents.ts';
 
 /** The reproducible part of an outcome: no times and no machine paths. */
 export interface Outline {

@@ -1,14 +1,29 @@
 import { openFileArtifacts } from '#sandbox';
 import { readRun, recordProblem, verifyRun } from '#journal';
-import { isSkillError, quoted, type Action, type Approve, type Decision, type Observation, type RunInfo } from '#core';
+import {
+  isSkillError,
+  quoted,
+  SkillError,
+  type Action,
+  type Approve,
+  type Decision,
+  type Observation,
+  type RunEvent,
+  type JournalLine,
+} from '#core';
 import { resolveSkill } from '#skills';
 import { openTreeDigests } from '#platform';
 import type { ExecutionOptions } from '../execution/execution.ts';
 import { stageRequestFiles } from '../request-files.ts';
-import { recordedRun, type RecordedCall, type RecordedRun } from './recorded-calls.ts';
+import {
+  recordedRun,
+  circumstances,
+  readOnlyArtifacts,
+  replaySession,
+  type RecordedCall,
+  type RecordedRun,
+} from './replay-session.ts';
 import { isSameOutline, toOutline, type Outline } from './replay-outline.ts';
-import { circumstances, readOnlyArtifacts, replaySession } from './replay-session.ts';
-import { openReplayStage, type ReplayStage } from './replay-stage.ts';
 import type { Runtime } from '../runtime.ts';
 import type { PerformOptions, Session } from '../session.ts';
 import type { SessionOptions } from '../start-session.ts';
@@ -67,9 +82,9 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
   const { info, lines } = readRun(path);
   const problem = recordProblem(path, { sealKey });
   if (problem !== undefined) return impossible([problem]);
-  const { seal } = verifyRun(path, sealKey === undefined ? {} : { sealKey });
+  const { seal } = verifyRun(path, { sealKey });
   const recorded = recordedRun(lines);
-  const problems = await skillProblems(recorded.skills, runtime, signal);
+  const problems = await skillProblems(lines, runtime, signal);
   if (problems.length > 0) return impossible(problems);
   const isOwn = options.isOwn ?? seal === 'good';
   const stage = openReplayStage({
@@ -126,15 +141,15 @@ function asForeign(recorded: RecordedRun): RecordedRun {
 
 /** Reports skills of a record that are missing or changed. */
 export async function skillProblems(
-  skills: readonly RunInfo['skills'][number][],
+  lines: Iterable<JournalLine>,
   { index }: Runtime,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   const digests = openTreeDigests();
-  const checked = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
+  const checked = recordedRun(lines).skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
     const entry = index.skills.find((skill) => skill.id === id) ?? resolveSkill(index, name);
     if (entry === undefined) return [`the skill ${quoted(id)} was not found; the record used ${digest}`];
-    const found = await digests.of(entry.dir, signal === undefined ? {} : { signal });
+    const found = await digests.of(entry.dir, { signal });
     if (found.type !== 'digest') return [`the skill ${quoted(id)} cannot be read: ${found.message}`];
     return found.digest === digest
       ? []
@@ -242,4 +257,55 @@ async function pollUntilEnded(first: Observation, session: Session, options: Per
 
 function rememberSession(before: Observation | undefined, now: Observation, sessions: Map<string, string>): void {
   if (before?.type === 'command-seen' && now.type === 'command-seen') sessions.set(before.session, now.session);
+}
+
+/** Observes a replay: keeps decisions, answers from the record, and stops actions that must not be repeated. */
+export interface ReplayStage {
+  readonly record: (event: RunEvent) => void;
+  readonly approve: Approve;
+  /** Starts the next call; undefined between calls. */
+  begin(call: RecordedCall | undefined): void;
+  /** The decision about the current call. */
+  readonly decision: Decision | undefined;
+}
+
+export interface StageOptions {
+  /** Whether recorded answers are reused for identical questions. */
+  readonly isOwn: boolean;
+  /** Answers questions that the record has no answer for. */
+  readonly approve: Approve | undefined;
+  readonly isStopped: (call: RecordedCall) => boolean;
+}
+
+export function openReplayStage({ isOwn, approve, isStopped }: StageOptions): ReplayStage {
+  let current: RecordedCall | undefined;
+  let decision: Decision | undefined;
+  return {
+    begin(call) {
+      current = call;
+      decision = undefined;
+    },
+    get decision() {
+      return decision;
+    },
+    record(event) {
+      const isOver = current !== undefined && isStopped(current);
+      // An action that cannot be recorded is not done, so throwing here stops it after the decision.
+      if (isOver && decision !== undefined) throw stopped();
+      if (event.type !== 'decision') return;
+      // Only the first: polling a command is decided about too.
+      decision ??= event.decision;
+      if (isOver) throw stopped();
+    },
+    approve(request, more) {
+      const answer = isOwn ? current?.answers.get(request.id) : undefined;
+      if (answer === undefined) return approve === undefined ? 'nobody' : approve(request, more);
+      return typeof answer === 'string' ? answer : { ...answer, scope: 'once' };
+    },
+  };
+}
+
+function stopped(): SkillError {
+  const [message, hint] = ['the action is not repeated', 'enable it in the replay options'];
+  return new SkillError({ code: 'record/failed', message, hint, data: { path: '', cause: 'not repeated' } });
 }

@@ -1,4 +1,4 @@
-import { createRedactor, redactionProblem, type NamedSecret, type Redactor } from '#journal';
+import { createRedactor, redactionProblem, type Redactor } from '#journal';
 import { failure, quoted, type ActionProblem, type ServerServices, type Surroundings } from '#core';
 import { declaredSecrets, isProviderKey } from '#policy';
 import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';
@@ -109,6 +109,8 @@ export function openSecrets(
     },
   };
 }
+
+type NamedSecret = Parameters<typeof createRedactor>[0][number];
 
 interface SecretResult {
   readonly variable: string;

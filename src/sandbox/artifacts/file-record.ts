@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
+import { hasShape, parseJson, readField, shape } from '#core';
 import { isSystemError, readPrivateFile } from '#platform';
 
 /** A version, or the tombstone of a deleted one. */
@@ -20,35 +21,19 @@ const MAX_RECORD_BYTES = 16 * 1024;
 /** Writing a version never takes this long. */
 const STALE_MS = 60 * 60 * 1000;
 
-export function recordBytes(record: ArtifactRecord): Uint8Array {
-  return new TextEncoder().encode(`${JSON.stringify(record)}\n`);
-}
-
 /** `undefined` if there is no valid record. */
 export function readRecord(folder: string): ArtifactRecord | undefined {
   const read = readPrivateFile(path.join(folder, 'record.json'), { maxBytes: MAX_RECORD_BYTES });
-  if (read.type !== 'read') return undefined;
-  try {
-    const value: unknown = JSON.parse(read.bytes.toString('utf8'));
-    return isRecord(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = read.type === 'read' ? parseJson(read.bytes.toString('utf8')) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
+const VERSION = shape({ text: 'name digest mediaType savedAt', number: 'bytes' });
+const TOMBSTONE = shape({ text: 'name deletedAt' });
+
 function isRecord(value: unknown): value is ArtifactRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const texts = (...keys: readonly string[]): boolean =>
-    keys.every((key) => typeof Object.entries(value).find(([name]) => name === key)?.[1] === 'string');
-  if (texts('name', 'deletedAt')) return true;
-  return (
-    texts('name', 'digest', 'mediaType', 'savedAt') &&
-    'digest' in value &&
-    /^[0-9a-f]{64}$/.test(String(value.digest)) &&
-    'bytes' in value &&
-    typeof value.bytes === 'number'
-  );
+  if (hasShape(value, TOMBSTONE)) return true;
+  return hasShape(value, VERSION) && /^[0-9a-f]{64}$/.test(String(readField(value, 'digest')));
 }
 
 /** Ascending, deleted versions included. */

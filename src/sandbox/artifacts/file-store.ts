@@ -36,195 +36,98 @@ import {
   writeAll,
   writeFileAtomically,
 } from '#platform';
-import { MAX_ARTIFACT_BYTES, damagedArtifact, tooLarge, unknownArtifact } from './artifact-errors.ts';
-import { readArtifactName, type ArtifactName } from './artifact-name.ts';
-import { namesIn, readRecord, recordBytes, removeOldIncoming, versionsIn, type ArtifactRecord } from './file-record.ts';
-import type { ArtifactStore, ArtifactVersion, LoadedArtifact, SaveArtifactOptions } from './store.ts';
-
-export interface FileArtifactsOptions {
-  /** The folder for names with `user:` (default: the same folder). */
-  readonly userDirectory?: string;
-  /** Maximum size of one artifact (default: 64 MiB). */
-  readonly maxBytes?: number;
-  readonly now?: () => Date;
-}
+import { namesIn, readRecord, removeOldIncoming, versionsIn, type ArtifactRecord } from './file-record.ts';
+import { MAX_ARTIFACT_BYTES, openArtifacts, type ArtifactStore, type ArtifactVersion } from './store.ts';
 
 /** Attempts to claim a version number while other processes save. */
 const MAX_CLAIMS = 10_000;
 
 /** Opens a store. Creates nothing before the first save. */
-export function openFileArtifacts(directory: string, options: FileArtifactsOptions = {}): ArtifactStore {
-  return new FileArtifacts(directory, options);
-}
-
-class FileArtifacts implements ArtifactStore {
-  readonly #directory: string;
-  readonly #userDirectory: string;
-  readonly #maxBytes: number;
-  readonly #now: () => Date;
-
-  constructor(
-    directory: string,
-    { userDirectory = directory, maxBytes = MAX_ARTIFACT_BYTES, now }: FileArtifactsOptions,
-  ) {
-    this.#directory = directory;
-    this.#userDirectory = userDirectory;
-    this.#maxBytes = maxBytes;
-    this.#now = now ?? (() => new Date());
-  }
-
-  async save(
-    text: string,
-    content: Uint8Array | Iterable<Uint8Array>,
-    { mediaType }: SaveArtifactOptions,
-  ): Promise<ArtifactVersion> {
-    const name = readArtifactName(text);
-    const base = this.#baseOf(name);
-    return withFailures(base, () => {
-      for (const folder of ['blobs', 'incoming', path.join('names', toFolderName(name))])
-        makeFolders(path.join(base, folder), 0o700);
-      const now = this.#now();
-      removeOldIncoming(path.join(base, 'incoming'), now.getTime());
-      const staging = temporaryName(path.join(base, 'incoming', 'version'), '.new');
-      const written = temporaryName(path.join(base, 'incoming', 'blob'), '.tmp');
-      try {
-        const { digest, bytes } = this.#write(written, content, name);
-        const record = { name: name.name, digest, bytes, mediaType, savedAt: now.toISOString() };
-        mkdirSync(staging, { mode: 0o700 });
-        linkBlob(written, path.join(base, 'blobs', digest), path.join(staging, 'content'));
-        writeFileAtomically(path.join(staging, 'record.json'), recordBytes(record), { sync: true });
-        const version = claim(staging, path.join(base, 'names', toFolderName(name)));
-        return { ...record, digest: `sha256:${digest}`, version };
-      } finally {
-        rmSync(staging, { recursive: true, force: true });
-        rmSync(written, { force: true });
-      }
-    });
-  }
-
-  async load(text: string, version?: number): Promise<LoadedArtifact> {
-    const name = readArtifactName(text);
-    return withFailures(this.#baseOf(name), () => {
-      const found = this.#find(name, version);
-      const file = path.join(this.#folderOf(name), String(found.version), 'content');
-      const read = readPrivateFile(file, { maxBytes: Math.max(found.bytes, this.#maxBytes) });
-      if (read.type === 'absent') throw this.#unknown(name, version);
-      if (read.type === 'failed' || `sha256:${sha256(read.bytes)}` !== found.digest)
-        throw damagedArtifact(file, read.type === 'failed' ? read.reason : 'its digest does not match');
-      return { ...found, content: read.bytes };
-    });
-  }
-
-  async list(): Promise<readonly ArtifactVersion[]> {
-    return withFailures(this.#directory, () =>
-      this.#names()
-        .flatMap((name) => this.#latest(name) ?? [])
-        .toSorted((a, b) => compareText(a.name, b.name)),
-    );
-  }
-
-  async versions(text: string): Promise<readonly ArtifactVersion[]> {
-    const name = readArtifactName(text);
-    return withFailures(this.#baseOf(name), () => this.#some(name));
-  }
-
-  async delete(text: string, version?: number): Promise<readonly number[]> {
-    const name = readArtifactName(text);
-    const base = this.#baseOf(name);
-    return withFailures(base, () =>
-      (version === undefined ? this.#some(name) : [this.#find(name, version)]).map((target) => {
-        const folder = path.join(this.#folderOf(name), String(target.version));
-        const gone = { name: target.name, deletedAt: this.#now().toISOString() };
-        writeFileAtomically(path.join(folder, 'record.json'), recordBytes(gone), { sync: true });
-        rmSync(path.join(folder, 'content'), { force: true });
-        removeUnused(path.join(base, 'blobs', target.digest.slice('sha256:'.length)));
-        return target.version;
-      }),
-    );
-  }
-
-  #baseOf({ scope }: ArtifactName): string {
-    return scope === 'user' ? this.#userDirectory : this.#directory;
-  }
-
-  #folderOf(name: ArtifactName): string {
-    return path.join(this.#baseOf(name), 'names', toFolderName(name));
-  }
-
-  #some(name: ArtifactName): readonly ArtifactVersion[] {
-    const versions = this.#live(name);
-    if (versions.length === 0) throw this.#unknown(name, undefined);
-    return versions;
-  }
-
-  #find(name: ArtifactName, version: number | undefined): ArtifactVersion {
-    const found = version === undefined ? this.#latest(name) : this.#read(name, version);
-    if (found === undefined) throw this.#unknown(name, version);
-    return found;
-  }
-
-  #live(name: ArtifactName): readonly ArtifactVersion[] {
-    return versionsIn(this.#folderOf(name)).flatMap((version) => this.#read(name, version) ?? []);
-  }
-
-  #latest(name: ArtifactName): ArtifactVersion | undefined {
-    for (const version of versionsIn(this.#folderOf(name)).toReversed()) {
-      const found = this.#read(name, version);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
+export function openFileArtifacts(
+  directory: string,
+  { maxBytes, now = () => new Date() }: { readonly maxBytes?: number; readonly now?: () => Date } = {},
+): ArtifactStore {
+  /** The name is hashed, which is a safe file name on every system. */
+  const folder = (name: string): string => path.join(directory, 'names', sha256(name));
   /** `undefined` if it was deleted or never existed. */
-  #read(name: ArtifactName, version: number): ArtifactVersion | undefined {
-    const record = readRecord(path.join(this.#folderOf(name), String(version)));
-    if (!isLive(record) || record.name !== name.name) return undefined;
+  const read = (name: string, version: number): ArtifactVersion | undefined => {
+    const record = readRecord(path.join(folder(name), String(version)));
+    if (record === undefined || !('digest' in record) || record.name !== name) return undefined;
     return { ...record, digest: `sha256:${record.digest}`, version };
-  }
+  };
+  const versions = (name: string): readonly ArtifactVersion[] =>
+    versionsIn(folder(name)).flatMap((version) => read(name, version) ?? []);
+  return openArtifacts(
+    {
+      save: async (name, content, mediaType) =>
+        withFailures(directory, () => {
+          for (const each of ['blobs', 'incoming', path.join('names', sha256(name))])
+            makeFolders(path.join(directory, each), 0o700);
+          const time = now();
+          removeOldIncoming(path.join(directory, 'incoming'), time.getTime());
+          const staging = temporaryName(path.join(directory, 'incoming', 'version'), '.new');
+          const written = temporaryName(path.join(directory, 'incoming', 'blob'), '.tmp');
+          try {
+            const { digest, bytes } = writeBlob(written, content);
+            const record = { name, digest, bytes, mediaType, savedAt: time.toISOString() };
+            mkdirSync(staging, { mode: 0o700 });
+            linkBlob(written, path.join(directory, 'blobs', digest), path.join(staging, 'content'));
+            writeRecord(staging, record);
+            return { ...record, digest: `sha256:${digest}`, version: claim(staging, folder(name)) };
+          } finally {
+            rmSync(staging, { recursive: true, force: true });
+            rmSync(written, { force: true });
+          }
+        }),
+      load: async ({ name, version, bytes }) =>
+        withFailures(directory, () => {
+          const place = path.join(folder(name), String(version), 'content');
+          const found = readPrivateFile(place, { maxBytes: Math.max(bytes, MAX_ARTIFACT_BYTES) });
+          return found.type === 'read'
+            ? { place, bytes: found.bytes }
+            : { place, cause: found.type === 'failed' ? found.reason : undefined };
+        }),
+      list: async () =>
+        withFailures(directory, () =>
+          namesIn(path.join(directory, 'names'))
+            .flatMap((name) => versions(name).at(-1) ?? [])
+            .toSorted((a, b) => compareText(a.name, b.name)),
+        ),
+      versions: async (name) => withFailures(directory, () => versions(name)),
+      delete: async (targets) =>
+        withFailures(directory, () => {
+          for (const { name, version, digest } of targets) {
+            const own = path.join(folder(name), String(version));
+            writeRecord(own, { name, deletedAt: now().toISOString() });
+            rmSync(path.join(own, 'content'), { force: true });
+            removeUnused(path.join(directory, 'blobs', digest.slice('sha256:'.length)));
+          }
+        }),
+    },
+    maxBytes,
+  );
+}
 
-  #names(): readonly ArtifactName[] {
-    const bases = new Set([this.#directory, this.#userDirectory]);
-    return [...bases].flatMap((base) => namesIn(path.join(base, 'names'))).map(readArtifactName);
-  }
+function writeRecord(folder: string, record: ArtifactRecord): void {
+  const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
+  writeFileAtomically(path.join(folder, 'record.json'), bytes, { sync: true });
+}
 
-  #unknown(name: ArtifactName, version: number | undefined): SkillError {
-    const own = version === undefined ? [] : this.#live(name).map((one) => `${name.name}@${String(one.version)}`);
-    const others = this.#names()
-      .filter((other) => this.#latest(other) !== undefined)
-      .map((other) => other.name);
-    return unknownArtifact(name, version, { own, others });
-  }
-
-  #write(
-    file: string,
-    content: Uint8Array | Iterable<Uint8Array>,
-    { name }: ArtifactName,
-  ): { readonly digest: string; readonly bytes: number } {
-    const hash = createHash('sha256');
-    let bytes = 0;
-    const descriptor = openSync(file, 'wx', 0o600);
-    try {
-      for (const piece of content instanceof Uint8Array ? [content] : content) {
-        bytes += piece.length;
-        if (bytes > this.#maxBytes) throw tooLarge(name, this.#maxBytes);
-        hash.update(piece);
-        writeAll(descriptor, piece);
-      }
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
+function writeBlob(file: string, content: Iterable<Uint8Array>): { readonly digest: string; readonly bytes: number } {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const descriptor = openSync(file, 'wx', 0o600);
+  try {
+    for (const piece of content) {
+      bytes += piece.length;
+      hash.update(piece);
+      writeAll(descriptor, piece);
     }
-    return { digest: hash.digest('hex'), bytes };
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
-}
-
-/** A safe file name on every system. */
-function toFolderName({ name }: ArtifactName): string {
-  return sha256(name);
-}
-
-function isLive(record: ArtifactRecord | undefined): record is Extract<ArtifactRecord, { readonly digest: string }> {
-  return record !== undefined && 'digest' in record;
+  return { digest: hash.digest('hex'), bytes };
 }
 
 /** Links to the blob of equal bytes; if it was just removed, or has the maximum number of links, links to the new file instead. */

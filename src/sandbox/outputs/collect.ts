@@ -10,6 +10,7 @@ import {
   compileGlob,
   DEFAULT_OUTPUT_LIMITS,
   NOT_COLLECTED,
+  SKIP_MEANINGS,
   printable,
   SkillError,
   type Collected,
@@ -18,7 +19,7 @@ import {
 import { isSystemError, type tryOpenDirectory } from '#platform';
 import { WorkspaceFolders, linkReason } from './collect-folders.ts';
 import { OutputReader, type SaveOutput } from './collect-read.ts';
-import { walkOutputs, type WalkResult } from './collect-walk.ts';
+import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
 
 type OutputFile = RunResult['output_files'][number];
 
@@ -96,6 +97,16 @@ export async function collectOutputs(
       sliceEnd = performance.now() + SLICE_MS;
     }
     return collection.result(walked);
+  } finally {
+    folders.close();
+  }
+}
+
+/** Lists all files of one folder of a workspace, also hidden ones. */
+export async function listOutputs(root: string, folder: string, limits: WalkLimits): Promise<WalkResult> {
+  const folders = new WorkspaceFolders(root);
+  try {
+    return await walkOutputs(folders, [compileGlob(`${folder}**`, { hidden: true })], limits);
   } finally {
     folders.close();
   }
@@ -268,7 +279,7 @@ class Collection {
 
   *#remainder(walked: WalkResult): Iterable<string> {
     const files = walked.fileCount - walked.files.length;
-    if (files > 0) yield `${NOT_COLLECTED}${MEANINGS['max-files']}): ${String(files)} more files that match`;
+    if (files > 0) yield `${NOT_COLLECTED}${SKIP_MEANINGS['max-files']}): ${String(files)} more files that match`;
     const irregular = walked.irregularCount - Math.min(walked.irregular.length, MAX_LISTED);
     if (irregular > 0)
       yield `${String(irregular)} more links, pipes, devices or invalid names match and are not listed`;
@@ -282,28 +293,11 @@ function shown(name: string): string {
   return `"${printable(name)}"`;
 }
 
-/** Why a file was not collected, in words. */
-export const MEANINGS: Readonly<Record<SkipReason, string>> = {
-  'max-files': 'the limit on the number of files is reached',
-  'max-file-bytes': 'the file is larger than the limit and was not read completely',
-  'max-total-bytes': 'the limit on the total size is reached',
-  name: 'not every system allows the name: use UTF-8 without invisible characters, backslashes, colons and reserved words',
-  link: 'links are not followed',
-  'link-outside': 'a link that leaves the workspace',
-  'hard-link': 'the file has further hard links',
-  'set-id': 'the file has set-user-id or set-group-id bits',
-  'not-regular': 'a pipe, socket or device',
-  'too-deep': 'the folders are nested too deeply',
-  changed: 'the file changed while it was read',
-  empty: 'the file is empty and the run failed',
-  unreadable: 'the system denies access',
-};
-
 const SHOWN_NAMES = 3;
 
 /** One line per reason with the first names. */
 function describeSkipped(skipped: readonly Collected['skipped'][number][]): readonly string[] {
-  return Object.entries(MEANINGS).flatMap(([reason, meaning]) => {
+  return Object.entries(SKIP_MEANINGS).flatMap(([reason, meaning]) => {
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];
     const more = names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : '';

@@ -141,6 +141,11 @@ export function makeTemporary({ temporary }: Base): string {
   return folder;
 }
 
+/** Like `makeTemporary`, in a folder that may have to be created. Throws `workspace/invalid`. */
+export function makeTemporaryFolder(base: string): string {
+  return makeTemporary(openBase(base));
+}
+
 /** Creates the missing folders of a workspace in `root`, which exists. */
 export function makeWorkspaceFolders(root: string, identity: Identity | undefined): void {
   const owner = isRoot() ? identity : undefined;

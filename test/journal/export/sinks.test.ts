@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { joinedSink, jsonlSink, terminalSink, type EventSink } from '../../../src/journal/export/sinks.ts';
+import { jsonlSink, terminalSink, type EventSink } from '../../../src/journal/export/sinks.ts';
 import type { TextLevel } from '../../../src/core/event-text.ts';
 import type { RunEvent } from '../../../src/core/run-events.ts';
 import { WHOLE_RUN, linesOf, start } from '../run-lines.ts';
@@ -96,17 +96,10 @@ describe('lines of JSON', () => {
   });
 });
 
-test('a sink that breaks neither ends the run nor silences the next sink', () => {
+test('a sink whose output is closed does not throw', () => {
   const broken = (): never => {
     throw new Error('closed pipe');
   };
-  const seen: number[] = [];
-  const sink = joinedSink([
-    broken,
-    jsonlSink(broken),
-    terminalSink({ level: 'verbose', write: broken, style: broken }),
-    ({ seq }) => void seen.push(seq),
-  ]);
-  for (const line of linesOf(WHOLE_RUN)) sink(line);
-  expect(seen).toEqual(WHOLE_RUN.map((_, index) => index + 1));
+  for (const sink of [jsonlSink(broken), terminalSink({ level: 'verbose', write: broken, style: broken })])
+    for (const line of linesOf(WHOLE_RUN)) expect(() => sink(line)).not.toThrow();
 });

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-
 import { createRedactor, type NamedSecret } from '../../../src/journal/redact/redact.ts';
-import { redactionProblem } from '../../../src/journal/redact/redact-problem.ts';
-import { listVariants } from '../../../src/journal/redact/redact-variants.ts';
+import { redactionProblem, listVariants } from '../../../src/journal/redact/redact-variants.ts';
 import { runs } from '../../property-runs.ts';
 
 const VALUE = `pä/ss+w"o'r&d <x>=1\\ é~(!)*`;

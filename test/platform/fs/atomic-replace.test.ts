@@ -12,7 +12,6 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { removeStaleTemporaries, writeFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
-import { writeFilesAtomically, writeNewFile } from '../../../src/journal/write-files.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 test('a file is replaced whole, private, and without leftovers', () => {
@@ -43,58 +42,6 @@ test('a failure leaves no temporary file', () => {
   );
   expect(readdirSync(directory)).toEqual(['x']);
   expect(() => writeFileAtomically(path.join(directory, 'missing', 'x'), Buffer.from('new'))).toThrow(/ENOENT/);
-});
-
-test('several files are replaced only after all are written and the callback ran', () => {
-  const directory = scratch();
-  const [one, two] = [path.join(directory, '1'), path.join(directory, '2')];
-  writeFileSync(one, 'old');
-  const files = [
-    { file: one, data: Buffer.from('new') },
-    { file: two, data: Buffer.from('more') },
-  ];
-  const seen: string[][] = [];
-  writeFilesAtomically(
-    files,
-    () => {
-      const written = readdirSync(directory).filter((name) => name.endsWith('.tmp'));
-      seen.push(written.map((name) => readFileSync(path.join(directory, name), 'utf8')).toSorted());
-      seen.push([readFileSync(one, 'utf8')]);
-    },
-    { sync: true },
-  );
-  expect(seen).toEqual([['more', 'new'], ['old']]);
-  expect(readdirSync(directory).map((name) => readFileSync(path.join(directory, name), 'utf8'))).toEqual([
-    'new',
-    'more',
-  ]);
-  expect(statSync(two).mode & 0o777).toBe(0o600);
-});
-
-test('several files are all unchanged if one fails, without leftovers', () => {
-  const directory = scratch();
-  mkdirSync(path.join(directory, 'b', 'full'), { recursive: true });
-  const files = (...names: readonly string[]) =>
-    names.map((name) => ({ file: path.join(directory, name), data: Buffer.from('new') }));
-  const fail = (): never => {
-    throw new Error('not yet');
-  };
-  expect(() => writeFilesAtomically(files('a', 'c'), fail)).toThrow('not yet');
-  expect(() => writeFilesAtomically(files('a', 'missing/c'), () => undefined)).toThrow(/ENOENT/);
-  expect(readdirSync(directory)).toEqual(['b']);
-  expect(() => writeFilesAtomically(files('a', 'b', 'c'), () => undefined)).toThrow(/EISDIR|ENOTEMPTY|EEXIST|EPERM/);
-  expect(readdirSync(directory)).toEqual(['a', 'b']);
-});
-
-test('a new file is created only if nothing exists at its path', () => {
-  const directory = scratch();
-  const file = path.join(directory, 'x');
-  writeNewFile(file, Buffer.from('mine'), { sync: true });
-  expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['mine', 0o600]);
-  symlinkSync(path.join(directory, 'elsewhere'), path.join(directory, 'link'));
-  expect(() => writeNewFile(file, Buffer.from('other'))).toThrow(/EEXIST/);
-  expect(() => writeNewFile(path.join(directory, 'link'), Buffer.from('other'))).toThrow(/EEXIST/);
-  expect(readFileSync(file, 'utf8')).toBe('mine');
 });
 
 test('only old temporary files of the same file are removed', () => {

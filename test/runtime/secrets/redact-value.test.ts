@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { createRedactor } from '../../../src/journal/redact/redact.ts';
-import { redactionProblem } from '../../../src/journal/redact/redact-problem.ts';
+import { redactionProblem } from '../../../src/journal/redact/redact-variants.ts';
 import { redacted } from '../../../src/runtime/secrets/redact-value.ts';
 
 const secret = fc

@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openFileArtifacts, type FileArtifactsOptions } from '../../../src/sandbox/artifacts/file-store.ts';
+import { openFileArtifacts } from '../../../src/sandbox/artifacts/file-store.ts';
 import type { ArtifactStore } from '../../../src/sandbox/artifacts/store.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -23,7 +23,7 @@ import { needs } from '../../needs.ts';
 const NOW = '2026-01-02T03:04:05.000Z';
 const TEXT = { mediaType: 'text/plain' };
 
-function open(directory: string, options: FileArtifactsOptions = {}): ArtifactStore {
+function open(directory: string, options: { readonly maxBytes?: number } = {}): ArtifactStore {
   return openFileArtifacts(directory, { now: () => new Date(NOW), ...options });
 }
 
@@ -118,16 +118,6 @@ describe('artifacts', () => {
       hint: 'did you mean "out/report.txt"?',
       data: { name: 'out/reprot.txt', nearest: ['out/report.txt'] },
     });
-  });
-
-  test('with the prefix user: belong to all sessions', async () => {
-    const userDirectory = scratch();
-    const [one, other] = [open(scratch(), { userDirectory }), open(scratch(), { userDirectory })];
-    await one.save('user:a', bytes('shared'), TEXT);
-    await one.save('a', bytes('own'), TEXT);
-    expect(await other.list()).toEqual([version('user:a', 0, 'shared')]);
-    expect(await one.list()).toEqual([version('a', 0, 'own'), version('user:a', 0, 'shared')]);
-    expect(await other.save('user:a', bytes('again'), TEXT)).toMatchObject({ version: 1 });
   });
 
   test('have names like files; other names are rejected and create nothing', async () => {

@@ -12,7 +12,7 @@ import {
   type ProgramEnd,
   type ProgramSpec,
   type RunningProgram,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from '#core';
 import { isPresent, OutputPipes } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
@@ -140,7 +140,7 @@ interface Attachment {
   readonly options: LinuxSandboxOptions;
   readonly identity: Identity | undefined;
   readonly machine: Machine;
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
 }
 
 function attached(attachment: Attachment): Required<AttachedWorkspace> {

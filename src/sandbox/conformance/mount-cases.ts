@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { HostMount } from '#core';
+import { skipCase } from './case.ts';
+import { conform, type CaseDefinition } from './definition.ts';
+import type { Fixture } from './fixture.ts';
+
+/** A folder of the user that every user may change: what is refused is refused by the executor. */
+function makeFolder({ folder: base }: Fixture): string {
+  const folder = mkdtempSync(path.join(base, 'folder-'));
+  for (const name of ['', '.git', 'src']) {
+    mkdirSync(path.join(folder, name), { recursive: true });
+    chmodSync(path.join(folder, name), 0o777);
+  }
+  for (const name of ['.env', '.git/config', 'src/main.py']) {
+    writeFileSync(path.join(folder, name), `text of ${name}\n`);
+    chmodSync(path.join(folder, name), 0o666);
+  }
+  return folder;
+}
+
+/** Runs a script in the folder and returns its output. */
+async function runIn(fixture: Fixture, folder: string, mounts: readonly HostMount[], script: string): Promise<string> {
+  const { spec, runFolder } = fixture.prepare(['sh', '-c', script], {});
+  const program = { spec: { ...spec, cwd: folder, mounts }, runFolder };
+  const { end, stdout } = await fixture.runPrepared(program);
+  if (end.reason === 'denied') skipCase(end.warnings.join('; '));
+  return stdout.toString('utf8');
+}
+
+const TRY_ALL = 'for f in src/main.py src/new .git/config .git/new; do (echo x >> $f) 2> /dev/null; done';
+
+export const MOUNT_CASES: readonly CaseDefinition[] = [
+  conform('ENV-2', 'a host folder is seen at its path and stays as it is', { isIsolation: true }, async (fixture) => {
+    const folder = makeFolder(fixture);
+    const outside = path.join(fixture.folder, 'beside');
+    writeFileSync(outside, 'secret');
+    symlinkSync(outside, path.join(folder, 'src/link'));
+    const mounts = [{ source: folder, target: folder, access: 'read' }] as const;
+    const script = `pwd; cat src/main.py; ${TRY_ALL}; cat src/link ../beside 2> /dev/null; mv src moved 2> /dev/null; true`;
+    assert.equal(await runIn(fixture, folder, mounts, script), `${folder}\ntext of src/main.py\n`);
+    assert.equal(readFileSync(path.join(folder, 'src/main.py'), 'utf8'), 'text of src/main.py\n');
+    assert.deepEqual(readdirSync(folder).sort(), ['.env', '.git', 'src']);
+    assert.deepEqual(readdirSync(path.join(folder, 'src')).sort(), ['link', 'main.py']);
+  }),
+  conform(
+    'ENV-2',
+    'a writable host folder is changed, but not its read-only and hidden entries',
+    { isIsolation: true },
+    async (fixture) => {
+      const folder = makeFolder(fixture);
+      const empty = path.join(fixture.folder, 'empty');
+      writeFileSync(empty, '');
+      const inside = (name: string): string => path.join(folder, name);
+      const mounts: readonly HostMount[] = [
+        { source: folder, target: folder, access: 'write' },
+        { source: inside('.git'), target: inside('.git'), access: 'read' },
+        { source: empty, target: inside('.env'), access: 'read' },
+      ];
+      const script = `cat .git/config .env 2> /dev/null; ${TRY_ALL}; (echo x >> .env; rm -rf .git .env; mv .git src/git; mv .env src/env) 2> /dev/null; true`;
+      assert.equal(await runIn(fixture, folder, mounts, script), 'text of .git/config\n');
+      const files = ['src/main.py', 'src/new', '.git/config', '.env'].map((name) => readFileSync(inside(name), 'utf8'));
+      assert.deepEqual(files, ['text of src/main.py\nx\n', 'x\n', 'text of .git/config\n', 'text of .env\n']);
+      assert.deepEqual(readdirSync(inside('.git')), ['config']);
+    },
+  ),
+];

@@ -1,0 +1,110 @@
+import { invalidInput, type Executor } from '#core';
+import { Fixture } from './fixture.ts';
+import { skipCase, type ConformanceCase } from './case.ts';
+import type { CaseDefinition, Needs } from './definition.ts';
+import { ENDING_CASES } from './ending-cases.ts';
+import { ENVIRONMENT_CASES } from './environment-cases.ts';
+import { INTERACTION_CASES } from './interaction-cases.ts';
+import { ISOLATION_CASES } from './isolation-cases.ts';
+import { LIMIT_CASES } from './limit-cases.ts';
+import { MOUNT_CASES } from './mount-cases.ts';
+import { OUTPUT_CASES } from './output-cases.ts';
+import { SCRIPT_CASES } from './script-cases.ts';
+import { SharedFixture } from './shared-fixture.ts';
+import { SHARING_CASES } from './sharing-cases.ts';
+import { STAGING_CASES } from './staging-cases.ts';
+import { STREAM_CASES } from './stream-cases.ts';
+import { TIME_CASES } from './time-cases.ts';
+import { KERNEL_CASES } from './kernel-cases.ts';
+import { withinTime } from '#platform';
+
+export interface ConformanceOptions {
+  /** Called once; all cases use the same executor. */
+  readonly executor: () => Executor | Promise<Executor>;
+  /** Absolute path of a folder for workspaces. If the tests run as root, every user must be able to reach it. */
+  readonly base: string;
+  /** Names of cases to skip, with the reason. */
+  readonly skip?: Readonly<Record<string, string>>;
+}
+
+const ALL: readonly CaseDefinition[] = [
+  ...STAGING_CASES,
+  ...ENVIRONMENT_CASES,
+  ...STREAM_CASES,
+  ...OUTPUT_CASES,
+  ...ENDING_CASES,
+  ...SCRIPT_CASES,
+  ...TIME_CASES,
+  ...LIMIT_CASES,
+  ...SHARING_CASES,
+  ...ISOLATION_CASES,
+  ...MOUNT_CASES,
+  ...KERNEL_CASES,
+  ...INTERACTION_CASES,
+];
+
+const CASE_MS = 150_000;
+
+/**
+ * The conformance suite for executors, as cases for any test runner. Cases may run concurrently. Nothing happens before the first case
+ * runs, and nothing is left shortly after the last.
+ */
+export function executorConformance({ executor, base, skip = {} }: ConformanceOptions): readonly ConformanceCase[] {
+  for (const name of Object.keys(skip))
+    if (!ALL.some((definition) => definition.name === name))
+      throw invalidInput(
+        `cannot skip the unknown case ${JSON.stringify(name)}`,
+        'the name of a case',
+        'use a name from the list of cases',
+      );
+  let found: Promise<Executor> | undefined;
+  const openFixture = async (): Promise<Fixture> => {
+    found ??= Promise.resolve(executor());
+    return await Fixture.open({ executor: await found, base });
+  };
+  const shared = new SharedFixture(openFixture);
+  return ALL.map((definition) => ({
+    name: definition.name,
+    requirement: definition.requirement,
+    isIsolation: definition.isIsolation ?? false,
+    run: async () => {
+      const reason = skip[definition.name];
+      if (reason !== undefined) skipCase(reason);
+      if (definition.ownWorkspace === true) await runInOwn(definition, openFixture);
+      else await shared.use(async (fixture) => await runOn(definition, fixture));
+    },
+  }));
+}
+
+async function runInOwn(definition: CaseDefinition, open: () => Promise<Fixture>): Promise<void> {
+  const fixture = await open();
+  try {
+    await runOn(definition, fixture);
+  } finally {
+    await fixture.close();
+  }
+}
+
+async function runOn(definition: CaseDefinition, fixture: Fixture): Promise<void> {
+  if (definition.isIsolation === true && !fixture.isIsolating) skipCase('no isolation');
+  skipIfUnable(definition.needs ?? {}, fixture);
+  for (const program of definition.needs?.programs ?? []) await fixture.requireProgram(program);
+  await withDeadline(definition.run(fixture), definition.name);
+}
+
+function skipIfUnable({ limits = [], interaction, terminal }: Needs, { attached, executor }: Fixture): void {
+  const { capabilities } = attached;
+  const missing = limits.filter((limit) => capabilities.limits[limit] === undefined);
+  if (missing.length > 0) skipCase(`${executor.name} does not enforce ${missing.join(', ')} here`);
+  if (interaction === true && !capabilities.hasInteraction)
+    skipCase(`${executor.name} does not support interaction here`);
+  if (terminal === true && !capabilities.hasTerminal) skipCase(`${executor.name} has no terminal here`);
+}
+
+async function withDeadline(run: Promise<void>, name: string): Promise<void> {
+  const isDone = await withinTime(
+    run.then(() => true),
+    CASE_MS,
+  );
+  if (isDone !== true) throw new Error(`${name}: not finished after ${String(CASE_MS / 1000)} s`);
+}
