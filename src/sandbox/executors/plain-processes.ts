@@ -24,12 +24,11 @@ import {
   tryRealPath,
   type Child,
 } from '#platform';
-import { measureMemory } from './process-memory.ts';
+import { measureMemory, openSockets } from './socket-memory.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
 import { PIPES_FOLDER, invalid, writableFolders } from '../workspace/layout.ts';
-import { openSockets } from './socket-memory.ts';
 import { setupFailed } from './linux/unavailable.ts';
 
 type Capabilities = AttachedWorkspace['capabilities'];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readField, hasShape, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
 import { executorUnavailable } from '../executors/failures.ts';
-import { landlockGaps } from '../executors/landlock/gaps.ts';
+import { landlockGaps } from '../executors/landlock/executor.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
 
