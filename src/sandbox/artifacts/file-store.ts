@@ -57,6 +57,13 @@ export function openFileArtifacts(
   };
   const versions = (name: string): readonly ArtifactVersion[] =>
     versionsIn(folder(name)).flatMap((version) => read(name, version) ?? []);
+  const latest = (name: string): readonly ArtifactVersion[] => {
+    for (const version of versionsIn(folder(name)).toReversed()) {
+      const found = read(name, version);
+      if (found !== undefined) return [found];
+    }
+    return [];
+  };
   return openArtifacts(
     {
       save: async (name, content, mediaType) =>
@@ -90,10 +97,15 @@ export function openFileArtifacts(
       list: async () =>
         withFailures(directory, () =>
           namesIn(path.join(directory, 'names'))
-            .flatMap((name) => versions(name).at(-1) ?? [])
+            .flatMap(latest)
             .toSorted((a, b) => compareText(a.name, b.name)),
         ),
-      versions: async (name) => withFailures(directory, () => versions(name)),
+      versions: async (name, only) =>
+        withFailures(directory, () => {
+          if (only === undefined) return versions(name);
+          const one = only === 'latest' ? undefined : read(name, only);
+          return only === 'latest' ? latest(name) : one === undefined ? [] : [one];
+        }),
       delete: async (targets) =>
         withFailures(directory, () => {
           for (const { name, version, digest } of targets) {
