@@ -5,18 +5,14 @@ import { agentToolList } from './agent-tools.ts';
 import { rulesText } from './system-prompt.ts';
 
 interface RunFeatures {
-  /** Programs can be run. */
   readonly execution: boolean;
-  /** Files of the project can be used. */
   readonly host: boolean;
 }
 
 interface RequestParts {
-  /** The rules of the agent itself. */
   readonly rules: number;
   readonly guidance: number;
   readonly catalog: number;
-  /** Names, descriptions and schemas of the tools. */
   readonly tools: number;
 }
 

@@ -8,7 +8,7 @@ export {
   defaultRoots,
   isAddress,
   isUrlOrArchive,
-  projectDirectories,
+  projectTop,
   serverSkillsFolder,
   splitRoots,
   userFolders,

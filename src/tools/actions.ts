@@ -9,8 +9,7 @@ import {
   type Vocabulary,
   type OfType,
 } from '#core';
-import { HOST_TOOLS } from './actions-host.ts';
-import { continueWith, toBareHash, showRead } from './actions-read.ts';
+import { HOST_TOOLS, continueWith, showRead, toBareHash } from './actions-host.ts';
 import { showContent } from './content.ts';
 import {
   readList,

@@ -1,14 +1,14 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
+import { projectTop } from '#skills';
 import { foreignReason, runIds, runsDirectory } from '#journal';
 import { isPresent, isSystemError, sealKeyFile, sealKeyProblem } from '#platform';
 import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
 import type { Surroundings } from '#core';
-import { projectTop, type Runtime } from '#runtime';
+import type { Runtime } from '#runtime';
 import { trustRemarks } from '../skills/show-trust.ts';
 
-/** The result of one check. */
 export interface Finding {
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'error';
@@ -94,7 +94,6 @@ function runsFinding({ config }: Runtime, cwd: string): Finding {
   return { name, status: 'ok', detail: `${directory} (${String(isThere ? runIds(directory).length : 0)} runs)` };
 }
 
-/** The closest existing folder. */
 function nearestFolder(place: string): string {
   return isPresent(place) || path.dirname(place) === place ? place : nearestFolder(path.dirname(place));
 }

@@ -1,8 +1,9 @@
 import path from 'node:path';
 
+import { projectTop } from '#skills';
 import { countText, printable, quoted } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
-import { projectTop, reviewSkills, readSurroundings } from '#runtime';
+import { reviewSkills, readSurroundings } from '#runtime';
 import { openTrust, type TrustStore } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
@@ -67,11 +68,8 @@ async function trust(
   const place = resolveFolder(trusting);
   if (!isDirectory(place.folder))
     throw new UsageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
-  const skills = await reviewSkills({
-    surroundings: readSurroundings({ cwd: place.cwd }),
-    folder: place.folder,
-    signal,
-  });
+  const surroundings = readSurroundings({ cwd: place.cwd });
+  const skills = await reviewSkills({ surroundings, folder: place.folder }, signal);
   const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
   showPlan([projectLine(place.folder), ...rows], !isConfirmed && !dryRun, terminal);
   if (dryRun) {

@@ -1,10 +1,9 @@
 /** Turns the error output of a failed script into the command that fixes it. Pure: what is installed comes from the caller. */
-import { printable, typedWord, scriptPath, type StagedSkill } from '#core';
+import { printable, typedWord, scriptPath, type StagedSkill, type ProgramAction } from '#core';
 import { debianPackageOfModule, packageOfModule } from './import-names.ts';
 import { installCommands, installHint } from './system-packages.ts';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import type { ProgramMachine } from '../programs/preflight.ts';
-import type { ProgramAction } from './declared-needs.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
 import { mentionedPackages, missingModules } from './suggested-packages.ts';
