@@ -15,7 +15,6 @@ import {
   type ToolServers,
 } from '#core';
 import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
-import { serverSkillsFolder } from '#skills';
 import { toErrorMessage } from './program-transport.ts';
 import {
   connectServer,
@@ -27,7 +26,7 @@ import {
 import { syncSkills, type ServerSkills } from './server-skills.ts';
 import { toolCalled } from './tool-result.ts';
 import { readTool } from './tool-schema.ts';
-import type { Runtime } from '#runtime';
+import { serverSkillsFolder, type Runtime } from '#runtime';
 
 export interface ToolServersOptions {
   /** The name of one server (default: all that are enabled). */

@@ -12,6 +12,7 @@ export { locateScript } from './execution/find-script.ts';
 export { writeResults } from './execution/take-outputs.ts';
 export { explainDecision, policyWith, shownLayers, type ProgramReach, type ShownLayer } from './explain-policy.ts';
 export type { RootServices } from './find-roots.ts';
+export { serverSkillsFolder } from './roots.ts';
 export type { MeasureText } from './start-session.ts';
 export { recordedRun } from './replay/replay-session.ts';
 export type { Outline } from './replay/replay-outline.ts';

@@ -1,4 +1,5 @@
-import { projectDirectories, type SkillIndex } from '#skills';
+import type { SkillIndex } from '#skills';
+import { projectDirectories } from './roots.ts';
 import { isForModel, typedWord, type SkillEntry, type Surroundings } from '#core';
 import { isInside, realPath } from '#platform';
 import type { UntrustedVerdict } from '#policy';
