@@ -39,6 +39,7 @@ describe('the body of a skill', () => {
         report,
         headChanged: false,
         notes: [],
+        ...listSkillFiles(skill.dir),
       });
       expect(listSkillFiles(skill.dir).files.map(({ path: name }) => name)).toEqual(['SKILL.md', 'scripts/run.py']);
     },
