@@ -4,8 +4,7 @@ import path from 'node:path';
 import { runAgent } from '../src/agent/agent.ts';
 import type { EvalCase } from '../src/evals/cases/case.ts';
 import { runSuite } from '../src/evals/run/run-suite.ts';
-import { openScripted } from '../src/model/scripted/scripted.ts';
-import { toScriptedTurns } from '../src/model/scripted/scripted-file.ts';
+import { openScript } from '../src/model/scripted/scripted-file.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';
 import type { BenchRow } from './row.ts';
 
@@ -96,7 +95,7 @@ async function bareRuns(folder: string, start: number, count: number): Promise<v
   const work = async (): Promise<void> => {
     while (next < start + count) {
       const { input } = caseAt(next++);
-      const model = openScripted(toScriptedTurns({ turns: TURNS }, 'bench'));
+      const model = openScript({ turns: TURNS }, 'bench');
       await runAgent({ runtime, model, request: input, run: { directory: path.join(folder, 'bare') } });
     }
   };

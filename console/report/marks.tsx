@@ -88,7 +88,7 @@ export function part(value: number): string {
 
 interface TableProps {
   readonly label: string;
-  readonly heads: readonly string[];
+  readonly heads?: readonly ComponentChildren[];
   readonly children: ComponentChildren;
   readonly class?: string;
 }
@@ -98,15 +98,17 @@ export function Table({ label, heads, children, class: className = '' }: TablePr
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label={label}>
       <table class={className}>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th scope="col" key={head}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        {heads === undefined ? null : (
+          <thead>
+            <tr>
+              {heads.map((head, at) => (
+                <th scope="col" key={at}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
         <tbody>{children}</tbody>
       </table>
     </div>

@@ -1,4 +1,4 @@
-import type { Budget, Model, Plan, Vocabulary } from '#core';
+import type { Budget, Model, Plan, SkillError, Vocabulary } from '#core';
 import type { VocabularyName } from '#tools';
 import type { Run, RunOptions, Runtime, Session } from '#runtime';
 import type { Activation } from './activation.ts';
@@ -20,12 +20,14 @@ export interface AgentOptions {
   readonly required?: readonly string[];
   /** Files of this machine to copy into the workspace. */
   readonly files?: readonly string[];
-  /** Instructions of the project for the system message, from `projectInstructions`. */
+  /** Instructions of the project for the system message, from `projectInstructions` of `#project`. */
   readonly projectInstructions?: string | undefined;
   /** What to do if an action needs approval and no user is available: go on without it, or end the run (default: `continue`). */
   readonly unapproved?: 'continue' | 'stop';
   /** Options of the run: execution, project files, policy, approvals, journal directory, sinks. */
   readonly run?: Omit<RunOptions, 'request' | 'vocabulary' | 'budgets'>;
+  /** Called if no executor is usable: the run then goes on without programs (default: it fails with `executor/unavailable`). */
+  readonly onProgramsUnavailable?: (error: SkillError) => void;
   /** Awaited before the run ends, while its workspace still exists, for example to copy files out of it. Not called for subagents. */
   readonly beforeEnd?: (session: Session, run: Run) => Promise<void>;
   readonly signal?: AbortSignal;

@@ -11,15 +11,7 @@ import {
   type ModelToolCall,
   type Observation,
 } from '#core';
-import {
-  deniedTool,
-  readInput,
-  buildTools,
-  whyNotOffered,
-  type SkillTool,
-  type ToolAnswer,
-  type ToolsOptions,
-} from '#tools';
+import { buildTools, readInput, whyNotOffered, type SkillTool, type ToolAnswer } from '#tools';
 import type { Session } from '#runtime';
 import { toExchangeResult, type ExchangeResult } from './conversation.ts';
 import type { Gate } from './gate.ts';
@@ -38,9 +30,7 @@ import type { ProtocolName } from './system-prompt.ts';
 
 export interface CallOutcome {
   readonly result: ExchangeResult;
-  /** The answer to the user; it ends the run. */
   readonly answer?: string;
-  /** Files that the call read or wrote. */
   readonly touched?: readonly string[];
   /** Why the call became no action: the tool is unknown, or its input is invalid. */
   readonly invalid?: string;
@@ -65,13 +55,12 @@ export interface AgentToolsParts {
   readonly updatePlan: (plan: unknown) => readonly string[];
 }
 
-/** Characters of a stored output that one call returns. */
 const RECALLED_CHARACTERS = 8_000;
 
 export function openAgentTools(parts: AgentToolsParts): AgentTools {
   const { session, gate, protocol } = parts;
   let performed = 0;
-  const toolsOptions: ToolsOptions = {
+  const { tools, find } = buildTools({
     vocabulary: workflowFirst(session.vocabulary, session.index),
     offer: session.offer,
     perform: (action, options) => {
@@ -79,8 +68,7 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
       return gate.perform(action, options);
     },
     fail: (failed) => session.fail(failed),
-  };
-  const tools = buildTools(toolsOptions);
+  });
   const own = ownTools(tools, protocol);
   const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
   const all = withOwn(tools, own);
@@ -100,7 +88,7 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
     },
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
-      const tool = tools.find(({ name }) => name === call.name) ?? deniedTool(call.name, toolsOptions);
+      const tool = find(call.name);
       if (tool === undefined) return invalidCall(unknownTool(call, all, session));
       const before = performed;
       const answer = await tool.call(call.input, { signal });
@@ -125,7 +113,7 @@ export function agentToolList({
   const perform = (): never => {
     throw new TypeError('these tools are only listed');
   };
-  const tools = buildTools({ vocabulary: workflowFirst(vocabulary, index), offer, perform });
+  const { tools } = buildTools({ vocabulary: workflowFirst(vocabulary, index), offer, perform });
   return without(withOwn(tools, ownTools(tools, 'tools')), [updatePlanTool, recallTool]);
 }
 
@@ -193,7 +181,6 @@ async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<Cal
   return { result: ownResult(call, line, false), answer: observation.answer };
 }
 
-/** The message and the expected parameters. */
 function inputProblem({ message, hint }: ActionProblem): string {
   return `${message}; ${hint}`;
 }

@@ -21,12 +21,11 @@ import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
 import { openAgentTools } from './agent-tools.ts';
-import { childOptions } from './child-options.ts';
+import { childOptions, firstAncestry, type Ancestry, type ChildResult, type ChildTask } from './subagent.ts';
 import { startConversation, type Conversation } from './conversation.ts';
 import { replayRun, type Replay } from './resume/replay.ts';
 import { openGate } from './gate.ts';
-import { keepPlan } from './keep-plan.ts';
-import { planLimits } from './plan-limits.ts';
+import { keepPlan, planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { isAlreadyResumed, openClaim } from './resume/resume-gate.ts';
@@ -34,10 +33,9 @@ import { resumedRun, settledCalls, type ReplayedRun } from './resume/replayed-ru
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop, type Stop } from './stop.ts';
-import { firstAncestry, type Ancestry, type ChildResult, type ChildTask } from './subagent.ts';
 import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
-import { lostChild, recordedChild } from './resume/recorded-child.ts';
+import { lostChild, recordedChild } from './resume/open-recorded-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 
@@ -61,16 +59,20 @@ interface Beginning {
 }
 
 async function runInside(given: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
-  const options = withIdempotencyKey(given, past?.idempotencyKey);
-  const limits = wholeBudget(options.budget);
-  const { now = () => performance.now() } = options;
-  const replay = past === undefined ? undefined : replayRun(past, options.model);
+  const limits = wholeBudget(given.budget);
+  const { now = () => performance.now() } = given;
+  const replay = past === undefined ? undefined : replayRun(past, given.model);
   const elapsedBefore = past?.elapsedMs ?? 0;
   const startedAt = now() - elapsedBefore;
   let state: AgentState = FIRST_STATE;
-  const run = await startRecorded(options, limits, replay, (event) => {
-    state = reduceAgent(state, event, now() - startedAt);
-  });
+  const { run, options } = await startRecorded(
+    withIdempotencyKey(given, past?.idempotencyKey),
+    limits,
+    replay,
+    (event) => {
+      state = reduceAgent(state, event, now() - startedAt);
+    },
+  );
   const stop = openStop(options.signal, Math.max(0, limits.wallMs - elapsedBefore));
   try {
     onStart?.(run.id);
@@ -94,7 +96,26 @@ function withIdempotencyKey(options: AgentOptions, recorded: string | undefined)
   return { ...options, run: { ...options.run, execution: { ...execution, idempotencyKey } } };
 }
 
-export function startRecorded(
+/** Starts the run, without programs if no executor is usable and the caller accepts that. Returns the options that it has. */
+export async function startRecorded(
+  options: AgentOptions,
+  limits: Budget,
+  replay: Replay | undefined,
+  follow: NonNullable<RunOptions['follow']>,
+): Promise<{ readonly run: Run; readonly options: AgentOptions }> {
+  try {
+    return { run: await startRun(options, limits, replay, follow), options };
+  } catch (error) {
+    const { onProgramsUnavailable, run: { execution, ...rest } = {} } = options;
+    const isMissing = execution !== undefined && isSkillError(error) && error.code === 'executor/unavailable';
+    if (!isMissing || onProgramsUnavailable === undefined) throw error;
+    onProgramsUnavailable(error);
+    const without = { ...options, run: rest };
+    return { run: await startRun(without, limits, replay, follow), options: without };
+  }
+}
+
+function startRun(
   options: AgentOptions,
   limits: Budget,
   replay: Replay | undefined,
@@ -149,9 +170,7 @@ interface Opened {
   readonly ancestry: Ancestry;
   readonly replay: Replay | undefined;
   readonly state: () => AgentState;
-  /** The usage of earlier messages of the same chat. */
   readonly before?: Budget;
-  /** The stored outputs of earlier messages of the same chat. */
   readonly outputs?: KeptOutputs;
 }
 

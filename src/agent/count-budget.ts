@@ -1,5 +1,6 @@
 /** Counts the usage of a run from its events alone, so that a resumed run continues to count. */
 import {
+  BUDGET_NAMES,
   DEFAULT_BUDGET,
   invalidInput,
   nearest,
@@ -19,7 +20,6 @@ export const NOTHING_USED: Budget = {
   wallMs: 0,
 };
 
-/** Actions that start a program. */
 const STARTS: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command', 'start_command']);
 
 export function startsProgram(action: Action['type']): boolean {
@@ -62,6 +62,13 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
   }
 }
 
+/** The usage of a record, whose lines have their milliseconds since the start. */
+export function countUsage(lines: Iterable<{ readonly event: RunEvent; readonly elapsed: number }>): Budget {
+  let used = NOTHING_USED;
+  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
+  return used;
+}
+
 /** Adds the usage of a subagent. Its turns do not count, because they belong to its own conversation. */
 function withPart(used: Budget, part: Budget): Budget {
   return {
@@ -89,15 +96,6 @@ export function budgetLeft(used: Budget, limits: Budget): Budget {
 export function endedBudget(used: Budget, limits: Budget): keyof Budget | undefined {
   return (['turns', 'tokens', 'wallMs'] as const).find((name) => used[name] >= limits[name]);
 }
-
-export const BUDGET_NAMES: readonly (keyof Budget)[] = [
-  'turns',
-  'toolCalls',
-  'scriptRuns',
-  'contextTokens',
-  'tokens',
-  'wallMs',
-];
 
 const BUDGET_WORDS: Readonly<Record<keyof Budget, string>> = {
   turns: 'turns',

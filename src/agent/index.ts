@@ -1,18 +1,21 @@
 /**
- * The public names of agent.
+ * The agent: a model works on a request with skills, within a budget and a policy. It performs nothing itself; every action goes through
+ * the session of `#runtime`. Read agent.ts first, then turns.ts.
  */
 
+// Runs and chats.
 export { ACTIVATIONS } from './activation.ts';
-export { openAgentModel, type AgentModel } from './agent-model.ts';
-export type { AgentOptions, AgentResult, StepControl } from './agent-options.ts';
+export type { AgentOptions, AgentResult } from './agent-options.ts';
 export { runAgent } from './agent.ts';
-export { readAnswer, repairRequest } from './answer-json.ts';
-export { openChat, type Chat, type ChatOptions } from './chat.ts';
-export { BUDGET_NAMES, NOTHING_USED, countEvent } from './count-budget.ts';
-export { jsonErrorOffset } from './json-object.ts';
-export { RECALL, UPDATE_PLAN } from './own-tools.ts';
-export { projectInstructions } from './project-instructions.ts';
-export { requestCost, type RequestCost, type RunFeatures } from './request-cost.ts';
-export { lastAnswer } from './resume/open-recorded-run.ts';
-export { alreadyResumed, checkResume } from './resume/resume-gate.ts';
 export { resumeAgent } from './resume/resume.ts';
+export { openChat, type Chat } from './chat.ts';
+export { findChat } from './earlier-chat.ts';
+
+// What a run starts with: the model, and the cost of a request.
+export { openAgentModel, type AgentModel } from './agent-model.ts';
+export { requestCost } from './request-cost.ts';
+
+// Reading what models wrote and what a run used.
+export { jsonErrorOffset, readAnswer, repairRequest } from './json-object.ts';
+export { countUsage } from './count-budget.ts';
+export { OWN_TOOLS } from './own-tools.ts';

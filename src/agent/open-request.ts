@@ -1,4 +1,6 @@
 /** Prepares the first turn: copies the given files, loads the required skills, proposes skills, and composes the first message. */
+import path from 'node:path';
+
 import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
 import { printable, type ActionProblem, type SkillEntry } from '#core';
 import { stageRequestFiles, type Run } from '#runtime';
@@ -9,11 +11,13 @@ import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 export async function openRequest(options: AgentOptions, parts: AgentParts): Promise<Opening | TurnsEnd> {
   const { run, proposed, stop, replay } = parts;
   const { request, required = [], files = [], activation = 'model', runtime } = options;
-  const given = await bringFiles(run, files, stop);
+  const { execution, project } = run.session;
+  const named = execution === undefined ? files.map((file) => toProjectName(file, project)) : files;
+  const given = await bringFiles(run, named, stop);
   if ('code' in given) return { outcome: 'failed', reason: given.message };
   const called = await callByName(request, parts);
   if (typeof called === 'object') return called;
-  const activated = await activateSkills(run, required, files);
+  const activated = await activateSkills(run, required, named);
   if ('code' in activated) return { outcome: 'failed', reason: activated.message };
   stop.throwIfAborted();
   const found =
@@ -60,7 +64,6 @@ async function callByName(request: string, { run }: AgentParts): Promise<string 
 
 interface RequestFiles {
   readonly type: 'given';
-  /** The paths as the model sees them. */
   readonly references: readonly string[];
 }
 
@@ -79,6 +82,13 @@ async function bringFiles(
   for (const [place, reference] of references.entries())
     run.record({ type: 'note', message: `${files[place] ?? ''} was copied to ${reference}` });
   return { type: 'given', references };
+}
+
+/** Without a workspace, files stay where they are, under the names that the project tools use. */
+function toProjectName(file: string, project: string | undefined): string {
+  if (project === undefined || !path.isAbsolute(file)) return file;
+  const name = path.relative(project, file);
+  return name.startsWith('..') || path.isAbsolute(name) ? file : name;
 }
 
 /** A list without a heading, so that the request can be recovered by removing the list. */

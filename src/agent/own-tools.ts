@@ -1,10 +1,12 @@
 /** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
 import { jsonSchema, briefSchema, type JsonSchema, type ModelTool, type ObjectSchema } from '#core';
-import { buildInputSchema } from '#tools';
 
 export const UPDATE_PLAN = 'update_plan';
 export const RECALL = 'recall_output';
 export const CHOOSE_SKILLS = 'choose_skills';
+
+/** Tools that never become actions. */
+export const OWN_TOOLS: ReadonlySet<string> = new Set([UPDATE_PLAN, RECALL]);
 
 /** Plans may have more: `goal`, `assumptions`, and steps that are only titles. A wrong status is answered with the known ones. */
 export const updatePlanTool: ModelTool = {
@@ -17,7 +19,7 @@ export const updatePlanTool: ModelTool = {
   },
 };
 
-export const RECALL_SCHEMA: ObjectSchema = buildInputSchema(
+export const RECALL_SCHEMA: ObjectSchema = jsonSchema.section(
   'Which output.',
   {
     reference: jsonSchema.text('The reference as it was given: run://observations/….'),
@@ -32,7 +34,7 @@ export const recallTool: ModelTool = {
   inputSchema: briefSchema(RECALL_SCHEMA),
 };
 
-export const FINAL_SCHEMA: ObjectSchema = buildInputSchema(
+export const FINAL_SCHEMA: ObjectSchema = jsonSchema.section(
   'The answer.',
   { answer: jsonSchema.text('The text for the user.') },
   ['answer'],
@@ -51,7 +53,7 @@ export function chooseSchema(names: readonly string[]): ObjectSchema {
     items: name,
     maxItems: names.length,
   });
-  return buildInputSchema(
+  return jsonSchema.section(
     'Every skill of the shortlist, in one of the two lists.',
     {
       accepted: list('Skills that the request needs.'),

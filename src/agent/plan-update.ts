@@ -21,7 +21,6 @@ type Fields = Readonly<Record<string, unknown>>;
 type Report = (problem: string) => void;
 type StepChange = Partial<Plan['steps'][number]> & { readonly id: string };
 
-/** Further problems are not reported. */
 const MAX_PROBLEMS = 10;
 
 /**

@@ -14,7 +14,6 @@ export const PLAN_LIMITS = {
 
 export interface PlanChange {
   readonly plan: Plan;
-  /** Rejected parts of the update, worded for the model. */
   readonly problems: readonly string[];
 }
 
@@ -171,7 +170,6 @@ function isSomething(text: string): boolean {
   return text !== '';
 }
 
-/** The plan as text, one line per step. */
 export function planText({ goal, steps, assumptions, constraints }: Plan): string {
   const limits = Object.entries(constraints).map(([key, value]) => `${key} = ${value}`);
   return [

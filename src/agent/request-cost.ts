@@ -4,25 +4,40 @@ import type { Session } from '#runtime';
 import { agentToolList } from './agent-tools.ts';
 import { rulesText } from './system-prompt.ts';
 
-export interface RunFeatures {
-  /** Programs can be run. */
+interface RunFeatures {
   readonly execution: boolean;
-  /** Files of the project can be used. */
   readonly host: boolean;
 }
 
-export interface RequestCost {
-  /** The rules of the agent itself. */
+interface RequestParts {
   readonly rules: number;
   readonly guidance: number;
   readonly catalog: number;
-  /** Names, descriptions and schemas of the tools. */
   readonly tools: number;
-  readonly total: number;
 }
 
-/** Counts a run with native tool calls over this session, whatever the session itself may do. */
-export function requestCost({ vocabulary, offer, index, catalog }: Session, features: RunFeatures): RequestCost {
+interface RequestCost extends RequestParts {
+  readonly total: number;
+  /** The totals of runs with other features. */
+  readonly variants: readonly (RunFeatures & { readonly tokens: number })[];
+}
+
+const VARIANTS: readonly RunFeatures[] = [
+  { execution: true, host: true },
+  { execution: true, host: false },
+  { execution: false, host: true },
+  { execution: false, host: false },
+];
+
+/** Counts a run with native tool calls, programs and project files over this session, whatever the session itself may do. */
+export function requestCost(session: Session): RequestCost {
+  const total = ({ rules, guidance, catalog, tools }: RequestParts): number => rules + guidance + catalog + tools;
+  const parts = requestParts(session, { execution: true, host: true });
+  const variants = VARIANTS.map((features) => ({ ...features, tokens: total(requestParts(session, features)) }));
+  return { ...parts, total: total(parts), variants };
+}
+
+function requestParts({ vocabulary, offer, index, catalog }: Session, features: RunFeatures): RequestParts {
   const { execution = { hasInteraction: true, hasPackages: true }, host: _, ...rest } = offer;
   const counted: Offer = {
     ...rest,
@@ -35,11 +50,10 @@ export function requestCost({ vocabulary, offer, index, catalog }: Session, feat
     description,
     input_schema: inputSchema,
   }));
-  const parts = {
+  return {
     rules: estimateTokens(rulesText('tools')),
     guidance: estimateTokens(vocabulary.guidance(offered, counted)),
     catalog: catalog.tokens,
     tools: estimateTokens(JSON.stringify(tools)),
   };
-  return { ...parts, total: parts.rules + parts.guidance + parts.catalog + parts.tools };
 }

@@ -15,16 +15,15 @@ import {
   type ExchangeResult,
 } from './conversation.ts';
 import { readModelAnswer, type AgentDecision } from './decision.ts';
-import { keepPlan, type PlanContext } from './keep-plan.ts';
+import { keepPlan, type PlanContext } from './plan-limits.ts';
 import { CHOOSE_SKILLS, chooseSchema, chooseTool } from './own-tools.ts';
 import { repeatedTurns } from './state.ts';
 import { ownResult, type CallOutcome } from './agent-tools.ts';
 import { loadedBy, orderCalls, plannedActions } from './selection.ts';
 import { delegate } from './subagent.ts';
-import { readInput, readTexts } from '#tools';
+import { readInput } from '#tools';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 
-/** The state between two turns. */
 interface TurnState {
   readonly conversation: Conversation;
   /** Skills that the model still has to accept or reject. */
@@ -206,11 +205,8 @@ function findTurnsEnd(parts: AgentParts): TurnsEnd | undefined {
 }
 
 interface CallResults {
-  /** One result for each call, in the order of the answer. */
   readonly results: readonly ExchangeResult[];
-  /** Files that the calls read or wrote. */
   readonly touched: readonly string[];
-  /** The answer to the person, if one of the calls gave it. */
   readonly answer?: string;
 }
 
@@ -334,9 +330,8 @@ function readChoice(decision: AgentDecision, skills: readonly SkillEntry[]): Cho
   const names = skills.map(({ name }) => name);
   const reading = readInput(chooseSchema(names), call.input);
   if (reading.type === 'refused') return { type: 'unclear', reason: reading.failure.message };
-  const accepted = readTexts(reading.input, 'accepted');
-  const rejected = readTexts(reading.input, 'rejected');
-  const missing = names.filter((name) => accepted.includes(name) === rejected.includes(name));
+  const [accepted, rejected] = ['accepted', 'rejected'].map((key) => [reading.input[key] ?? []].flat());
+  const missing = names.filter((name) => accepted?.includes(name) === rejected?.includes(name));
   if (missing.length > 0) {
     const list = missing.map((name) => quoted(name)).join(', ');
     return { type: 'unclear', reason: `each skill must be in exactly one of the two lists; check ${list}` };
@@ -344,7 +339,7 @@ function readChoice(decision: AgentDecision, skills: readonly SkillEntry[]): Cho
   return {
     type: 'chosen',
     call,
-    accepted: skills.filter(({ name }) => accepted.includes(name)),
-    rejected: skills.filter(({ name }) => rejected.includes(name)),
+    accepted: skills.filter(({ name }) => accepted?.includes(name)),
+    rejected: skills.filter(({ name }) => rejected?.includes(name)),
   };
 }

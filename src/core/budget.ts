@@ -12,6 +12,15 @@ export interface Budget {
 
 export type BudgetName = keyof Budget;
 
+export const BUDGET_NAMES: readonly BudgetName[] = [
+  'turns',
+  'toolCalls',
+  'scriptRuns',
+  'contextTokens',
+  'tokens',
+  'wallMs',
+];
+
 /** The budget of an agent that is given none. */
 export const DEFAULT_BUDGET: Budget = {
   turns: 12,

@@ -183,7 +183,7 @@ export interface StagedSkill {
   readonly snapshot: string;
 }
 
-export interface WorkspacePlace {
+export interface WorkspaceFolder {
   readonly id: string;
   /** Absolute host path. */
   readonly root: string;
@@ -219,5 +219,5 @@ export interface Executor {
   readonly identity?: Identity;
   /** The image whose files programs see instead of those of this machine. */
   readonly image?: string;
-  attach(place: WorkspacePlace): Promise<AttachedWorkspace>;
+  attach(place: WorkspaceFolder): Promise<AttachedWorkspace>;
 }

@@ -66,7 +66,7 @@ export {
   type RunLimits,
   type RunningProgram,
   type StagedSkill,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from './execution.ts';
 export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
@@ -92,6 +92,7 @@ export { refusedText } from './network/refused-connection.ts';
 // Sessions, runs and their events.
 export { findLoaded, kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
+  lastAnswer,
   OUTCOMES,
   RUN_SCHEMA,
   type AgentStart,
@@ -106,7 +107,7 @@ export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
 export { reduceChat } from './chat.ts';
-export { DEFAULT_BUDGET, type Budget } from './budget.ts';
+export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {

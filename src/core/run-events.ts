@@ -332,3 +332,11 @@ export interface RunInfo {
   readonly process: RunProcess | null;
   readonly events: { readonly count: number; readonly head: string };
 }
+
+/** The last recorded answer, or an empty string. */
+export function lastAnswer(lines: Iterable<{ readonly event: RunEvent }>): string {
+  let answer = '';
+  for (const { event } of lines)
+    if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
+  return answer;
+}

@@ -1,19 +1,18 @@
 /** Runs cases with one or two arms and makes the report. */
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { finishReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
-import { invalidInput, isObject, isSkillError, quoted, type Executor, type Model, type SkillError } from '#core';
+import { isObject, isSkillError, type Executor, type Model } from '#core';
 import type { Runtime } from '#runtime';
 import { findExecutor } from '#sandbox';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
-import { isSystemError, makeFolders, realPath, removeTree } from '#platform';
+import { removeTree } from '#platform';
 import { ALWAYS_FIRE, NEVER_FIRE, canaryControl, controlCases, writeControlSkills } from './trigger/controls.ts';
 import { makeTriggerReport } from './trigger/trigger-score.ts';
-import { closeRootHandle, findRefusal, isRefusal, listBackups, openRootHandle, runProgram, stageSource } from '#packs';
+import { findBaselineVersion } from '#packs';
 import type { ActionPattern, EvalCase } from './cases/case.ts';
 import type { SkillSet } from './run/skill-set.ts';
 import type { ArmSkills, Job } from './run/suite-jobs.ts';
@@ -148,15 +147,14 @@ function createFolderLookup(skills: readonly string[]): FoldersFor {
 }
 
 async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Promise<FoldersFor> {
-  const { cases, baseline, directory, onNote } = options;
+  const { cases, directory, onNote } = options;
   const targets = new Set(
     cases.flatMap((one) => foldersFor(one).filter((folder) => isSkillNamed(folder, one.skills.target ?? ''))),
   );
   const old = new Map<string, string>();
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
-    const kept = baseline === 'old' ? keptVersion(folder) : undefined;
-    const version = kept ?? (await gitVersion(folder, to, options));
+    const version = await findBaselineVersion(folder, to, options);
     onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);
   }
@@ -210,69 +208,4 @@ async function failedControls(options: SuiteBasis, startedAt: Date): Promise<Eva
   ];
   if (!isPartial && controls.every(({ isKept }) => isKept)) return undefined;
   return finishReport(startedAt, { isPartial, results, trigger: makeTriggerReport({ trials: [], controls }) });
-}
-
-/** A folder with the same base name as that of the skill, and a description of the version for messages. */
-type BaselineVersion = Readonly<Record<'folder' | 'from', string>>;
-
-function keptVersion(skill: string): BaselineVersion | undefined {
-  try {
-    const held = openRootHandle(path.dirname(skill), { create: false });
-    try {
-      const [newest] = listBackups(held, 'previous', path.basename(skill));
-      return newest === undefined ? undefined : { folder: newest.path, from: `the version from ${newest.at}` };
-    } finally {
-      closeRootHandle(held);
-    }
-  } catch (error) {
-    // Nothing was installed in this root.
-    if (isSystemError(error) || findRefusal(error) !== undefined) return undefined;
-    throw error;
-  }
-}
-
-/** `old` stands for HEAD. Throws `input/invalid` if there is no such version. `to` is an unused folder. */
-async function gitVersion(skill: string, to: string, options: EvaluateOptions): Promise<BaselineVersion> {
-  const { baseline = 'old', home = to, env = {}, signal } = options;
-  const noVersion = (why: string): SkillError =>
-    invalidInput(
-      `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
-      'a previous or committed version',
-      'pass --baseline REF with a git revision, or --baseline none',
-    );
-  const real = realPath(skill);
-  const ref = baseline === 'old' ? 'HEAD' : baseline;
-  const top = await gitOutput(['rev-parse', '--show-toplevel'], real, options);
-  if (top === undefined) throw noVersion('the skill is not in a git repository');
-  const revision = await gitOutput(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
-  if (revision === undefined) throw noVersion(`git has no revision ${quoted(ref)}`);
-  makeFolders(to);
-  const folder = path.relative(top, real).split(path.sep).join('/') || undefined;
-  const extract = (): never => {
-    throw new TypeError('a git source is never extracted');
-  };
-  const source = { type: 'git', url: pathToFileURL(top).href, ref: revision, folder } as const;
-  const brought = await stageSource(source, { to, cwd: to, home, env, signal, extract });
-  if (isRefusal(brought)) throw noVersion(brought.message);
-  const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];
-  if (found === undefined) throw noVersion(`the revision ${quoted(ref)} does not contain the skill`);
-  return { folder: found.path, from: `${ref} (${revision.slice(0, 12)})` };
-}
-
-const GIT_MS = 30_000;
-
-async function gitOutput(
-  args: readonly string[],
-  cwd: string,
-  { env = {}, signal }: EvaluateOptions,
-): Promise<string | undefined> {
-  const variables = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
-  const { exitCode, output } = await runProgram({
-    argv: ['git', '-c', 'core.fsmonitor=false', ...args],
-    cwd,
-    env: { ...Object.fromEntries(variables.map(([name, value]) => [name, value ?? ''])), LC_ALL: 'C' },
-    timeoutMs: GIT_MS,
-    signal,
-  });
-  return exitCode === 0 ? output.toString('utf8').trim() : undefined;
 }

@@ -1,16 +1,14 @@
 import { timerMs } from '#platform';
-import { isObject } from '#core';
-import { ModelProblem, shownWords, type HideSecrets } from './problem.ts';
+import { isObject, problemError, raise, type SkillError } from '#core';
+import { findModelProblem, modelProblem, shownWords, type HideSecrets, type ModelProblem } from './problem.ts';
 import { readRetryAfter } from './retry.ts';
 
 export interface AnswerLimits {
   /** From the request to the first byte of the answer. Without streaming this covers the whole generation. */
   readonly firstByteMs: number;
-  /** Between two chunks of an answer. */
   readonly silenceMs: number;
   /** For one whole attempt, so that an endless stream is stopped. */
   readonly attemptMs: number;
-  /** The limit for text and tool inputs together. */
   readonly maxAnswerBytes: number;
 }
 
@@ -25,7 +23,6 @@ export const ANSWER_LIMITS: AnswerLimits = {
 export interface GuardedFetch {
   readonly fetch: typeof fetch;
   readonly problem: () => ModelProblem | undefined;
-  /** Closes open connections. */
   readonly end: () => void;
 }
 
@@ -33,7 +30,6 @@ export interface GuardOptions {
   readonly limits: AnswerLimits;
   readonly hide: HideSecrets;
   readonly now: () => number;
-  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -51,10 +47,11 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   const stop = new AbortController();
   let problem: ModelProblem | undefined;
   let silence: NodeJS.Timeout | undefined;
-  const fail = (found: ModelProblem): ModelProblem => {
+  const fail = (found: ModelProblem): SkillError => {
     problem ??= found;
-    stop.abort(problem);
-    return problem;
+    const error = problemError(problem);
+    stop.abort(error);
+    return error;
   };
   const expectWithin = (ms: number, sentence: string): void => {
     clearTimeout(silence);
@@ -67,7 +64,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   const end = (): void => {
     clearTimeout(silence);
     clearTimeout(whole);
-    stop.abort(new ModelProblem('the attempt has ended'));
+    stop.abort(problemError(modelProblem('the attempt has ended')));
   };
 
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -76,7 +73,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     try {
       const response = await (options.fetch ?? fetch)(input, { ...init, redirect: 'manual', signal });
       const refusal = await findResponseProblem(response, options);
-      if (refusal !== undefined) throw refusal;
+      if (refusal !== undefined) raise(refusal);
       return guarded(response, {
         limits,
         onPiece: () => expectWithin(limits.silenceMs, 'the answer stalled: no data within'),
@@ -85,7 +82,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
       });
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
-      throw fail(error instanceof ModelProblem ? error : connectionProblem(error, readOrigin(input)));
+      throw fail(findModelProblem(error) ?? connectionProblem(error, readOrigin(input)));
     }
   };
   return { fetch: send, problem: () => problem, end };
@@ -95,7 +92,7 @@ interface BodyGuard {
   readonly limits: AnswerLimits;
   readonly onPiece: () => void;
   readonly onEnd: () => void;
-  readonly fail: (problem: ModelProblem) => ModelProblem;
+  readonly fail: (problem: ModelProblem) => SkillError;
 }
 
 /** Returns the response with a body that is counted and timed while it arrives. */
@@ -120,10 +117,10 @@ function guarded(response: Response, { limits, onPiece, onEnd, fail }: BodyGuard
         bytes += value.length;
         const lineEnd = value.lastIndexOf(NEW_LINE);
         line = lineEnd === -1 ? line + value.length : value.length - lineEnd - 1;
-        if (bytes > maxBytes || line > maxLine) throw tooLarge(limits);
+        if (bytes > maxBytes || line > maxLine) raise(tooLarge(limits));
         controller.enqueue(value);
       } catch (error) {
-        controller.error(fail(error instanceof ModelProblem ? error : brokenOff(error)));
+        controller.error(fail(findModelProblem(error) ?? brokenOff(error)));
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -132,18 +129,17 @@ function guarded(response: Response, { limits, onPiece, onEnd, fail }: BodyGuard
 }
 
 export function tooLarge({ maxAnswerBytes }: AnswerLimits): ModelProblem {
-  return new ModelProblem(`the answer exceeds ${String(maxAnswerBytes)} bytes and was cut off`, {
+  return modelProblem(`the answer exceeds ${String(maxAnswerBytes)} bytes and was cut off`, {
     hint: 'ask for less, or set a limit for output tokens',
   });
 }
 
 function tooSlow(sentence: string, ms: number): ModelProblem {
-  return new ModelProblem(`${sentence} ${String(ms / 1000)} s`, {
+  return modelProblem(`${sentence} ${String(ms / 1000)} s`, {
     hint: 'check whether the server is still working; a smaller model or a shorter request is faster',
   });
 }
 
-/** Limits for reading the body of an error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const ERROR_MS = 5_000;
 
@@ -154,13 +150,13 @@ async function findResponseProblem(
   const { status, headers } = response;
   if (response.ok) {
     if (headers.get('content-type')?.includes('text/html') !== true) return undefined;
-    return new ModelProblem('the server answered with a web page instead of a model response', {
+    return modelProblem('the server answered with a web page instead of a model response', {
       status,
       hint: 'check the base URL; it often ends in /v1',
     });
   }
   if (status >= 300 && status < 400)
-    return new ModelProblem(`the server answered ${String(status)} with a redirect, which is not followed`, {
+    return modelProblem(`the server answered ${String(status)} with a redirect, which is not followed`, {
       status,
       hint: 'set the final base URL',
     });
@@ -171,7 +167,7 @@ async function findResponseProblem(
       : shownWords(errorText(await startOfBody(response, Math.min(ERROR_MS, limits.silenceMs))), hide);
   const retryAfterMs = readRetryAfter(headers, now());
   const wish = retryAfterMs === undefined ? '' : ` and asks to wait ${String(Math.ceil(retryAfterMs / 1000))} s`;
-  return new ModelProblem(`the server answered ${String(status)}${wish}${words === '' ? '' : `: ${words}`}`, {
+  return modelProblem(`the server answered ${String(status)}${wish}${words === '' ? '' : `: ${words}`}`, {
     status,
     hint: hintFor(status),
     isRetryable: isPassing(status),
@@ -234,11 +230,11 @@ const PASSING: ReadonlySet<string> = new Set(
 function connectionProblem(error: unknown, server: string): ModelProblem {
   const code = readErrorCode(error);
   if (UNREACHABLE.has(code))
-    return new ModelProblem(`no server responds at ${server} (${code})`, {
-      isUnavailable: true,
+    return modelProblem(`no server responds at ${server} (${code})`, {
+      code: 'model/unavailable',
       hint: 'start the server, or check the base URL',
     });
-  return new ModelProblem(`the connection to ${server} failed${code === '' ? '' : ` (${code})`}`, {
+  return modelProblem(`the connection to ${server} failed${code === '' ? '' : ` (${code})`}`, {
     isRetryable: PASSING.has(code),
     hint: 'check that the server is running and that the base URL is correct',
   });
@@ -246,7 +242,7 @@ function connectionProblem(error: unknown, server: string): ModelProblem {
 
 function brokenOff(error: unknown): ModelProblem {
   const code = readErrorCode(error);
-  return new ModelProblem(`the connection broke in the middle of the answer${code === '' ? '' : ` (${code})`}`, {
+  return modelProblem(`the connection broke in the middle of the answer${code === '' ? '' : ` (${code})`}`, {
     isRetryable: true,
   });
 }

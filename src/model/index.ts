@@ -7,8 +7,6 @@ export { findModel } from './auto.ts';
 
 // Models without a key: rules, scripts and recordings.
 export { openRules } from './rules/rules.ts';
-export { fillQuickstart, findQuickstart } from './rules/quickstart.ts';
-export { openScripted } from './scripted/scripted.ts';
-export { toScriptedTurns } from './scripted/scripted-file.ts';
+export { quickstartWith } from './rules/quickstart.ts';
+export { openScript } from './scripted/scripted-file.ts';
 export { recordCassette, replayCassette } from './cassette/cassette.ts';
-export { readCassette } from './cassette/cassette-file.ts';

@@ -1,6 +1,6 @@
-import { isObject, printable } from '#core';
+import { isObject, printable, raise, toProblem } from '#core';
 import { ANSWER_LIMITS, guardedFetch } from './guarded-fetch.ts';
-import { ModelProblem, hideSecrets } from './problem.ts';
+import { hideSecrets, isModelProblem, modelProblem } from './problem.ts';
 
 export const LOCAL_PROVIDERS = ['ollama', 'lmstudio', 'llamacpp'] as const;
 export type LocalProvider = (typeof LOCAL_PROVIDERS)[number];
@@ -15,19 +15,16 @@ export interface ServedModel {
   readonly contextWindow?: number;
 }
 
-/** The result of probing a server. */
 export type ServerProbe =
   | { readonly type: 'found'; readonly address: string; readonly models: readonly ServedModel[] }
   | { readonly type: 'missing'; readonly address: string; readonly reason: string };
 
 export interface LookOptions {
   readonly signal: AbortSignal;
-  /** The timeout for each request in milliseconds (default: 600). */
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The default addresses of the servers. */
 const USUAL_ADDRESSES: Readonly<Record<LocalProvider, string>> = {
   ollama: 'http://127.0.0.1:11434',
   lmstudio: 'http://127.0.0.1:1234',
@@ -66,12 +63,11 @@ export async function probeServer(
     return { type: 'found', address, models };
   } catch (error) {
     options.signal.throwIfAborted();
-    if (!(error instanceof ModelProblem)) throw error;
-    return { type: 'missing', address, reason: error.message };
+    return { type: 'missing', address, reason: toProblem(error, isModelProblem).message };
   }
 }
 
-/** Returns the models that an OpenAI-compatible server lists. Throws `ModelProblem`. */
+/** Returns the models that an OpenAI-compatible server lists. Raises a `ModelProblem`. */
 export async function servedModels(baseUrl: string, options: LookOptions): Promise<readonly ServedModel[]> {
   const rows = readRows(await readJson(`${baseUrl}/models`, options), 'data') ?? [];
   return rows.flatMap((row) => named(row['id']));
@@ -148,10 +144,9 @@ async function readJson(url: string, { signal, timeoutMs = LOOK_MS, headers = {}
     return JSON.parse(await response.text());
   } catch (error) {
     signal.throwIfAborted();
-    throw (
-      guard.problem() ??
-      (error instanceof SyntaxError ? new ModelProblem(`${new URL(url).origin} did not return JSON`) : error)
-    );
+    const problem = guard.problem();
+    if (problem === undefined && !(error instanceof SyntaxError)) throw error;
+    return raise(problem ?? modelProblem(`${new URL(url).origin} did not return JSON`));
   } finally {
     guard.end();
   }

@@ -1,29 +1,27 @@
-import { printable, SkillError, sliceStart } from '#core';
+import { isSkillError, printable, SkillError, sliceStart, type Problem } from '#core';
 
-/** The failure of a single request to a model, before the retry logic handles it. */
-export class ModelProblem extends Error {
-  override readonly name = 'ModelProblem';
-  readonly hint: string;
-  /** The HTTP status; 0 without a response. */
+/** The failure of a single request to a model, before the retry logic handles it. `model/unavailable`: the server cannot be reached. */
+export interface ModelProblem extends Problem<'model/failed' | 'model/unavailable'> {
   readonly status: number;
-  /** The same request may succeed later. */
   readonly isRetryable: boolean;
-  /** The server cannot be reached, in contrast to a server that returns an unusable answer. */
-  readonly isUnavailable: boolean;
-  /** How long the server asks to wait. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, facts: Partial<Omit<ModelProblem, 'name' | 'message' | 'stack' | 'cause'>> = {}) {
-    super(message);
-    this.hint = facts.hint ?? 'try again, or choose another model';
-    this.status = facts.status ?? 0;
-    this.isRetryable = facts.isRetryable ?? false;
-    this.isUnavailable = facts.isUnavailable ?? false;
-    this.retryAfterMs = facts.retryAfterMs;
-  }
+  readonly retryAfterMs?: number;
 }
 
-/** The limit for quoted text of a server. */
+export function modelProblem(message: string, facts: Partial<Omit<ModelProblem, 'message'>> = {}): ModelProblem {
+  const hint = 'try again, or choose another model';
+  return { code: 'model/failed', message, hint, status: 0, isRetryable: false, ...facts };
+}
+
+export function isModelProblem(problem: Problem): problem is ModelProblem {
+  return 'isRetryable' in problem;
+}
+
+/** The problem that a caught error carries; undefined for every other error. */
+export function findModelProblem(error: unknown): ModelProblem | undefined {
+  const raised = isSkillError(error) ? error.raised : undefined;
+  return raised !== undefined && isModelProblem(raised) ? raised : undefined;
+}
+
 const MAX_TEXT = 300;
 /** Shorter strings are not treated as secrets, because they occur by chance. */
 const MIN_SECRET = 6;
@@ -63,8 +61,8 @@ export function modelError(
 ): SkillError {
   const tried = retries === 0 ? '' : ` (tried ${String(retries + 1)} times)`;
   const message = hide(`${model}: ${problem.message}${tried}`);
-  const { hint, status, isRetryable } = problem;
-  return problem.isUnavailable
-    ? new SkillError({ code: 'model/unavailable', message, hint, data: { model, reasons: [hide(problem.message)] } })
-    : new SkillError({ code: 'model/failed', message, hint, data: { model, status, isRetryable } });
+  const { code, hint, status, isRetryable } = problem;
+  return code === 'model/unavailable'
+    ? new SkillError({ code, message, hint, data: { model, reasons: [hide(problem.message)] } })
+    : new SkillError({ code, message, hint, data: { model, status, isRetryable } });
 }

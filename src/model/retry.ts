@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ModelProblem } from './problem.ts';
+import { toProblem } from '#core';
+import { isModelProblem, type ModelProblem } from './problem.ts';
 
 export interface RetryPolicy {
-  /** Including the first attempt. */
   readonly maxAttempts: number;
   /** The delay before the second attempt; it doubles with each further attempt. */
   readonly firstWaitMs: number;
@@ -23,7 +23,6 @@ export const RETRY_POLICY: RetryPolicy = {
 /** Clock and random numbers, replaceable in tests. */
 export interface RetrySurroundings {
   readonly now: () => number;
-  /** In the range [0, 1). */
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -71,8 +70,7 @@ async function attempted<T>(
   try {
     return { type: 'done', value: await attempt() };
   } catch (error) {
-    if (!(error instanceof ModelProblem)) throw error;
-    return { type: 'gave-up', problem: error };
+    return { type: 'gave-up', problem: toProblem(error, isModelProblem) };
   }
 }
 
@@ -86,7 +84,6 @@ async function waited(ms: number, { surroundings, signal }: RetryOptions): Promi
   }
 }
 
-/** Returns undefined if there is no further attempt. */
 function nextWait(
   problem: ModelProblem,
   retries: number,
@@ -111,7 +108,6 @@ export function waitBefore(
   return retryAfterMs > maxWaitMs ? undefined : Math.max(retryAfterMs, own);
 }
 
-/** Larger values are ignored as invalid. */
 const MAX_SECONDS = 30 * 86_400;
 
 /** Parses `Retry-After` (seconds or a date) and OpenAI's `retry-after-ms`. Returns undefined for anything else. */

@@ -1,19 +1,17 @@
 /** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
 import path from 'node:path';
 
-import { findAgentBase } from './agents/agent-view.ts';
-import { checkPlaces } from './agents/check-places.ts';
-import type { PlacementKind, Unplaced } from './agents/place-skills.ts';
-import { placeRequests, type PlaceTarget } from './agents/place-targets.ts';
-import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
-import { quoted } from '#core';
+import { findAgentBase } from './agents/agents.ts';
+import { checkCopies } from './agents/lock-places.ts';
+import { requestChanges, type AgentTarget } from './agents/place-targets.ts';
+import { isRefusal, packRefusal, refused, type PackRefusal } from './problems.ts';
+import { quoted, type Surroundings } from '#core';
 import { isPresent } from '#platform';
 import type { SkillBackup } from './root/skill-backups.ts';
-import { withRoot, type OpenRoot } from './root/open-root.ts';
-import type { PackSettings } from './pack-settings.ts';
+import { inRoot, type ChangeOutcome, type OpenRoot } from './root/open-root.ts';
 
 export interface ChangeOptions {
-  readonly settings: Pick<PackSettings, 'root'> & Partial<Pick<PackSettings, 'surroundings'>>;
+  readonly settings: { readonly root: string; readonly surroundings?: Surroundings };
   readonly dryRun?: boolean;
   /** Gets a description of the change. The change is made only if it resolves to true. */
   readonly confirm: (what: string) => Promise<boolean>;
@@ -21,22 +19,16 @@ export interface ChangeOptions {
   readonly onNote?: (note: string) => void;
 }
 
-export interface Changed {
+export interface Changed extends ChangeOutcome {
   readonly type: 'changed';
   readonly root: string;
   readonly names: readonly string[];
-  /** Links and copies for agents that could not be made or removed. */
-  readonly unplaced: readonly Unplaced[];
-  /** Backups of the skills that were moved out of the root. */
-  readonly kept: readonly SkillBackup[];
-  readonly notes: readonly string[];
-  readonly isDone: boolean;
 }
 
 export interface UninstallOptions extends ChangeOptions {
   readonly names: readonly string[] | 'all';
   /** Only removes the links and copies of these agents; the skills stay. */
-  readonly targets?: readonly PlaceTarget[];
+  readonly targets?: readonly AgentTarget[];
   /** Deletes the skills instead of moving them to the trash. */
   readonly purge?: boolean;
   /** Also removes named skills that were placed by hand. */
@@ -48,17 +40,13 @@ export async function uninstallSkills(options: UninstallOptions): Promise<Change
   const { purge = false, force = false, targets } = options;
   return await inRoot(options, async (root) => {
     const names = options.names === 'all' ? [...root.lock.skills.keys()] : [...new Set(options.names)];
-    const needed = targets === undefined ? neededBy(root, names) : undefined;
-    if (needed !== undefined) return needed;
+    if (targets === undefined) refuseNeeded(root, names);
     const changes = names.map((name) => ({ type: 'remove', name, to: purge ? 'nowhere' : 'trash', force }) as const);
     const [refusal] = root.refusals(changes).values();
     if (refusal !== undefined) return refusal;
     if (targets !== undefined) return await unlink(root, options, names, targets);
     const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}`;
-    return await change(root, options, names, {
-      what,
-      act: (commit) => root.commit(changes, commit),
-    });
+    return await change(root, options, names, { what, act: (signal) => root.commit(changes, { signal }) });
   });
 }
 
@@ -67,82 +55,45 @@ async function unlink(
   root: OpenRoot,
   options: UninstallOptions,
   names: readonly string[],
-  targets: readonly PlaceTarget[],
+  targets: readonly AgentTarget[],
 ): Promise<Changed | PackRefusal> {
   const own = targets.find(({ isRoot }) => isRoot);
   if (own !== undefined)
-    return {
-      ...packRefusal('install/agent', `${own.agents.join(', ') || 'the root'} reads ${quoted(root.path, 200)} itself`),
-      hint: 'uninstall the skill for every agent: run the command without --agent',
-    };
-  const kindOf = (folder: string, name: string): PlacementKind =>
-    root.lock.skills.get(name)?.copies?.includes(folder) === true ? 'copy' : 'link';
+    return packRefusal(
+      'install/agent',
+      `${own.agents.join(', ') || 'the root'} reads ${quoted(root.path, 200)} itself`,
+      {
+        hint: 'uninstall the skill for every agent: run the command without --agent',
+      },
+    );
   const who = targets.flatMap(({ agents }) => agents).join(', ');
   const there = names.filter((name) => targets.some(({ folder }) => isPresent(path.join(folder, name))));
   const absent = names.filter((name) => !there.includes(name)).map((name) => `${name} is not in the folder of ${who}`);
   if (there.length === 0)
     return { type: 'changed', root: root.path, names: [], kept: [], notes: absent, unplaced: [], isDone: true };
-  const places = placeRequests(targets, { remove: names }, { root: root.path, kind: 'link' }).flatMap((place) =>
-    names.map((name) => ({ ...place, kind: kindOf(place.folder, name), remove: [name] })),
+  const places = requestChanges(targets, { remove: names }, { root: root.path, kind: 'link' }).flatMap((place) =>
+    names.map((name) => {
+      const isCopy = root.lock.skills.get(name)?.copies?.includes(place.folder) === true;
+      return { ...place, kind: isCopy ? ('copy' as const) : ('link' as const), remove: [name] };
+    }),
   );
   const done = await change(root, options, there, {
     what: `remove for ${who}: ${there.join(', ')}`,
-    act: (commit) => root.commit([], { ...commit, places }),
+    act: (signal) => root.commit([], { signal, places }),
   });
   if (isRefusal(done)) return done;
   const kept = new Set(done.unplaced.map(({ name }) => name));
   return { ...done, names: there.filter((name) => !kept.has(name)), notes: [...done.notes, ...absent] };
 }
 
-function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undefined {
+function refuseNeeded(root: OpenRoot, names: readonly string[]): void {
   for (const { name, requires = [] } of root.lock.skills.values()) {
     const need = names.includes(name) ? undefined : requires.find((required) => names.includes(required));
     if (need !== undefined)
-      return {
-        ...packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}`),
+      throw refused('requires/missing', `${quoted(name)} needs ${quoted(need)}`, {
         hint: `uninstall both, or keep both: skillwright uninstall ${need} ${name}`,
-      };
+      });
   }
-  return undefined;
-}
-
-/** Restores the newest backup of every skill in the trash that is not installed. */
-export async function restoreAll(options: ChangeOptions): Promise<Changed | PackRefusal> {
-  return await inRoot(options, async (root) => {
-    const names = [...new Set(root.trash().map(({ name }) => name))].filter((name) => !root.lock.skills.has(name));
-    if (names.length === 0) return packRefusal('install/trash', 'the trash has no skill that is not installed');
-    const taken = refuseOccupiedFolder(root, options, names);
-    if (taken !== undefined) return taken;
-    return await change(root, options, names, {
-      what: `restore ${names.join(', ')}`,
-      act: (commit) =>
-        root.restore(
-          names.map((name) => ({ name })),
-          commit,
-        ),
-      hintFor: restoreHint,
-    });
-  });
-}
-
-/** Refuses to restore a skill if a file that skillwright did not create is where its link or copy belongs: the lock would forget that location. */
-function refuseOccupiedFolder(
-  root: OpenRoot,
-  { settings: { surroundings = { cwd: root.path, home: undefined, env: {} } } }: ChangeOptions,
-  names: readonly string[],
-  id?: string,
-): PackRefusal | undefined {
-  const base = findAgentBase(root.path, surroundings);
-  const taken = names
-    .filter((name) => !root.lock.skills.has(name))
-    .flatMap((name) => root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id)) ?? [])
-    .flatMap(({ lock }) => (lock === undefined ? [] : checkPlaces(lock, root.path, base)))
-    .find(({ status }) => status === 'changed' || status === 'edited');
-  if (taken === undefined) return undefined;
-  const why =
-    taken.status === 'edited' ? 'was edited after it was copied' : 'exists and was not created by skillwright';
-  const message = `${quoted(taken.path, 200)} ${why}, so ${quoted(taken.name)} was not restored`;
-  return { ...packRefusal('install/agent', message), hint: 'move it away and run the command again' };
 }
 
 export interface RestoreSkillOptions extends ChangeOptions {
@@ -153,19 +104,55 @@ export interface RestoreSkillOptions extends ChangeOptions {
   readonly force?: boolean;
 }
 
-/** Restores a skill from the trash, with its links for agents. */
-export async function restoreSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
+/** Restores a skill from the trash, with its links for agents. Without `name`, every skill of the trash that is not installed. */
+export async function restoreSkills(
+  options: Omit<RestoreSkillOptions, 'name'> & { readonly name?: string },
+): Promise<Changed | PackRefusal> {
   const { name, id, force = false } = options;
   return await inRoot(options, async (root) => {
-    const found = root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id));
-    if (found === undefined) return packRefusal('install/trash', `${quoted(name)} is not in the trash`);
-    const taken = refuseOccupiedFolder(root, options, [name], found.id);
-    if (taken !== undefined) return taken;
-    return await change(root, options, [name], {
-      what: `restore ${name}, removed on ${found.at}`,
-      act: (commit) => root.restore([{ name, id: found.id, existing: force ? 'replace' : 'refuse' }], commit),
+    const trash = root.backups('trash');
+    const newest = trash.filter((kept, at) => trash.findIndex((other) => other.name === kept.name) === at);
+    const chosen =
+      name === undefined
+        ? newest.filter((kept) => !root.lock.skills.has(kept.name))
+        : trash.filter((kept) => kept.name === name && (id === undefined || kept.id === id)).slice(0, 1);
+    const [first] = chosen;
+    if (first === undefined)
+      return packRefusal(
+        'install/trash',
+        name === undefined ? 'the trash has no skill that is not installed' : `${quoted(name)} is not in the trash`,
+      );
+    refuseOccupiedFolder(root, options, chosen);
+    const names = chosen.map((kept) => kept.name);
+    return await change(root, options, names, {
+      what: name === undefined ? `restore ${names.join(', ')}` : `restore ${name}, removed on ${first.at}`,
+      act: (signal) => root.restore(chosen, { signal, existing: force ? 'replace' : 'refuse' }),
       hintFor: restoreHint,
     });
+  });
+}
+
+/** Restores a skill from the trash, with its links for agents. */
+export async function restoreSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
+  return await restoreSkills(options);
+}
+
+/** Refuses to restore a skill if a file that skillwright did not create is where its link or copy belongs: the lock would forget that location. */
+function refuseOccupiedFolder(
+  root: OpenRoot,
+  { settings: { surroundings = { cwd: root.path, home: undefined, env: {} } } }: ChangeOptions,
+  chosen: readonly SkillBackup[],
+): void {
+  const base = findAgentBase(root.path, surroundings);
+  const taken = chosen
+    .filter(({ name }) => !root.lock.skills.has(name))
+    .flatMap(({ lock }) => (lock === undefined ? [] : checkCopies(lock, root.path, base)))
+    .find(({ status }) => status === 'changed' || status === 'edited');
+  if (taken === undefined) return;
+  const why =
+    taken.status === 'edited' ? 'was edited after it was copied' : 'exists and was not created by skillwright';
+  throw refused('install/agent', `${quoted(taken.path, 200)} ${why}, so ${quoted(taken.name)} was not restored`, {
+    hint: 'move it away and run the command again',
   });
 }
 
@@ -173,11 +160,11 @@ export async function restoreSkill(options: RestoreSkillOptions): Promise<Change
 export async function rollbackSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
   const { name, id } = options;
   return await inRoot(options, async (root) => {
-    const found = root.versions(name).find((kept) => id === undefined || kept.id === id);
+    const found = root.backups('previous', name).find((kept) => id === undefined || kept.id === id);
     if (found === undefined) return packRefusal('install/trash', `there is no earlier version of ${quoted(name)}`);
     return await change(root, options, [name], {
       what: `roll ${name} back to ${found.lock?.version ?? 'the version'} from before ${found.at}`,
-      act: (commit) => root.rollback({ name, id: found.id }, commit),
+      act: (signal) => root.rollback(found, { signal }),
     });
   });
 }
@@ -194,7 +181,7 @@ interface Work {
   readonly what: string;
   /** The hint for a refusal of this command, where it differs. */
   readonly hintFor?: (refusal: PackRefusal) => string | undefined;
-  readonly act: (options: { readonly signal?: AbortSignal }) => ReturnType<OpenRoot['commit']>;
+  readonly act: (signal: AbortSignal | undefined) => Promise<Omit<ChangeOutcome, 'isDone'> | PackRefusal>;
 }
 
 async function change(
@@ -206,7 +193,7 @@ async function change(
   const done = { type: 'changed', root: root.path, names, kept: [], notes: [], unplaced: [] } as const;
   if (dryRun === true) return { ...done, notes: [`would ${what}`], isDone: false };
   if ((await confirm(what)) !== true) return packRefusal('install/refused', 'not confirmed: nothing was changed');
-  const committed = await act(signal === undefined ? {} : { signal });
+  const committed = await act(signal);
   if (isRefusal(committed)) {
     const hint = hintFor?.(committed);
     return hint === undefined ? committed : { ...committed, hint, allow: '--force' };
@@ -215,33 +202,26 @@ async function change(
   return { ...done, kept, notes, unplaced, isDone: true };
 }
 
-async function inRoot<T>(
-  { settings, signal, onNote }: ChangeOptions,
-  act: (root: OpenRoot) => Promise<T | PackRefusal>,
-): Promise<T | PackRefusal> {
-  return await withRoot(settings.root, { signal, onRecovered: ({ message }) => onNote?.(message) }, act);
-}
-
 /** Lists the trash of a root, or the earlier versions of one skill. Changes nothing. */
 export async function listSkillBackups(
   options: Omit<ChangeOptions, 'confirm'>,
   part: 'trash' | { readonly versionsOf: string },
 ): Promise<readonly SkillBackup[] | PackRefusal> {
-  return await inRoot({ ...options, confirm: async () => false }, async (root) =>
-    part === 'trash' ? root.trash() : root.versions(part.versionsOf),
+  return await inRoot(options, (root) =>
+    Promise.resolve(part === 'trash' ? root.backups('trash') : root.backups('previous', part.versionsOf)),
   );
 }
 
 /** Deletes everything in the trash. */
 export async function emptyTrash(options: ChangeOptions): Promise<Changed | PackRefusal> {
   return await inRoot(options, async (root) => {
-    const names = root.trash().map(({ name }) => name);
+    const names = root.backups('trash').map(({ name }) => name);
     const done = { type: 'changed', root: root.path, names, kept: [], notes: [], unplaced: [] } as const;
     const what = `delete permanently: ${names.join(', ')}`;
     if (options.dryRun === true) return { ...done, notes: names.length === 0 ? [] : [`would ${what}`], isDone: false };
     if (names.length > 0 && (await options.confirm(what)) !== true)
       return packRefusal('install/refused', 'not confirmed: nothing was changed');
-    await root.purge('trash');
+    await root.emptyTrash();
     return { ...done, isDone: true };
   });
 }

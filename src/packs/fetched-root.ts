@@ -9,11 +9,10 @@ import path from 'node:path';
 import type { RootServices } from '#runtime';
 import { quoted } from '#core';
 import { isSystemError, removeTree, sha256 } from '#platform';
-import { extractArchive } from './inspect/stage-pack.ts';
+import { extractArchive, stageSource } from './inspect/stage-pack.ts';
 import { isRefusal, type PackRefusal } from './problems.ts';
-import { readAddress } from './sources/source-address.ts';
+import { readAddress } from './sources/source-text.ts';
 import type { PackSource, StagedSource } from './sources/source.ts';
-import { stageSource } from './sources/stage-source.ts';
 
 type FetchOptions = Parameters<RootServices['fetch']>[1];
 

@@ -1,70 +1,58 @@
 /**
- * The public names of packs.
+ * Packs: installs, updates, verifies, removes, packs and publishes skills. Never runs their code. Everything that changes a root goes through
+ * `root/open-root.ts`, which makes it atomic; read `install.ts` first, then `root/commit.ts`.
  */
 
-export { AGENTS, SHARED_FOLDER } from './agents/agent-table.ts';
-export { findAgentBase, agentBases, listFolderAgents, brokenLinks, openAgentView } from './agents/agent-view.ts';
-export { detectAgents, type AgentBase } from './agents/agents.ts';
-export { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
-export type { Unplaced } from './agents/place-skills.ts';
-export { placeTargets, targetsInUse, type PlaceTarget, type PlannedPlace } from './agents/place-targets.ts';
-export { ALL_AGENTS, readAgents } from './agents/read-agents.ts';
-export { indexSource, type IndexedSource } from './browse/index-source.ts';
-export type { AvailableResult, AvailableResults } from './browse/search-sources.ts';
-export type { AvailableSkill, SourceIndex } from './browse/source-index.ts';
-export { openSourceStore, type SourceStore } from './browse/source-store.ts';
+// Which root, and which rules; every other function gets these settings.
+export { packSettings, skillsFolder, type PackSettings } from './pack-settings.ts';
+
+// What cannot be done is a value, or is thrown by functions that say so.
+export { accepted, isNotAllowed, packRefusal } from './problems.ts';
+
+// A runtime that completes interrupted installs.
+export { createRuntime } from './open-runtime.ts';
+
+// Installing, and what is installed.
+export { installSkills, type Installed } from './install.ts';
+export { restoreLock } from './lock/restore-lock.ts';
+export { importSkills } from './lock/import-skills.ts';
+export { findLockedSkill } from './lock/lock-file.ts';
+export { listLocked } from './lock/locked-skills.ts';
+export { settleTrust } from './trust-confirmed.ts';
+
+// Removing skills, and bringing them back.
 export {
   emptyTrash,
   listSkillBackups,
-  restoreAll,
-  restoreSkill,
+  restoreSkills,
   rollbackSkill,
   uninstallSkills,
   type Changed,
 } from './change-root.ts';
-export type { InspectedSkill } from './inspect/inspect-skill.ts';
-export type { RefusedSkill } from './inspect/verdicts.ts';
-export {
-  installSkills,
-  type InstallPlan,
-  type InstallProgress,
-  type Installed,
-  type PlannedSkill,
-  type SkillChoice,
-  type SkillOffer,
-} from './install.ts';
-export type { ForeignSkill } from './lock/foreign-lock.ts';
-export { readLock } from './lock/lock-file.ts';
-export type { LockedSkill } from './lock/lock.ts';
-export { readForeignInstall } from './lock/read-foreign.ts';
-export { restoreLock } from './lock/restore-lock.ts';
-export { createRuntime } from './open-runtime.ts';
-export { packSettings, type PackSettings } from './pack-settings.ts';
-export type { BuiltPack } from './pack/build-pack.ts';
-export { packName, packSkills, skillsToPack, type SkillToPack } from './pack/pack.ts';
-export { readManifestOfPack, readPackManifest } from './pack/read-pack-manifest.ts';
-export { sbomOfRoot } from './pack/sbom-of-root.ts';
-export { formatSbom } from './pack/sbom.ts';
-export { PACK_PROBLEMS, findRefusal, isNotAllowed, isRefusal, packRefusal, type PackRefusal } from './problems.ts';
-export { needsRecovery, recoverRoot } from './root/open-root.ts';
-export { closeRootHandle, openRootHandle } from './root/root-paths.ts';
-export { listBackups, type SkillBackup } from './root/skill-backups.ts';
-export { openKeyFile, openPinnedKeys, writeNewKey, type PinnedKey } from './sign/keys.ts';
-export { parsePublicKey, publicKeyLine } from './sign/minisign.ts';
-export type { SigningKey } from './sign/secret-key.ts';
-export { SIGNATURE_SUFFIX, signPack } from './sign/sign.ts';
-export { formatPackComment } from './sign/signed-comment.ts';
-export { buildSite, type BuiltSite } from './site/build-site.ts';
-export { olderFolder, skillsFolder } from './skills-folder.ts';
-export { runProgram } from './sources/run-program.ts';
-export { stageSource } from './sources/stage-source.ts';
-export { findUntrusted, trustArriving, trustConfirmed } from './trust-confirmed.ts';
-export { conflictsIn } from './update/apply-update.ts';
-export { findOutdated, type OutdatedSkill } from './update/outdated.ts';
-export type { UpdateMode } from './update/update-plan.ts';
-export { untrustedNote, type ChangedSkill, type SkillUpdate } from './update/update-skill.ts';
-export { conflictLines, countUpdate, updateLines } from './update/update-text.ts';
-export { isChanged, updateSkills, type Updated } from './update/update.ts';
-export { verifyPack, type VerifiedPack } from './verify-pack.ts';
-export { verifyRoot, type VerifiedSkill } from './verify-root.ts';
-export { refuseExisting, writeWholeText } from './whole-file.ts';
+export { findBaselineVersion } from './root/baseline-version.ts';
+
+// Newer versions.
+export { findOutdated } from './update/outdated.ts';
+export { updateSkills, type Updated } from './update/update.ts';
+export { updateLines } from './update/update-text.ts';
+
+// Folders of other agents.
+export { findProjectFolder } from './agents/agent-table.ts';
+export { openAgentFolders } from './agents/agents.ts';
+export { checkAgentFolders } from './agents/lock-places.ts';
+export { findTargets } from './agents/place-targets.ts';
+
+// Verifying what is installed, and packs.
+export { verifyPack } from './verify-pack.ts';
+export { verifyInstalled } from './verify-root.ts';
+
+// Publishing skills.
+export { packWords } from './pack/pack.ts';
+export { writeSbom } from './pack/sbom.ts';
+export { openPinnedKeys, writeNewKey } from './sign/keys.ts';
+export { signPackFile } from './sign/sign.ts';
+export { buildSite } from './site/build-site.ts';
+
+// Sources whose skills are not installed.
+export { addSource, updateSource } from './browse/index-source.ts';
+export { openSourceStore } from './browse/source-store.ts';

@@ -4,25 +4,31 @@
  */
 import path from 'node:path';
 
-import { compareText, quoted } from '#core';
-import type { PlacementKind, Unplaced } from './agents/place-skills.ts';
-import { placeRequests, planPlace, type PlaceTarget, type PlannedPlace } from './agents/place-targets.ts';
-import type { LockFile, LockedSkill } from './lock/lock.ts';
+import { compareText, problemError, quoted } from '#core';
+import { differenceFrom } from './agents/copies.ts';
+import {
+  detectedTargets,
+  planTarget,
+  requestChanges,
+  type AgentTarget,
+  type PlannedTarget,
+} from './agents/place-targets.ts';
 import { openNameCheck } from './inspect/confusable-name.ts';
-import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
+import type { InspectedSkill } from './inspect/inspect-skill.ts';
+import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.ts';
+import { sourceVerdicts, type RefusedSkill, type SourceVerdicts } from './inspect/verdicts.ts';
+import { lockTime, type LockFile, type LockedSkill } from './lock/lock-file.ts';
+import type { PackSettings } from './pack-settings.ts';
+import { accepted, isRefusal, refused, type PackRefusal } from './problems.ts';
+import type { CommitProgress } from './root/commit.ts';
+import { inRoot, type ChangeOutcome, type OpenRoot, type RootOptions } from './root/open-root.ts';
+import { mayReplace, type Existing, type PutChange } from './root/plan.ts';
+import type { BackgroundSync } from './root/sync.ts';
 import { sourceText } from './sources/source-text.ts';
 import type { ResolvedSource, StageProgress, StagedSource } from './sources/source.ts';
-import { withRoot, type Committed, type OpenRoot } from './root/open-root.ts';
-import type { BeforeCommit, CommitOptions, CommitProgress } from './root/commit.ts';
-import type { SkillBackup } from './root/skill-backups.ts';
-import { mayReplace, type Existing, type PutChange } from './root/plan.ts';
-import { VERSION } from '../version.ts';
-import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.ts';
-import type { InspectedSkill } from './inspect/inspect-skill.ts';
-import type { PackSettings } from './pack-settings.ts';
-import { sourceVerdicts, type RefusedSkill, type SourceVerdicts } from './inspect/verdicts.ts';
-import { differenceFrom } from './agents/foreign-copy.ts';
+import { trustArriving } from './trust-confirmed.ts';
 import { verifySkill } from './verify-root.ts';
+import { VERSION } from '../version.ts';
 
 export interface InstallProgress {
   readonly step: StageProgress['step'] | 'inspect' | CommitProgress['phase'];
@@ -30,8 +36,19 @@ export interface InstallProgress {
   readonly total?: number;
 }
 
-export interface InstallOptions {
+/** What the functions that fetch skills into a root have in common. */
+export interface FetchIntoRootOptions extends RootOptions {
   readonly settings: PackSettings;
+  readonly offline?: boolean;
+  readonly dryRun?: boolean;
+  /** Trusts the skills of a project right before they are moved in, so that a crash does not lose the user's consent. */
+  readonly trust?: boolean;
+  readonly onProgress?: (progress: InstallProgress) => void;
+  /** The time to record in the lock (default: now). */
+  readonly at?: Date;
+}
+
+export interface InstallOptions extends FetchIntoRootOptions {
   /** The source as the user typed it. */
   readonly source: string;
   /** Names of the skills to install, or their folders in the source (default: all of the source). */
@@ -42,10 +59,8 @@ export interface InstallOptions {
   readonly existing?: Existing;
   /** Accepts older versions and versions that are no longer signed. */
   readonly force?: boolean;
-  readonly offline?: boolean;
-  readonly dryRun?: boolean;
   /** Folders of agents in which the skills become visible. */
-  readonly targets?: readonly PlaceTarget[];
+  readonly targets?: readonly AgentTarget[];
   /** Copies the skills into these folders instead of linking them. */
   readonly copy?: boolean;
   /**
@@ -57,27 +72,22 @@ export interface InstallOptions {
   readonly takeOver?: boolean;
   /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
-  /** Called with the staged skills after the confirmation, right before they are installed. */
-  readonly beforeCommit?: BeforeCommit;
   /** Gets the plan if every skill is refused. */
   readonly onRefused?: (plan: InstallPlan) => void;
-  readonly onProgress?: (progress: InstallProgress) => void;
-  readonly onNote?: (note: string) => void;
-  readonly signal?: AbortSignal;
-  /** The time to record in the lock (default: now). */
-  readonly at?: Date;
 }
 
 export interface SkillOffer {
   readonly ready: readonly InspectedSkill[];
   readonly refused: readonly RefusedSkill[];
+  /** Folders of the agents in use here. A folder that cannot get links is reported when its agent is named. */
+  readonly targets: readonly AgentTarget[];
 }
 
 export interface SkillChoice {
   /** Folders of offered skills. */
   readonly folders: readonly string[];
   /** Replaces `targets`. */
-  readonly targets?: readonly PlaceTarget[];
+  readonly targets?: readonly AgentTarget[];
 }
 
 /** What an install would do, with a verdict per skill. */
@@ -95,7 +105,7 @@ export interface InstallPlan {
   /** Files of the source that are not installed, each with the reason. */
   readonly leftOut: readonly string[];
   /** What happens in the folders of agents. */
-  readonly places: readonly PlannedPlace[];
+  readonly places: readonly PlannedTarget[];
   readonly signedBy?: string;
 }
 
@@ -111,14 +121,9 @@ export interface PlannedSkill {
   readonly before?: LockedSkill;
 }
 
-export interface Installed {
+export interface Installed extends ChangeOutcome {
   readonly type: 'installed';
   readonly plan: InstallPlan;
-  readonly isDone: boolean;
-  readonly kept: readonly SkillBackup[];
-  readonly notes: readonly string[];
-  /** Links and copies for agents that could not be made. The skills are installed. */
-  readonly unplaced: readonly Unplaced[];
 }
 
 /**
@@ -126,41 +131,23 @@ export interface Installed {
  * installed. Rejects with the abort reason; the root is then unchanged.
  */
 export async function installSkills(options: InstallOptions): Promise<Installed | PackRefusal> {
-  const { settings, signal, onNote } = options;
+  const { settings, skills: names = [], dryRun, offline, signal, onProgress, onRefused } = options;
   const source = readTypedSource(options.source, settings);
   if (isRefusal(source)) return source;
-  return await withRoot(
-    settings.root,
-    {
-      create: true,
-      signal,
-      onRecovered: ({ message }) => onNote?.(message),
-    },
-    async (root) => {
-      const { skills: only = [] } = options;
-      const staged = await stagePack(source, {
-        settings,
-        to: root.staging(),
-        ...carried(options),
-        ...(only.length === 0 ? {} : { only }),
-      });
-      if (isRefusal(staged)) return staged;
-      const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
-      const backgroundSync = options.dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
-      const chosen = await inspectAndChoose(staged, root, options);
-      if (isRefusal(chosen)) return chosen;
-      const plan = planInstall({ ...staged, resolved }, root, chosen);
-      const nothing = nothingToInstall(plan);
-      if (nothing !== undefined) {
-        options.onRefused?.(plan);
-        return nothing;
-      }
-      return await applyPlan(plan, root, {
-        ...chosen.options,
-        backgroundSync,
-      });
-    },
-  );
+  const install = async (root: OpenRoot): Promise<Installed> => {
+    const only = names.length === 0 ? undefined : names;
+    const stage = { settings, to: root.staging(), only, offline, signal, onProgress };
+    const staged = accepted(await stagePack(source, stage));
+    const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
+    const backgroundSync = dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
+    const { verdicts, targets } = await inspectAndChoose(staged, root, options);
+    const plan = planInstall({ ...staged, resolved }, root, { verdicts, options: { ...options, targets } });
+    const nothing = nothingToInstall(plan);
+    if (nothing === undefined) return await applyPlan(plan, root, { ...options, targets }, backgroundSync);
+    onRefused?.(plan);
+    throw problemError(nothing);
+  };
+  return await inRoot(options, install, { create: true });
 }
 
 /** The approximate number of files that are not installed yet. */
@@ -171,52 +158,43 @@ function newFiles({ skills }: StagedSource, lock: LockFile): number {
 }
 
 interface ChosenSkills {
-  readonly type: 'chosen';
   readonly verdicts: SourceVerdicts;
-  readonly options: InstallOptions;
+  readonly targets: InstallOptions['targets'];
 }
 
 /** Inspects the skills, applies the policy and asks which of the skills to install. */
-async function inspectAndChoose(
-  staged: StagedSource,
-  root: OpenRoot,
-  options: InstallOptions,
-): Promise<ChosenSkills | PackRefusal> {
-  const { settings, signal, strict, onProgress, choose, skills: names = [] } = options;
+async function inspectAndChoose(staged: StagedSource, root: OpenRoot, options: InstallOptions): Promise<ChosenSkills> {
+  const { settings, signal, strict, force = false, onProgress, choose, targets, skills: names = [] } = options;
   const inspect = {
     settings,
     mode: strict === undefined ? settings.mode : strict ? 'strict' : 'lenient',
     checkName: openNameCheck([...root.lock.skills.keys()]),
     lock: root.lock,
-    force: options.force === true,
+    force,
     signal,
     onProgress: (done: number, total: number) => onProgress?.({ step: 'inspect', done, total }),
   } as const;
-  const all = await sourceVerdicts(staged, { ...inspect, names });
-  if (isRefusal(all)) return all;
-  if (choose === undefined || names.length > 0 || all.ready.length === 0)
-    return { type: 'chosen', verdicts: all, options };
-  const choice = await choose(all);
+  const all = accepted(await sourceVerdicts(staged, { ...inspect, names }));
+  if (choose === undefined || names.length > 0 || all.ready.length === 0) return { verdicts: all, targets };
+  const choice = await choose({ ...all, targets: detectedTargets(settings) });
   if (choice === undefined || choice.folders.length === 0)
-    return {
-      ...packRefusal('install/refused', 'no skill was selected: nothing was installed'),
+    throw refused('install/refused', 'no skill was selected: nothing was installed', {
       hint: 'select skills with the space bar, or name them: skillwright install SOURCE SKILL',
-    };
-  const { folders, targets } = choice;
+    });
+  const { folders } = choice;
+  const chosen = all.ready.filter(({ folder }) => folders.includes(folder)).map(({ name }) => name);
   const isAll = folders.length === all.ready.length;
-  const verdicts = isAll ? all : await sourceVerdicts(staged, { ...inspect, names: namesIn(all, folders) });
-  if (isRefusal(verdicts)) return verdicts;
-  return { type: 'chosen', verdicts, options: targets === undefined ? options : { ...options, targets } };
+  const verdicts = isAll ? all : accepted(await sourceVerdicts(staged, { ...inspect, names: chosen }));
+  return { verdicts, targets: choice.targets ?? targets };
 }
 
-function namesIn({ ready }: SourceVerdicts, folders: readonly string[]): readonly string[] {
-  return ready.filter(({ folder }) => folders.includes(folder)).map(({ name }) => name);
-}
-
-function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }: ChosenSkills): InstallPlan {
-  const { skills: names = [], existing = 'refuse' } = options;
+function planInstall(
+  staged: StagedSource,
+  root: OpenRoot,
+  { verdicts, options }: { readonly verdicts: SourceVerdicts; readonly options: InstallOptions },
+): InstallPlan {
+  const { skills: names = [], existing = 'refuse', at = new Date() } = options;
   const edited: string[] = [];
-  const at = options.at ?? new Date();
   const plan = (skill: InspectedSkill, isNeeded: boolean): PlannedSkill => {
     const before = root.lock.skills.get(skill.name);
     const fresh = lockedSkill(skill, staged.resolved, at);
@@ -228,8 +206,7 @@ function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }
     const change = before === undefined || status === 'missing' ? 'new' : isKept ? 'same' : 'replace';
     // `installedAt` is the time of the last change of the bytes.
     const lock = isLocked ? { ...fresh, installedAt: before.installedAt } : fresh;
-    const verdict = hasWarnings(skill) ? 'warnings' : 'ready';
-    return { verdict, skill, change, isNeeded, lock, before };
+    return { verdict: hasWarnings(skill) ? 'warnings' : 'ready', skill, change, isNeeded, lock, before };
   };
   const planned = [
     ...verdicts.ready.map((skill) => plan(skill, false)),
@@ -242,33 +219,30 @@ function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }
     const isNamed = names.includes(name) || names.includes(folder);
     return refusal === undefined ? [] : [{ verdict: 'refused', name, folder, isNamed, refusal, skill }];
   });
-  const refused = [...verdicts.refused, ...blocked].toSorted(
-    (a, b) => compareText(a.name, b.name) || compareText(a.folder, b.folder),
-  );
   const skills = planned.filter(({ skill }) => !impossible.has(skill.name));
+  const ready = skills.map(({ skill }) => skill.name);
+  const { targets = [], copy, takeOver = false } = options;
+  const context = { root: root.path, kind: copy === true ? 'copy' : 'link', lock: root.lock, takeOver } as const;
   return {
     root: root.path,
     typed: options.source,
     resolved: staged.resolved,
     skills: skills.toSorted((a, b) => compareText(a.skill.name, b.skill.name)),
-    refused,
+    refused: [...verdicts.refused, ...blocked].toSorted(
+      (a, b) => compareText(a.name, b.name) || compareText(a.folder, b.folder),
+    ),
     notes: [...verdicts.notes, ...edited],
     leftOut: staged.leftOut,
-    places: planPlaces(
-      skills.map(({ skill }) => skill.name),
-      root,
-      options,
-    ),
+    places: targets.map((target) => planTarget(target, ready, context)),
     ...commonSigner(skills),
   };
 }
 
-function nothingToInstall({ skills, refused }: InstallPlan): PackRefusal | undefined {
-  const [first] = refused;
+function nothingToInstall({ skills, refused: [first, ...others] }: InstallPlan): PackRefusal | undefined {
   if (first === undefined || skills.length > 0) return undefined;
   const { refusal } = first;
-  if (refused.length === 1) return refusal;
-  const message = `none of the ${String(refused.length)} skills can be installed; the first: ${refusal.message}`;
+  if (others.length === 0) return refusal;
+  const message = `none of the ${String(others.length + 1)} skills can be installed; the first: ${refusal.message}`;
   return { ...refusal, message };
 }
 
@@ -297,21 +271,24 @@ function commonSigner(skills: readonly PlannedSkill[]): Pick<InstallPlan, 'signe
 }
 
 /** Builds the lock entry of an inspected skill. */
-export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, at: Date): LockedSkill {
+export function lockedSkill(
+  skill: InspectedSkill,
+  { source, revision, archive }: ResolvedSource,
+  at: Date,
+): LockedSkill {
   const { name, version, folder, digest, files, requires, signedBy } = skill;
-  const { source, revision, archive } = resolved;
   return {
     name,
     version,
     source,
     revision,
     archive,
-    ...(folder === '' ? {} : { folder }),
+    folder: folder === '' ? undefined : folder,
     digest,
     files,
-    ...(requires.length === 0 ? {} : { requires: requires.map((need) => need.name).toSorted(compareText) }),
+    requires: requires.length === 0 ? undefined : requires.map((need) => need.name).toSorted(compareText),
     signedBy,
-    installedAt: at.toISOString().replace(/\.\d+Z$/, 'Z'),
+    installedAt: lockTime(at),
     tool: VERSION,
   };
 }
@@ -319,9 +296,10 @@ export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, at:
 async function applyPlan(
   plan: InstallPlan,
   root: OpenRoot,
-  options: InstallOptions & Pick<CommitOptions, 'backgroundSync'>,
-): Promise<Installed | PackRefusal> {
-  const { signal, onProgress, at, backgroundSync, beforeCommit } = options;
+  options: InstallOptions,
+  backgroundSync: BackgroundSync | undefined,
+): Promise<Installed> {
+  const { settings, targets = [], copy, takeOver = false, trust, signal, onProgress, at } = options;
   const changing = plan.skills.filter(isChanging);
   const done = { type: 'installed', plan, kept: [], notes: [], unplaced: [] } as const;
   if (options.dryRun === true) return { ...done, isDone: false };
@@ -329,42 +307,20 @@ async function applyPlan(
     ({ add, taken, problem }) => add.length + taken.length === 0 && problem === undefined,
   );
   if (changing.length === 0 && isPlaced) return { ...done, isDone: true };
-  if ((await options.confirm(plan)) !== true)
-    return packRefusal('install/refused', 'not confirmed: nothing was installed');
-  const committed: Committed | PackRefusal = await root.commit(
-    changing.map((planned) => putChange(planned, root, options)),
-    {
-      places: placeRequests(
-        options.targets ?? [],
-        { add: plan.skills.map(({ skill }) => skill.name) },
-        { root: root.path, kind: chooseKind(options), takeOver: options.takeOver ?? false },
-      ),
-      signal,
-      at,
-      backgroundSync,
-      beforeCommit,
-      onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
-    },
+  if ((await options.confirm(plan)) !== true) throw refused('install/refused', 'not confirmed: nothing was installed');
+  const add = plan.skills.map(({ skill }) => skill.name);
+  const { kept, notes, unplaced } = accepted(
+    await root.commit(
+      changing.map((planned) => putChange(planned, root, options)),
+      {
+        places: requestChanges(targets, { add }, { root: root.path, kind: copy === true ? 'copy' : 'link', takeOver }),
+        signal,
+        at,
+        backgroundSync,
+        beforeCommit: trust === true ? trustArriving(settings) : undefined,
+        onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
+      },
+    ),
   );
-  if (isRefusal(committed)) return committed;
-  const { kept, notes, unplaced } = committed;
   return { ...done, isDone: true, kept, notes, unplaced };
-}
-
-function chooseKind({ copy }: InstallOptions): PlacementKind {
-  return copy === true ? 'copy' : 'link';
-}
-
-function planPlaces(names: readonly string[], root: OpenRoot, options: InstallOptions): readonly PlannedPlace[] {
-  const { targets = [] } = options;
-  const context = { root: root.path, kind: chooseKind(options), lock: root.lock, takeOver: options.takeOver ?? false };
-  return targets.map((target) => planPlace(target, names, context));
-}
-
-function carried({ offline, signal, onProgress }: InstallOptions) {
-  return {
-    offline,
-    signal,
-    onProgress,
-  };
 }

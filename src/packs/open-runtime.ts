@@ -1,4 +1,12 @@
-import { createRuntime as createBareRuntime, type RootServices, type Runtime, type RuntimeOptions } from '#runtime';
+import {
+  createRuntime as createBareRuntime,
+  openSkillTools as openToolsOf,
+  type RootServices,
+  type Runtime,
+  type RuntimeOptions,
+  type SkillTools,
+  type SkillToolsOptions,
+} from '#runtime';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
 export const rootServices: RootServices = {
@@ -9,4 +17,9 @@ export const rootServices: RootServices = {
 /** Finds roots, configuration and skills by convention, after completing interrupted installs. */
 export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return createBareRuntime(options, rootServices);
+}
+
+/** Opens a session and returns its tools, after completing interrupted installs. */
+export function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
+  return openToolsOf(options, rootServices);
 }

@@ -11,14 +11,13 @@ import {
   type Surroundings,
   ARCHIVE_LIMITS,
 } from '#core';
-import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { readScanPolicy, type ScanPolicy } from '#scan';
-import { readTextFile } from '#platform';
-import { projectTop } from '#runtime';
-import { skillsFolder } from './skills-folder.ts';
 import type { ArchiveLimits } from './archive-limits.ts';
+import { readTextFile, isDirectory, isPresent } from '#platform';
+import { projectTop } from '#runtime';
+import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 
-export interface PlaceChoice {
+export interface RootChoice {
   /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
   readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | undefined;
@@ -44,7 +43,7 @@ export interface PackSettings {
 export function packSettings(
   surroundings: Surroundings,
   config: Config,
-  choice: PlaceChoice = {},
+  choice: RootChoice = {},
 ): PackSettings | PackRefusal {
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
   const scanPolicy = policyFile === undefined ? undefined : readPolicyFile(policyFile, surroundings);
@@ -77,7 +76,7 @@ export function packSettings(
 export function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
-  { root, scope = config.install?.scope }: PlaceChoice,
+  { root, scope = config.install?.scope }: RootChoice,
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });
@@ -103,4 +102,21 @@ function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy |
   if (value === undefined) return refused('the file is not valid JSON');
   const policy = readScanPolicy(value);
   return isProblem(policy) ? refused(policy.message) : policy;
+}
+
+/** Most clients read this folder. */
+const FOLDER = '.agents/skills';
+/** The folder of older projects, used if it is the only one. */
+const OLDER_FOLDER = '.agent/skills';
+
+/** The older folder beside a root, if both exist: its skills are used too. */
+export function olderFolder(root: string): string | undefined {
+  const older = path.join(path.dirname(path.dirname(root)), OLDER_FOLDER);
+  return root.endsWith(path.join('/', FOLDER)) && isDirectory(older) ? older : undefined;
+}
+
+/** The folder for skills below a project or home folder. `new`, `install` and `pack` use the same. */
+export function skillsFolder(top: string): string {
+  const [own, older] = [path.join(top, FOLDER), path.join(top, OLDER_FOLDER)];
+  return !isPresent(own) && isDirectory(older) ? older : own;
 }

@@ -115,27 +115,34 @@ const ALLOWED_BY: Partial<Readonly<Record<PackProblem, string>>> = {
   'lock/drift': '--backup or --force',
 };
 
-/** Adds the hint for the code. Untrusted text in `message` must be `quoted`. */
-export function packRefusal(code: PackProblem, message: string, path?: string): PackRefusal {
-  const allow = ALLOWED_BY[code];
-  return {
-    type: 'refused',
-    code,
-    message,
-    hint: PACK_PROBLEMS[code],
+/** Adds the hint for the code, unless `more` has one. Untrusted text in `message` must be `quoted`. */
+export function packRefusal(
+  code: PackProblem,
+  message: string,
+  more?: string | Partial<Pick<PackRefusal, 'path' | 'hint' | 'allow'>>,
+): PackRefusal {
+  const {
     path,
-    allow,
-  };
+    hint = PACK_PROBLEMS[code],
+    allow = ALLOWED_BY[code],
+  } = typeof more === 'string' ? { path: more } : (more ?? {});
+  return { type: 'refused', code, message, hint, path, allow };
+}
+
+/** The value; a refusal is thrown. The function that started the work catches it with `asRefusal`; users never see it. */
+export function accepted<T>(value: T | PackRefusal): T {
+  if (isRefusal(value)) throw problemError(value);
+  return value;
 }
 
 /** Whether a result is a refusal. */
-export function isRefusal(value: object): value is PackRefusal {
-  return 'type' in value && value.type === 'refused' && 'code' in value;
+export function isRefusal(value: unknown): value is PackRefusal {
+  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'refused' && 'code' in value;
 }
 
-/** Carries a refusal out of nested calls. The function that started the work catches it with `orRefusal`; users never see it. */
-export function refused(code: PackProblem, message: string, path?: string): SkillError {
-  return problemError(packRefusal(code, message, path));
+/** The error that carries a refusal out of nested calls. */
+export function refused(...refusal: Parameters<typeof packRefusal>): SkillError {
+  return problemError(packRefusal(...refusal));
 }
 
 /** Runs `act` and returns the refusal that it throws. Rethrows everything else. */
@@ -153,7 +160,7 @@ export function findRefusal(error: unknown): PackRefusal | undefined {
   return isSkillError(error) && error.raised !== undefined && isRefusal(error.raised) ? error.raised : undefined;
 }
 
-const NOT_ALLOWED: ReadonlySet<PackProblem> = new Set([
+const NOT_ALLOWED: ReadonlySet<string> = new Set([
   'install/refused',
   'pack/scan',
   'signature/missing',
@@ -162,7 +169,7 @@ const NOT_ALLOWED: ReadonlySet<PackProblem> = new Set([
 ]);
 
 /** Whether a rule or a person denied something that is possible otherwise. */
-export function isNotAllowed({ code }: PackRefusal): boolean {
+export function isNotAllowed({ code }: Problem): boolean {
   return NOT_ALLOWED.has(code);
 }
 

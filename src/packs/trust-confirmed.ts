@@ -14,7 +14,7 @@ import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
  * Trusts skills wherever the index finds them with exactly the bytes that the user confirmed. `confirmed` maps the names of installed
  * folders to tree digests; SKILL.md may declare another name. Throws `io/failed` if the trust cannot be stored.
  */
-export async function trustConfirmed(
+async function trustConfirmed(
   runtime: Runtime,
   home: string | undefined,
   confirmed: ReadonlyMap<string, string | undefined>,
@@ -58,8 +58,20 @@ export function openTrustCheck(home: string | undefined): IsTrusted {
   return (dir, digest) => digest !== undefined && store.isTrusted({ source: 'project', dir, digest }).trusted;
 }
 
-/** Of these installed folders, those that the user has to trust before models see them. */
-export async function findUntrusted(runtime: Runtime, names: readonly string[]): Promise<readonly string[]> {
+/** `trustConfirmed`, and a note for each of the `others` that the user has to trust before models see it. */
+export async function settleTrust(
+  runtime: Runtime,
+  home: string | undefined,
+  confirmed: ReadonlyMap<string, string | undefined>,
+  others: readonly string[] = [],
+): Promise<readonly string[]> {
+  await trustConfirmed(runtime, home, confirmed);
+  return (await findUntrusted(runtime, others)).map(
+    (name) => `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`,
+  );
+}
+
+async function findUntrusted(runtime: Runtime, names: readonly string[]): Promise<readonly string[]> {
   const found = runtime.index.all.filter(({ dir }) => names.includes(path.basename(dir)));
   const distrusted = await runtime.distrust(found, { files: true });
   return names.filter((name) => found.some(({ dir }) => path.basename(dir) === name && distrusted.has(dir)));

@@ -1,17 +1,17 @@
 /** Verifies a pack without installing it: contents, manifest, signature and scan findings. */
 import { mkdtempSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
+import { quoted } from '#core';
+import { removeTree } from '#platform';
 import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
-import { quoted } from '#core';
 import type { StagedSource } from './sources/source.ts';
-import { removeTree } from '#platform';
-import { groupByName, inspectSkills } from './inspect/verdicts.ts';
+import { groupByName, inspectSkills, verifySource } from './inspect/verdicts.ts';
 import { stagePack, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
-import { verifySource } from './inspect/prove-source.ts';
 
 export interface VerifiedPack {
   readonly type: 'verified-pack';
@@ -29,8 +29,8 @@ export interface VerifiedPack {
 export interface VerifyPackOptions {
   readonly settings: PackSettings;
   readonly source: string;
-  /** The pack is unpacked into a temporary folder below this one. */
-  readonly workFolder: string;
+  /** The pack is unpacked into a temporary folder below this one (default: that of the system). */
+  readonly workFolder?: string;
   /** Treats a missing signature as a refusal. */
   readonly signature?: boolean;
   readonly lenient?: boolean;
@@ -39,7 +39,7 @@ export interface VerifyPackOptions {
 
 /** Refuses if the pack cannot be unpacked. */
 export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
-  const { settings, workFolder, signal } = options;
+  const { settings, workFolder = os.tmpdir(), signal } = options;
   const source = readTypedSource(options.source, settings);
   if (isRefusal(source)) return source;
   const to = mkdtempSync(path.join(workFolder, 'skillwright-verify-'));

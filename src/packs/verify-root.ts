@@ -2,13 +2,14 @@
 import path from 'node:path';
 
 import { listParentFolders, compareText, quoted, type Surroundings } from '#core';
-import { findAgentBase } from './agents/agent-view.ts';
-import { checkPlaces, type CheckedPlace } from './agents/check-places.ts';
-import type { Drift, LockedFile, LockedSkill } from './lock/lock.ts';
-import { findDrift, readLock } from './lock/lock-file.ts';
-import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
-import { presentBuffer, presentFiles, presentTree, readFiles, type PresentTree } from './root/present-files.ts';
 import { FileHasher, isDirectory, isPresent, namesIn } from '#platform';
+import { findAgentBase } from './agents/agents.ts';
+import { checkCopies, type CheckedCopy } from './agents/lock-places.ts';
+import { findDrift, readLock, type Drift, type LockedFile, type LockedSkill } from './lock/lock-file.ts';
+import { accepted, isRefusal, packRefusal, type PackRefusal } from './problems.ts';
+import { olderFolder, type PackSettings } from './pack-settings.ts';
+import { completeChange, type RootOptions } from './root/open-root.ts';
+import { presentBuffer, presentFiles, presentTree, readFiles, type PresentTree } from './root/present-files.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
 /**
@@ -28,7 +29,7 @@ export interface VerifiedSkill {
   /** Why the folder could not be compared; empty otherwise. */
   readonly reason: string;
   /** Links and copies in the folders of agents. */
-  readonly places?: readonly CheckedPlace[];
+  readonly places?: readonly CheckedCopy[];
 }
 
 export interface VerifiedRoot {
@@ -83,13 +84,50 @@ export async function verifyRoot(
     hasher.finish();
     for (const { dir, locked, tree } of read) {
       const verified = compareTree(dir, locked, isRefusal(tree) ? tree : presentTree(tree, locked.files));
-      const places = checkPlaces(locked, root, base);
+      const places = checkCopies(locked, root, base);
       skills.push(places.length === 0 ? verified : { ...verified, places });
     }
   }
   for (const name of byHand) if (isMeant(name)) skills.push(unlocked(root, name, buffer));
   skills.sort((a, b) => compareText(a.name, b.name));
   return { type: 'verified', root, skills, isIntact: skills.every(isIntact) };
+}
+
+export interface VerifyInstalledOptions extends RootOptions, Pick<VerifyRootOptions, 'names' | 'onProgress'> {
+  readonly settings: PackSettings;
+  /** Also verifies the older folder beside the root, if there is one. */
+  readonly withOlder: boolean;
+}
+
+/** `verifyRoot` after completing interrupted changes, also for the older folder whose skills are used. Throws a refusal. */
+export async function verifyInstalled(options: VerifyInstalledOptions): Promise<Omit<VerifiedRoot, 'type'>> {
+  const { settings, names = [], withOlder, signal, onNote, onProgress } = options;
+  const { root, surroundings } = settings;
+  const older = withOlder ? olderFolder(root) : undefined;
+  for (const folder of [root, ...(older === undefined ? [] : [older])])
+    await completeChange({ settings: { root: folder }, signal, onNote });
+  const inOlder = names.filter(
+    (name) => older !== undefined && isPresent(path.join(older, name)) && !isPresent(path.join(root, name)),
+  );
+  const others = names.filter((name) => !inOlder.includes(name));
+  const isAll = names.length === 0;
+  const found = [
+    ...(isAll || others.length > 0
+      ? [await verifyRoot(root, { names: others, surroundings, signal, onProgress })]
+      : []),
+    ...(older !== undefined && (isAll || inOlder.length > 0)
+      ? [await verifyRoot(older, { names: inOlder, surroundings, signal, onProgress })]
+      : []),
+  ];
+  // One of two folders may have no skills yet.
+  const refusals = found.filter(isRefusal);
+  accepted(refusals.find(({ code }) => code !== 'lock/missing' || refusals.length === found.length));
+  const roots = found.filter((one) => !isRefusal(one));
+  return {
+    root,
+    skills: roots.flatMap((one) => one.skills),
+    isIntact: roots.every((one) => one.isIntact),
+  };
 }
 
 function skillFoldersIn(root: string, isMeant: (name: string) => boolean): readonly string[] {

@@ -1,5 +1,5 @@
 import { EFFECTS, printable, quoted, RISKS, type Access, type Decision } from '#core';
-import type { SimpleCommand } from './command/command-line-parts.ts';
+import type { SimpleCommand } from './command/command-words.ts';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
   appliesToTool,

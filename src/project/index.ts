@@ -3,19 +3,14 @@
  * resolve-path.ts first.
  */
 
-// Where a path leads.
+// Where a path leads, and what is there.
 export { resolvePath } from './resolve-path.ts';
 export { openLinkedNames } from './linked-names.ts';
+export { readResolved } from './read-file.ts';
+export { projectInstructions } from './project-instructions.ts';
 
-// Reading.
-export { readFile, readResolved } from './read-file.ts';
-export { listDirectory } from './list-directory.ts';
-export { grep } from './grep.ts';
-
-// Changing, with a copy of what was there.
-export { previewWrite, writeFile } from './write-file.ts';
+// Actions, with a copy of what a change replaces.
+export { performHostAction, type ActionRights } from './perform-action.ts';
+export { previewWrite } from './write-file.ts';
 export type { PlannedEdit } from './edit-file.ts';
 export { deleteFile, keepReplaced } from './trash.ts';
-
-// Requests.
-export { networkRequest } from './network/network-request.ts';

@@ -12,6 +12,7 @@ import {
   type CommandLine,
   type Decision,
   type ActionProblem,
+  type PackageLayer,
 } from '#core';
 import { sha256 } from '#platform';
 import { askCallback, capabilityLine, isTransparent } from '#policy';
@@ -19,12 +20,13 @@ import { redacted } from './secrets/redact-value.ts';
 import { previewWrite } from '#project';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
-import type { FoundPackages } from '#sandbox';
 import type { ActionTarget } from './find-target.ts';
 
 type WritePreview = ReturnType<typeof previewWrite>;
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
+/** Packages with exact versions, and where they come from. */
+type LockedPackages = Pick<PackageLayer, 'packages' | 'lockDigest'> & { readonly index: string };
 
 export interface Approval {
   /** The file content that the person saw before a write; nothing else may be replaced. */
@@ -34,7 +36,7 @@ export interface Approval {
 interface ApprovalTarget extends ActionTarget {
   readonly digest: string | undefined;
   /** What `install_packages` would install. */
-  readonly packages?: FoundPackages;
+  readonly packages?: LockedPackages;
   /** The file that an edit was computed from. */
   readonly preview?: WritePreview | undefined;
 }
@@ -159,7 +161,7 @@ function toApprovalDetail(
   }
 }
 
-function packageDetail(action: Action, { packages, index, lockDigest }: FoundPackages): ApprovalRequest['detail'] {
+function packageDetail(action: Action, { packages, index, lockDigest }: LockedPackages): ApprovalRequest['detail'] {
   return {
     kind: 'packages',
     requested: action.type === 'install_packages' ? action.packages : [],

@@ -185,13 +185,13 @@ async function doAction(
     return 'code' in called ? actionFailed(action.type, called) : called;
   }
   if (isOfKind(action, 'host')) {
-    const { performHostAction } = await import('./host-actions.ts');
+    const { performAllowed } = await import('./host-actions.ts');
     const active = activeSkills(context);
     const isClosed = (place: { readonly absolute: string; readonly shown: string }): boolean =>
       context.askedBy === 'model' && context.host?.closed.refusal(place, active) !== undefined;
     const preview = edit?.preview ?? approval?.preview;
     const rights = { policy, isApproved: approval !== undefined, preview, isClosed, signal };
-    return performHostAction(action, path, rights);
+    return performAllowed(action, path, rights);
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
     const packages = isStarting(action)

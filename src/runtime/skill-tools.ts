@@ -1,5 +1,5 @@
 import { actionFailed, nearest, printable, invalidInput, quoted, type Action } from '#core';
-import { deniedTool, buildTools, whyNotOffered, type SkillTool, type ToolAnswer, type ToolsOptions } from '#tools';
+import { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from '#tools';
 import type { ExecutionOptions } from './execution/execution.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 import type { RootServices } from './find-roots.ts';
@@ -46,13 +46,12 @@ export function buildSkillTools(
   runtime: Runtime,
   prepare: (action: Action) => Action = (action) => action,
 ): SkillTools {
-  const toolsOptions: ToolsOptions = {
+  const { tools, find } = buildTools({
     vocabulary: session.vocabulary,
     offer: session.offer,
     perform: (action, performOptions) => session.perform(prepare(action), performOptions),
     fail: (failed) => session.fail(failed),
-  };
-  const tools = buildTools(toolsOptions);
+  });
   const names = tools.map(({ name }) => name);
   return {
     tools,
@@ -64,7 +63,7 @@ export function buildSkillTools(
     session,
     runtime,
     async call(name, input, callOptions) {
-      const tool = tools.find((candidate) => candidate.name === name) ?? deniedTool(name, toolsOptions);
+      const tool = find(name);
       if (tool !== undefined) return tool.call(input, callOptions);
       callOptions?.signal?.throwIfAborted();
       // Models invent tool names; the model gets an error and can continue.

@@ -18,7 +18,7 @@ import {
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
-import { findVocabulary, withServerTools, type VocabularyName } from '#tools';
+import { openVocabulary, type VocabularyName } from '#tools';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import { locateInSkills } from './locate.ts';
@@ -189,18 +189,17 @@ interface ServedVocabulary {
 /** The vocabulary with the tools of MCP servers; those that a rule denies are not offered. Servers that cannot be used are noted in the record. */
 async function withServers(
   { secrets }: SessionSource,
-  { servers, record, vocabulary: named = 'skillwright' }: SessionOptions,
+  { servers, record, vocabulary = 'skillwright' }: SessionOptions,
   policy: Policy,
 ): Promise<ServedVocabulary> {
-  const vocabulary = findVocabulary(named);
-  if (servers === undefined) return { vocabulary, servers: undefined };
+  if (servers === undefined) return { vocabulary: openVocabulary(vocabulary), servers: undefined };
   const services = { secrets: secrets.values };
   const { tools, problems } = await servers.open(services);
   for (const message of problems) record?.({ type: 'note', message });
   const isDenied = (name: string): boolean =>
     decide(policy, [{ tool: name, subject: { kind: 'none' } }]).effect === 'deny';
   return {
-    vocabulary: withServerTools(vocabulary, tools, isDenied),
+    vocabulary: openVocabulary(vocabulary, tools, isDenied),
     servers: (action, signal) => servers.call(action, { ...services, signal }),
   };
 }

@@ -33,7 +33,7 @@ export { findProgram } from './programs/machine-programs.ts';
 export { skillRequirements } from './programs/skill-requirements.ts';
 export { openInteractions } from './interaction/interactions.ts';
 export type { InteractionView } from './interaction/interaction.ts';
-export { serveProgram, type ServedPort } from './network/serve-port.ts';
+export { serveProgram } from './network/serve-port.ts';
 
 // Packages of programs.
 export type { PackageNeeds, ProgramAction } from './environments/declared-needs.ts';
@@ -41,7 +41,6 @@ export type { PreparedPackages } from './environments/layer-mounts.ts';
 export {
   openAllLayers,
   openPackages,
-  type FoundPackages,
   type PackageOptions,
   type Packages,
   type SkillNeeds,

@@ -1,16 +1,7 @@
-import { jsonSchema, isProblem, type Offer, type ToolRow, type Observation, type OfType } from '#core';
-import {
-  buildInputSchema,
-  isSet,
-  readLineRange,
-  located,
-  readNumber,
-  readOptionalText,
-  readText,
-} from './parameters.ts';
+import { isProblem, jsonSchema, type Observation, type OfType, type Offer, type ToolRow } from '#core';
+import { isSet, located, readLineRange, readNumber, readOptionalText, readText } from './parameters.ts';
 import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
-import { bytesText, inOrder } from './wording.ts';
-import { toBareHash, showRead } from './actions-read.ts';
+import { bytesText, inOrder, readNotes, type ContinueCall } from './wording.ts';
 
 /**
  * The tools of skills-agent for files and servers. A path inside a skill is read as part of that skill; every other path belongs to
@@ -30,7 +21,7 @@ const readFile: ToolRow = {
   description: 'Read one file or some of its lines.',
   action: 'read_file',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         path: pathParameter(offer),
@@ -79,7 +70,7 @@ const listDirectory: ToolRow = {
   name: 'list_dir',
   description: 'List the contents of a folder. Opens no file.',
   action: 'list_dir',
-  schema: (offer) => buildInputSchema('Which folder.', { path: pathParameter(offer) }, ['path']),
+  schema: (offer) => jsonSchema.section('Which folder.', { path: pathParameter(offer) }, ['path']),
   isOffered: canRead,
   toActions(input, offer) {
     const path = readText(input, 'path');
@@ -119,7 +110,7 @@ const grep: ToolRow = singleAction({
   description: 'Find lines that match a regular expression, in a file or below a folder.',
   action: 'grep',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'What to search for, and where.',
       {
         pattern: jsonSchema.text('A JavaScript regular expression, without slashes around it.'),
@@ -158,7 +149,7 @@ const writeFile: ToolRow = singleAction({
   description: 'Write a whole file of the project or the workspace. The user may be asked first.',
   action: 'write_file',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         path: jsonSchema.text('Relative to the project, or workspace://path.'),
@@ -181,7 +172,7 @@ const deleteFile: ToolRow = singleAction({
   name: 'delete_file',
   description: 'Move a file of the project to the trash. The user may be asked first.',
   action: 'delete_file',
-  schema: () => buildInputSchema('Which file.', { path: jsonSchema.text('Relative to the project.') }, ['path']),
+  schema: () => jsonSchema.section('Which file.', { path: jsonSchema.text('Relative to the project.') }, ['path']),
   toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
   toResult: ({ path, trash }) => ({ ok: true, path, trash }),
   isOffered: hasHost,
@@ -192,7 +183,7 @@ const networkRequest: ToolRow = singleAction({
   description: 'Send a request to a server. Only granted hosts can be reached; the user may be asked first.',
   action: 'network_request',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'The request.',
       {
         url: jsonSchema.text('The address, http or https.'),
@@ -240,3 +231,26 @@ function canRead(offer: Offer): boolean {
 }
 
 export const HOST_TOOLS: readonly ToolRow[] = [readFile, listDirectory, grep, writeFile, deleteFile, networkRequest];
+
+export const continueWith: ContinueCall = (path, offset) =>
+  `load_resource(relative_path=${path}, offset=${String(offset)})`;
+
+export function showRead(read: OfType<Observation, 'resource-read'>): unknown {
+  const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
+  const notes = readNotes(read, continueWith);
+  return {
+    ok: true,
+    skill: { name: skill.name, source: skill.source },
+    relative_path: report.path,
+    media_type: mediaType,
+    ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
+    truncated: report.truncated,
+    sha256: toBareHash(report.digest),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+/** The bare hash, as in the results of skills-agent. */
+export function toBareHash(digest: string): string {
+  return digest.replace(/^sha256:/, '');
+}

@@ -9,11 +9,9 @@ import {
   type Vocabulary,
   type OfType,
 } from '#core';
-import { HOST_TOOLS } from './actions-host.ts';
-import { continueWith, toBareHash, showRead } from './actions-read.ts';
+import { HOST_TOOLS, continueWith, showRead, toBareHash } from './actions-host.ts';
 import { showContent } from './content.ts';
 import {
-  buildInputSchema,
   readList,
   readOffset,
   offsetParameter,
@@ -34,7 +32,7 @@ const runScript: ToolRow = singleAction({
   description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
   action: 'run_script',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which script.',
       {
         skill: skillReference(),
@@ -63,7 +61,7 @@ const selectSkills: ToolRow = {
   description: 'Select the skills for the task and load their instructions. Loading runs nothing.',
   action: 'load_skill',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which skills.',
       {
         skills: {
@@ -90,7 +88,7 @@ const loadResource: ToolRow = singleAction({
   description: 'Read one resource file of a skill, or one section of it.',
   action: 'read_resource',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which resource.',
       {
         skill: skillReference(),
@@ -118,7 +116,7 @@ const finalAnswer: ToolRow = singleAction({
   name: 'final_answer',
   description: 'Give the final answer and end the run.',
   action: 'final_answer',
-  schema: () => buildInputSchema('The answer.', { answer: jsonSchema.text('The text for the user.') }, ['answer']),
+  schema: () => jsonSchema.section('The answer.', { answer: jsonSchema.text('The text for the user.') }, ['answer']),
   toAction: (input) => ({ type: 'final_answer', answer: readText(input, 'answer') }),
   toResult: ({ answer }) => ({ ok: true, answer }),
 });

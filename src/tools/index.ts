@@ -4,10 +4,8 @@
  */
 
 // Vocabularies, and the tools that one offers.
-export { VOCABULARY_NAMES, findVocabulary, type VocabularyName } from './vocabularies.ts';
-export { deniedTool, buildTools, whyNotOffered, type SkillTool, type ToolAnswer, type ToolsOptions } from './tools.ts';
-export { withServerTools } from './server-tools.ts';
+export { VOCABULARY_NAMES, openVocabulary, type VocabularyName } from './vocabularies.ts';
+export { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from './tools.ts';
 
 // Inputs of calls.
 export { readInput } from './read-input.ts';
-export { buildInputSchema, readTexts } from './parameters.ts';

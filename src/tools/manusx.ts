@@ -11,7 +11,7 @@ import {
   type ToolRow,
   type Vocabulary,
 } from '#core';
-import { buildInputSchema, located, named, readOffset, offsetParameter, skillChoice, readText } from './parameters.ts';
+import { located, named, readOffset, offsetParameter, skillChoice, readText } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -42,7 +42,7 @@ const request: ToolRow = singleAction({
   name: 'skill_request',
   description: 'Request the full content of a skill: its guide and the list of its files. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => buildInputSchema('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
+  schema: (offer) => jsonSchema.section('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
   toAction: (input) => ({ type: 'load_skill', skill: readText(input, 'skill_name'), uncut: true, again: true }),
   toResult(loaded, offer) {
     const { skill, text: body, files } = loaded;
@@ -59,7 +59,7 @@ const fileRead: ToolRow = singleAction({
   description: 'Read a file of a skill.',
   action: 'read_resource',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         file: jsonSchema.text('Absolute path in the directory of a skill, or <skill>/<path>.'),
@@ -106,7 +106,7 @@ const fileWrite: ToolRow = singleAction({
   description: 'Write a file in the workspace, where shell_exec runs. The user may be asked first.',
   action: 'write_file',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       { file: jsonSchema.text('Path in the workspace.'), content: named(jsonSchema.text('The complete contents.')) },
       ['file', 'content'],

@@ -1,6 +1,6 @@
 /** Native tools for files of the project. */
 import { jsonSchema, delimit, printable, type ToolRow, type Observation, type OfType, type Action } from '#core';
-import { buildInputSchema, readLineRange, named, readNumber, readOptionalText, readText } from './parameters.ts';
+import { readLineRange, named, readNumber, readOptionalText, readText } from './parameters.ts';
 import { hasHost, observed, singleAction, type SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
 
@@ -14,7 +14,7 @@ const readFile = onFiles({
   description: 'Read a project file or some lines.',
   action: 'read_file',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         path,
@@ -36,7 +36,7 @@ const listFiles = onFiles({
   description: 'List a project folder.',
   action: 'list_dir',
   schema: () =>
-    buildInputSchema('Which folder.', { path, depth: named(jsonSchema.count('Levels to list.', 1, MAX_DEPTH, 1)) }),
+    jsonSchema.section('Which folder.', { path, depth: named(jsonSchema.count('Levels to list.', 1, MAX_DEPTH, 1)) }),
   toAction(input) {
     const depth = readNumber(input, 'depth');
     const asked = readOptionalText(input, 'path') ?? '';
@@ -50,7 +50,7 @@ const searchFiles = onFiles({
   description: 'Find lines in project files by regular expression.',
   action: 'grep',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'What to find.',
       {
         pattern: named(jsonSchema.text('JavaScript regular expression.')),
@@ -77,7 +77,7 @@ const writeFile = onFiles({
   description: 'Write a whole project file.',
   action: 'write_file',
   schema: () =>
-    buildInputSchema('Which file.', { path, content: named(jsonSchema.text('The whole content.')) }, [
+    jsonSchema.section('Which file.', { path, content: named(jsonSchema.text('The whole content.')) }, [
       'path',
       'content',
     ]),
@@ -91,7 +91,7 @@ const editFile: ToolRow = {
     description: 'Replace one passage of a project file.',
     action: 'edit_file',
     schema: () =>
-      buildInputSchema(
+      jsonSchema.section(
         'Which passage.',
         {
           path,
@@ -116,7 +116,7 @@ const deleteFile = onFiles({
   name: 'delete_file',
   description: 'Move a project file to the trash.',
   action: 'delete_file',
-  schema: () => buildInputSchema('Which file.', { path }, ['path']),
+  schema: () => jsonSchema.section('Which file.', { path }, ['path']),
   toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
   toResult: ({ path: file }) => `deleted ${printable(file)}`,
 });

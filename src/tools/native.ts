@@ -1,7 +1,6 @@
 import { jsonSchema, delimit, type Offer, type ToolRow, type Vocabulary, type Observation, type OfType } from '#core';
 import { loadedContent, showContent } from './content.ts';
 import {
-  buildInputSchema,
   readLineRange,
   named,
   readOffset,
@@ -55,7 +54,7 @@ const load: ToolRow = singleAction({
   name: 'load_skill',
   description: 'Load the instructions of a skill and the list of its files. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => buildInputSchema('Which skill.', { skill: skillChoice(offer) }, ['skill']),
+  schema: (offer) => jsonSchema.section('Which skill.', { skill: skillChoice(offer) }, ['skill']),
   toAction: (input) => ({ type: 'load_skill', skill: readText(input, 'skill') }),
   toResult(loaded, offer) {
     const note = loadNote(loaded, offer);
@@ -68,7 +67,7 @@ const list: ToolRow = singleAction({
   description: 'List the files of a skill.',
   action: 'list_resources',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which skill.',
       { skill: skillName, folder: rare(jsonSchema.text('Only files below this folder of the skill.')) },
       ['skill'],
@@ -86,7 +85,7 @@ const read: ToolRow = singleAction({
   description: 'Read a file of a skill, or the section below a heading.',
   action: 'read_resource',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         skill: skillName,
@@ -118,7 +117,7 @@ const scriptPath: ToolRow = {
     description: 'Get the absolute path of a script of a skill, for your own tool that runs commands.',
     action: 'get_script_path',
     schema: () =>
-      buildInputSchema(
+      jsonSchema.section(
         'Which script.',
         { skill: skillName, script: named(jsonSchema.text('File below scripts/, such as compare.py.')) },
         ['skill', 'script'],
@@ -139,7 +138,7 @@ const runScript: ToolRow = singleAction({
   description: 'Run a script of a skill. Called with {}, it explains more parameters.',
   action: 'run_script',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which script.',
       {
         skill: skillName,
@@ -168,7 +167,7 @@ const runCommand: ToolRow = singleAction({
   description: 'Run a shell command in the workspace, or in the folder of the named skill.',
   action: 'run_command',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'What to run.',
       {
         command: named(jsonSchema.text('The shell command.')),
@@ -205,7 +204,6 @@ function startFolders({ execution }: Offer): string {
   return `The folder to start in; the project is $PROJECT_DIR${execution.project === 'read' ? ', read-only' : ''}.`;
 }
 
-/** The vocabulary of Skillwright, which is the default. */
 export const native: Vocabulary = {
   name: 'skillwright',
   tools: [search, load, list, read, scriptPath, runScript, runCommand, ...FILE_TOOLS],

@@ -1,7 +1,6 @@
 import { jsonSchema, escapeHeaderLines, failure, quoted, toRelativePath, type ToolRow, type Vocabulary } from '#core';
 import { showContent } from './content.ts';
 import {
-  buildInputSchema,
   named,
   readOffset,
   offsetParameter,
@@ -52,7 +51,7 @@ const load: ToolRow = singleAction({
   name: 'load_skill',
   description: 'Load the SKILL.md of a skill: how to do the work, step by step. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => buildInputSchema('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
+  schema: (offer) => jsonSchema.section('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
   toAction: (input) => ({
     type: 'load_skill',
     skill: readText(input, 'skill_name'),
@@ -70,7 +69,7 @@ const loadAsset: ToolRow = singleAction({
   description: 'Read a file of a skill: SKILL.md, or below references/, assets/ or scripts/.',
   action: 'read_resource',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which file.',
       {
         skill_name: skillName,
@@ -96,7 +95,7 @@ const scriptPath: ToolRow = singleAction({
   description: 'Get the absolute path of a script of a skill, for a shell command.',
   action: 'get_script_path',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which script.',
       { skill_name: skillName, script_name: jsonSchema.text('File below scripts/, such as compare.py.') },
       ['skill_name', 'script_name'],
@@ -113,7 +112,7 @@ const listAssets: ToolRow = singleAction({
   name: 'list_skill_assets',
   description: 'List the files of a skill below references/, scripts/ and assets/.',
   action: 'list_resources',
-  schema: () => buildInputSchema('Which skill.', { skill_name: skillName }, ['skill_name']),
+  schema: () => jsonSchema.section('Which skill.', { skill_name: skillName }, ['skill_name']),
   toAction: (input) => ({ type: 'list_resources', skill: readText(input, 'skill_name') }),
   toResult: ({ files }) =>
     inOrder(files)
@@ -125,7 +124,7 @@ const listSkills: ToolRow = {
   name: 'list_skills',
   description: 'List the names of all skills.',
   action: 'search_skills',
-  schema: () => buildInputSchema('Nothing.', {}),
+  schema: () => jsonSchema.section('Nothing.', {}),
   isOffered: always,
   // The names are part of the offer: there is nothing to perform.
   toActions: () => [],

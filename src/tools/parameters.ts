@@ -42,7 +42,7 @@ export function skillChoice({ skills }: Offer): JsonSchema {
 
 /** A skill by name, and by source if several skills have that name. */
 export function skillReference(name: JsonSchema = skillName): ObjectSchema {
-  return buildInputSchema(
+  return jsonSchema.section(
     'The skill.',
     { name, source: named(jsonSchema.text('The source of the skill: project, user, builtin.')) },
     ['name'],
@@ -59,27 +59,12 @@ export function rare(schema: JsonSchema): JsonSchema {
   return { ...schema, brief: 'none' };
 }
 
-export function buildInputSchema(
-  description: string,
-  properties: Readonly<Record<string, JsonSchema>>,
-  required: readonly string[] = [],
-): ObjectSchema {
-  return {
-    type: 'object',
-    description,
-    properties,
-    ...(required.length === 0 ? {} : { required }),
-    additionalProperties: false,
-  };
-}
-
 export function texts(description: string): JsonSchema {
   return { type: 'array', description, items: { type: 'string', description: 'One of them.' } };
 }
 
-/** The parameters of both search tools. */
 export function searchParameters(): ObjectSchema {
-  return buildInputSchema(
+  return jsonSchema.section(
     'What to search for.',
     {
       query: named(jsonSchema.text('What the task needs, in a few words.')),

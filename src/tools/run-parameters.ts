@@ -1,6 +1,5 @@
 import { jsonSchema, isObject, type JsonSchema, type ObjectSchema, type Offer, type Action, type OfType } from '#core';
 import {
-  buildInputSchema,
   isSet,
   readList,
   named,
@@ -27,7 +26,7 @@ export const environment: JsonSchema = {
 
 export const timeout = jsonSchema.count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
 
-const input: ObjectSchema = buildInputSchema(
+const input: ObjectSchema = jsonSchema.section(
   'A file.',
   {
     from: jsonSchema.text('artifact://name[@version], host://path, workspace://path or skill://name/path.'),
@@ -43,7 +42,7 @@ const input: ObjectSchema = buildInputSchema(
   ['from'],
 );
 
-const outputs: ObjectSchema = buildInputSchema(
+const outputs: ObjectSchema = jsonSchema.section(
   'Files to collect: {globs, inline, save, name_template, max_files, max_file_bytes, max_total_bytes}.',
   {
     globs: texts('Patterns in the workspace, including ** and $OUTPUT_DIR/**.'),
@@ -76,7 +75,6 @@ export const programParameters: Readonly<Record<string, JsonSchema>> = {
   outputs: rare(outputs),
 };
 
-/** The parameters of `skill_run`, all of them in the schema. */
 export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>> {
   return {
     skill: skillName,
@@ -100,7 +98,6 @@ export const yieldTime = (byDefault: number): JsonSchema =>
   named(jsonSchema.count('Milliseconds to wait for output.', 0, 600_000, byDefault));
 export const pollLines = named(jsonSchema.count('Maximum lines of output to return.', 1, 20_000, 40));
 
-/** Reads the inputs of a program from validated input. */
 export function readProgramOptions(input: ToolInput): {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;

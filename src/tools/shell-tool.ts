@@ -1,5 +1,5 @@
 import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType, type Action } from '#core';
-import { buildInputSchema, named, readText, type ToolInput } from './parameters.ts';
+import { named, readText, type ToolInput } from './parameters.ts';
 import { readProgramOptions, timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 
@@ -17,7 +17,7 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
       description,
       action: 'run_command',
       schema: () =>
-        buildInputSchema(
+        jsonSchema.section(
           'What to run.',
           { command: named(jsonSchema.text('The shell command.')), timeout: named(timeout) },
           ['command'],

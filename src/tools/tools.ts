@@ -55,17 +55,26 @@ export interface ToolsOptions {
   readonly fail?: (failed: ActionFailed) => ActionFailed;
 }
 
-/** Returns the tools of a vocabulary that are usable with the offered features. */
-export function buildTools(options: ToolsOptions): readonly SkillTool[] {
-  const { vocabulary, offer } = options;
-  return vocabulary.tools.filter((row) => row.isOffered(offer)).map((row) => toTool(row, options));
+/** The tools of a vocabulary that are usable with the offered features. */
+export interface OfferedTools {
+  readonly tools: readonly SkillTool[];
+  /**
+   * The tool that a call names. Also finds a tool of an MCP server that a rule denies: it is not offered, but a call of it reaches the
+   * policy, so that it is denied and recorded.
+   */
+  readonly find: (name: string) => SkillTool | undefined;
 }
 
-/** A tool of an MCP server that a rule denies. It is not offered; a call of it reaches the policy, so that it is denied and recorded. */
-export function deniedTool(name: string, options: ToolsOptions): SkillTool | undefined {
+export function buildTools(options: ToolsOptions): OfferedTools {
   const { vocabulary, offer } = options;
-  const row = vocabulary.tools.find((tool) => tool.name === name && tool.action === 'call_mcp_tool');
-  return row === undefined || row.isOffered(offer) ? undefined : toTool(row, options);
+  const tools = vocabulary.tools.filter((row) => row.isOffered(offer)).map((row) => toTool(row, options));
+  return {
+    tools,
+    find: (name) => {
+      const denied = vocabulary.tools.find((row) => row.name === name && row.action === 'call_mcp_tool');
+      return tools.find((tool) => tool.name === name) ?? (denied === undefined ? undefined : toTool(denied, options));
+    },
+  };
 }
 
 /** Explains a call of a tool that the vocabulary has and that the session does not offer; undefined for any other name. */
@@ -104,9 +113,7 @@ function asOwn(schema: ServerTool['inputSchema']): ObjectSchema {
 interface Outcome {
   readonly done: readonly Observation[];
   readonly failed?: ActionFailed;
-  /** The action that failed. */
   readonly action?: Action;
-  /** Unknown parameters of the call. */
   readonly ignored?: readonly string[];
 }
 

@@ -7,16 +7,7 @@ import {
   type OfType,
   type Action,
 } from '#core';
-import {
-  buildInputSchema,
-  isSet,
-  named,
-  readNumber,
-  readOptionalText,
-  rare,
-  readText,
-  type ToolInput,
-} from './parameters.ts';
+import { isSet, named, readNumber, readOptionalText, rare, readText, type ToolInput } from './parameters.ts';
 import {
   DAY_IN_SECONDS,
   environment,
@@ -50,7 +41,7 @@ const skillRun: ToolRow = singleAction({
   description:
     'Run a shell command in the folder of a skill and collect its output files. Write results to $OUTPUT_DIR.',
   action: 'run_command',
-  schema: (offer) => buildInputSchema('What to run.', runParameters(offer), ['skill', 'command']),
+  schema: (offer) => jsonSchema.section('What to run.', runParameters(offer), ['skill', 'command']),
   toAction: (input) => ({ type: 'run_command', ...readCommand(input) }),
   toResult: ({ result }) => result,
   isOffered: canRun,
@@ -62,7 +53,7 @@ const skillExec: ToolRow = singleAction({
     'Start a command that may ask questions; answer them with skill_write_stdin. Takes the parameters of skill_run, too.',
   action: 'start_command',
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section<Record<string, JsonSchema>>(
       'What to run.',
       {
         ...startParameters(offer),
@@ -87,7 +78,7 @@ const writeStdin: ToolRow = singleAction({
   description: 'Write to a session of skill_exec.',
   action: 'write_input',
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'What to write.',
       {
         session_id: sessionId,
@@ -114,7 +105,7 @@ const pollSession: ToolRow = singleAction({
   description: 'Get new output of a session.',
   action: 'poll_command',
   schema: () =>
-    buildInputSchema('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
+    jsonSchema.section('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
       'session_id',
     ]),
   toAction: (input) => ({ type: 'poll_command', session: readText(input, 'session_id'), ...readWaitOptions(input) }),
@@ -126,7 +117,7 @@ const killSession: ToolRow = singleAction({
   name: 'skill_kill_session',
   description: 'End a session.',
   action: 'kill_command',
-  schema: () => buildInputSchema('Which session.', { session_id: sessionId }, ['session_id']),
+  schema: () => jsonSchema.section('Which session.', { session_id: sessionId }, ['session_id']),
   toAction: (input) => ({ type: 'kill_command', session: readText(input, 'session_id') }),
   toResult: ({ session, status }) => ({ ok: true, session_id: session, status }),
   isOffered: canTalk,
@@ -139,7 +130,7 @@ const workspaceExec: ToolRow = {
   action: 'run_command',
   isOffered: canRun,
   schema: (offer) =>
-    buildInputSchema(
+    jsonSchema.section(
       'What to run.',
       {
         command: named(jsonSchema.text('The shell command.')),
@@ -202,7 +193,6 @@ function readWaitOptions(input: ToolInput): { readonly yieldMs?: number; readonl
   return { yieldMs, pollLines: lines };
 }
 
-/** The state of a session under the names of trpc. */
 function seen({
   session,
   status,

@@ -10,7 +10,6 @@ import {
   type Observation,
 } from '#core';
 import {
-  buildInputSchema,
   isSet,
   named,
   readOffset,
@@ -54,7 +53,8 @@ const load: ToolRow = singleAction({
   name: 'skill_load',
   description: 'Load the instructions of a skill, and documents of it by path. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => buildInputSchema('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
+  schema: (offer) =>
+    jsonSchema.section('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
   toAction(input) {
     const documents = readSelection(input);
     const isGiven = documents === '*' || documents.length > 0;
@@ -80,7 +80,7 @@ const selectDocs: ToolRow = {
   action: 'select_documents',
   isOffered: hasSkills,
   schema: () =>
-    buildInputSchema(
+    jsonSchema.section(
       'Which documents.',
       {
         skill: skillName,
@@ -146,7 +146,7 @@ const listDocs: ToolRow = singleAction({
   name: 'skill_list_docs',
   description: 'List the documents of a skill.',
   action: 'list_resources',
-  schema: () => buildInputSchema('Which skill.', { skill: skillName }, ['skill']),
+  schema: () => jsonSchema.section('Which skill.', { skill: skillName }, ['skill']),
   toAction: (input) => ({ type: 'list_resources', skill: readText(input, 'skill') }),
   toResult: ({ files }) =>
     inOrder(files)

@@ -50,7 +50,8 @@ async function firstBody(
       ...(execution ? { execution: { executor: 'local' } } : {}),
     });
     const recorded = ofType(eventsOf(result), 'model-call')[0]?.tokens ?? 0;
-    const counted = requestCost(session, { execution, host }).total;
+    const variant = requestCost(session).variants.find((one) => one.execution === execution && one.host === host);
+    const counted = variant?.tokens ?? 0;
     return { body: server.requests[0]?.body, counted, recorded };
   } finally {
     await server.close();

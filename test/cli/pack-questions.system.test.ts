@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { makeKey } from '../../src/packs/sign/secret-key.ts';
+import { makeKey } from '../../src/packs/sign/minisign.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
-import { readSourceIndex } from '../../src/packs/browse/source-index.ts';
+import { readSourceIndex } from '../../src/packs/browse/source-store.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { skillText, runCli, writeFiles, type CliResult } from './run-cli.ts';

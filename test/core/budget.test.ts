@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { DEFAULT_BUDGET, type Budget } from '../../src/core/budget.ts';
+import { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from '../../src/core/budget.ts';
 import {
-  BUDGET_NAMES,
   NOTHING_USED,
   budgetLeft,
   budgetText,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { ignoredBy, parseIgnore } from '../../src/core/ignore.ts';
-import { BUILT_IN_IGNORES } from '../../src/packs/pack/pack-ignores.ts';
+import { BUILT_IN_IGNORES } from '../../src/packs/pack/pack-files.ts';
 
 /** As a walk asks: every folder on the way first. */
 function isIgnored(text: string, path: string, folder = ''): boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { ModelProblem, hideSecrets, modelError, shownWords } from '../../src/model/problem.ts';
+import { hideSecrets, modelError, modelProblem, shownWords } from '../../src/model/problem.ts';
 
 test('a key is taken out in every spelling', () => {
   const key = fc.string({ minLength: 8, maxLength: 60 }).filter((text) => text.trim().length >= 8);
@@ -28,7 +28,7 @@ test('words of a server are one short line', () => {
 });
 
 test('the error names the number of attempts', () => {
-  const problem = new ModelProblem('the server answered 503', { status: 503, isRetryable: true, hint: 'wait' });
+  const problem = modelProblem('the server answered 503', { status: 503, isRetryable: true, hint: 'wait' });
   expect(modelError('ollama/qwen3', problem, { retries: 3, hide: (text) => text })).toMatchObject({
     code: 'model/failed',
     message: 'ollama/qwen3: the server answered 503 (tried 4 times)',

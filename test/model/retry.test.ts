@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { ModelProblem } from '../../src/model/problem.ts';
+import { problemError } from '../../src/core/errors.ts';
+import { modelProblem, type ModelProblem } from '../../src/model/problem.ts';
 import {
   REAL_SURROUNDINGS,
   RETRY_POLICY,
@@ -11,7 +12,7 @@ import {
   type RetryOptions,
 } from '../../src/model/retry.ts';
 
-const busy = new ModelProblem('busy', { isRetryable: true });
+const busy = modelProblem('busy', { isRetryable: true });
 
 /** A clock that only waiting moves. */
 function imagined(more: Partial<RetryOptions> = {}): {
@@ -37,7 +38,7 @@ function imagined(more: Partial<RetryOptions> = {}): {
   return { options, waits };
 }
 
-const always = (problem: ModelProblem) => (): Promise<never> => Promise.reject(problem);
+const always = (problem: ModelProblem) => (): Promise<never> => Promise.reject(problemError(problem));
 
 describe('attempts', () => {
   test('end with the first success', async () => {
@@ -45,7 +46,7 @@ describe('attempts', () => {
     let attempts = 0;
     const attempt = async (): Promise<number> => {
       attempts += 1;
-      if (attempts < 3) throw busy;
+      if (attempts < 3) throw problemError(busy);
       return attempts;
     };
     expect(await withRetries(attempt, options)).toEqual({ type: 'done', value: 3, retries: 2 });
@@ -54,7 +55,7 @@ describe('attempts', () => {
 
   test('end with what does not pass', async () => {
     const { options, waits } = imagined();
-    const problem = new ModelProblem('no');
+    const problem = modelProblem('no');
     expect(await withRetries(always(problem), options)).toEqual({ type: 'gave-up', problem, retries: 0 });
     expect(waits).toEqual([]);
   });
@@ -81,7 +82,7 @@ describe('attempts', () => {
     await fc.assert(
       fc.asyncProperty(policies, fc.option(fc.nat(200_000), { nil: undefined }), async (policy, retryAfterMs) => {
         const { options, waits } = imagined({ policy });
-        const problem = new ModelProblem('busy', { isRetryable: true, retryAfterMs });
+        const problem = modelProblem('busy', { isRetryable: true, retryAfterMs });
         const { retries } = await withRetries(always(problem), options);
         expect(retries).toBe(waits.length);
         expect(retries).toBeLessThan(policy.maxAttempts);
@@ -105,7 +106,7 @@ describe('attempts', () => {
     });
     const call = withRetries(() => {
       setTimeout(() => stop.abort('enough'), 5);
-      return Promise.reject(busy);
+      return Promise.reject(problemError(busy));
     }, options);
     await expect(call).rejects.toBe('enough');
   });

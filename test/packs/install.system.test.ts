@@ -232,6 +232,7 @@ describe('a lock', () => {
       root,
       same: [],
       brought: ['letters', 'tables'],
+      digests: expect.any(Map),
       linked: [],
       unplaced: [],
       kept: [],

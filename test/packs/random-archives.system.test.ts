@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { findOmission } from '../../src/packs/sources/left-out.ts';
+import { findOmission } from '../../src/packs/sources/skill-folders.ts';
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { buildPack } from '../../src/packs/pack/build-pack.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';

@@ -2,10 +2,17 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { formatSignature, parseSignature, type MinisignSignature } from '../../src/packs/sign/minisign.ts';
+import {
+  formatSignature,
+  parseSignature,
+  makeKey,
+  openSecretKey,
+  type MinisignSignature,
+  type NewKey,
+  type SigningKey,
+} from '../../src/packs/sign/minisign.ts';
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { openPinnedKeys } from '../../src/packs/sign/keys.ts';
-import { makeKey, openSecretKey, type NewKey, type SigningKey } from '../../src/packs/sign/secret-key.ts';
 import { signPack } from '../../src/packs/sign/sign.ts';
 import type { Installed } from '../../src/packs/install.ts';
 import { restoreLock, type Restored } from '../../src/packs/lock/restore-lock.ts';

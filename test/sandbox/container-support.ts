@@ -9,13 +9,13 @@ import {
   type ProgramEnd,
   type ProgramSpec,
   type StagedSkill,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from '../../src/core/execution.ts';
 import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
 import { listField } from '../../src/sandbox/executors/container/json-answer.ts';
 
 export interface TestWorkspace {
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
   remove(): void;
 }
 

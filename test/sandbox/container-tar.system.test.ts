@@ -14,6 +14,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { isSkillError } from '../../src/core/errors.ts';
 import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
 import { extractTree, treeBudget } from '../../src/sandbox/executors/container/extract-tree.ts';
 import { packTree } from '../../src/sandbox/executors/container/pack-tree.ts';
@@ -60,7 +61,7 @@ async function unpack(source: AsyncIterable<Uint8Array>, files = 100): Promise<v
 const outcome = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'written',
-    (error: unknown) => (error instanceof Error ? error.name : 'something'),
+    (error: unknown) => (isSkillError(error) ? error.code : error instanceof Error ? error.name : 'something'),
   );
 
 describe('a written tar', () => {
@@ -119,19 +120,19 @@ describe('a hostile tar', () => {
   ])('that %s writes nothing outside and is rejected', async (_, entries) => {
     writeFileSync(path.join(folder, 'secret'), 's');
     const bytes = Buffer.concat([await top, ...(await Promise.all(entries)), END]);
-    expect(['BrokenTar', 'Error']).toContain(await outcome(unpack(inPieces(bytes, 700))));
+    expect(['tar/broken', 'Error']).toContain(await outcome(unpack(inPieces(bytes, 700))));
     expect(readdirSync(folder).sort()).toEqual(['secret', 'to']);
   });
 
   test.each([512, 1000, 2500])('that ends after %i of its bytes is rejected', async (length) => {
     const bytes = Buffer.concat([await top, await entry('out/f', 'file', { text: 'x'.repeat(2000) })]);
-    expect(await outcome(unpack(inPieces(bytes.subarray(0, length), 700)))).toBe('BrokenTar');
+    expect(await outcome(unpack(inPieces(bytes.subarray(0, length), 700)))).toBe('tar/broken');
   });
 
   test('with a wrong checksum is rejected', async () => {
     const bytes = Buffer.concat([await top, await entry('out/f', 'file', { text: 'x' }), END]);
     bytes.write('g', 512 + 4, 'latin1');
-    expect(await outcome(unpack(inPieces(bytes, 700)))).toBe('BrokenTar');
+    expect(await outcome(unpack(inPieces(bytes, 700)))).toBe('tar/broken');
   });
 
   test('loses its pipes and a file in place of the top folder, and keeps the rest', async () => {
@@ -144,9 +145,9 @@ describe('a hostile tar', () => {
 
   test('that holds too much, or too many, is rejected before it is written', async () => {
     const many = await Promise.all(Array.from({ length: 20 }, (_, at) => entry(`out/${String(at)}`, 'file')));
-    expect(await outcome(unpack(inPieces(Buffer.concat([await top, ...many, END]), 700), 10))).toBe('TreeTooLarge');
+    expect(await outcome(unpack(inPieces(Buffer.concat([await top, ...many, END]), 700), 10))).toBe('tar/too-large');
     rmSync(path.join(folder, 'to'), { recursive: true });
-    expect(await outcome(unpack(endless(await top)))).toBe('TreeTooLarge');
+    expect(await outcome(unpack(endless(await top)))).toBe('tar/too-large');
     expect(readdirSync(path.join(folder, 'to'))).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import type { AttachedWorkspace, Executor, Identity, WorkspacePlace } from '../../src/core/execution.ts';
+import type { AttachedWorkspace, Executor, Identity, WorkspaceFolder } from '../../src/core/execution.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
 import { openWorkspaces, type Workspaces, type WorkspacesOptions } from '../../src/sandbox/workspace/workspace.ts';
 import { scratch } from '../skills/registry/support.ts';
@@ -13,7 +13,7 @@ export const IS_ROOT = process.getuid?.() === 0;
 export const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
 
 export interface RecordingExecutor extends Executor {
-  readonly attached: WorkspacePlace[];
+  readonly attached: WorkspaceFolder[];
   readonly detached: string[];
 }
 
@@ -22,7 +22,7 @@ export function fakeExecutor(
   kind: 'isolating' | 'local',
   more: { readonly identity?: Identity; readonly onAttach?: () => Promise<void> } = {},
 ): RecordingExecutor {
-  const attached: WorkspacePlace[] = [];
+  const attached: WorkspaceFolder[] = [];
   const detached: string[] = [];
   return {
     name: kind === 'isolating' ? 'bubblewrap' : 'local',

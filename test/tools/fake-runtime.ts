@@ -234,7 +234,7 @@ export interface Fake {
 export function fake(vocabulary: Vocabulary, answers: Answers = {}, over: Partial<Offer> = {}): Fake {
   const actions: Action[] = [];
   const offer: Offer = { ...OFFER, ...over };
-  const tools = buildTools({
+  const { tools, find } = buildTools({
     vocabulary,
     offer,
     perform: async (action) => {
@@ -246,7 +246,7 @@ export function fake(vocabulary: Vocabulary, answers: Answers = {}, over: Partia
     tools,
     actions,
     async call(name, input) {
-      const tool = tools.find((candidate) => candidate.name === name);
+      const tool = find(name);
       if (tool === undefined) throw new Error(`no tool ${name}`);
       return tool.call(input);
     },

@@ -65,7 +65,9 @@ describe('a call', () => {
   test('passes its signal on and stops between actions once it is aborted', async () => {
     const controller = new AbortController();
     const seen: (readonly [Action, AbortSignal | undefined])[] = [];
-    const [select] = buildTools({
+    const {
+      tools: [select],
+    } = buildTools({
       vocabulary: skillsAgent,
       offer: OFFER,
       perform: async (action, { signal }) => {
@@ -81,7 +83,7 @@ describe('a call', () => {
 
   verifies('TOOL-6', 'a call that is refused before it is an action is counted like a failed one', async () => {
     const counted: ActionFailed[] = [];
-    const tools = buildTools({
+    const { find } = buildTools({
       vocabulary: native,
       offer: OFFER,
       perform: async ({ type }) => failed(type),
@@ -90,7 +92,7 @@ describe('a call', () => {
         return { ...observation, isTerminal: counted.length === 2 };
       },
     });
-    const read = tools.find(({ name }) => name === 'read_resource');
+    const read = find('read_resource');
     expect((await read?.call({ skill: 'pdf' }))?.isTerminal).toBe(false);
     const last = await read?.call('{"skill": ');
     expect(last).toMatchObject({ isError: true, isTerminal: true });

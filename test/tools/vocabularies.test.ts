@@ -6,7 +6,7 @@ import { briefSchema } from '../../src/core/json/json-schema.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import type { LoadedContent, Vocabulary } from '../../src/core/tool.ts';
-import { VOCABULARIES, VOCABULARY_NAMES, findVocabulary } from '../../src/tools/vocabularies.ts';
+import { VOCABULARIES, VOCABULARY_NAMES, openVocabulary } from '../../src/tools/vocabularies.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { OFFER, fake } from './fake-runtime.ts';
 import { runs } from '../property-runs.ts';
@@ -16,12 +16,12 @@ const all: readonly Vocabulary[] = Object.values(VOCABULARIES);
 describe('every vocabulary', () => {
   test('is found by its name, and one of the caller as it is', () => {
     expect(VOCABULARY_NAMES).toEqual(Object.keys(VOCABULARIES));
-    for (const vocabulary of all) expect(findVocabulary(vocabulary.name)).toBe(vocabulary);
+    for (const vocabulary of all) expect(openVocabulary(vocabulary.name)).toBe(vocabulary);
     const own = { ...VOCABULARIES.trpc, name: 'own' };
-    expect(findVocabulary(own)).toBe(own);
+    expect(openVocabulary(own)).toBe(own);
     for (const wrong of ['trcp', 'constructor', '']) {
       try {
-        findVocabulary(wrong);
+        openVocabulary(wrong);
         expect.unreachable();
       } catch (error) {
         expect(isSkillError(error) && error.code).toBe('input/invalid');

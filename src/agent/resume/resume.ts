@@ -2,8 +2,7 @@
  * Resumes a run after a crash, a pending approval, or an exhausted budget (AGT-10). The old record is not changed. The new record
  * names it and repeats its events, so that it is complete on its own.
  */
-import { defined, quoted, type Action, type Budget, type RunInfo } from '#core';
-import { BUDGET_NAMES } from '../count-budget.ts';
+import { BUDGET_NAMES, defined, quoted, type Action, type Budget, type RunInfo } from '#core';
 import { VOCABULARY_NAMES } from '#tools';
 import { ACTIVATIONS } from '../activation.ts';
 import { resumeRun } from '../agent.ts';
@@ -27,7 +26,6 @@ export interface ResumeOptions
       | 'beforeEnd'
       | 'projectInstructions'
     > {
-  /** The folder of the run. */
   readonly path: string;
   /** Replaces the recorded request, for another course of the run (`keepAnswers`). */
   readonly request?: string;

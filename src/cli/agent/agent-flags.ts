@@ -1,6 +1,5 @@
 /** Flags that commands with an agent share, and their values. */
-import { BUDGET_NAMES } from '#agent';
-import { EXECUTOR_NAMES, nearest, quoted, TEXT_LEVELS, type Budget } from '#core';
+import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, TEXT_LEVELS, type Budget } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
@@ -44,7 +43,6 @@ export const AGENT_FLAGS = {
   ...TRUST_FLAGS,
 } as const satisfies Flags;
 
-/** Flags of `runs resume`. */
 export const RESUME_FLAGS = {
   again: toggle('resume: continue a run that was already resumed, and repeat what that run did since'),
   model: { ...MODEL_FLAG, about: `resume: ${MODEL_FLAG.about}` },

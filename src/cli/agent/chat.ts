@@ -1,16 +1,9 @@
 import path from 'node:path';
 
-import {
-  alreadyResumed,
-  checkResume,
-  projectInstructions,
-  type AgentModel,
-  type AgentResult,
-  type Chat,
-  type ChatOptions,
-} from '#agent';
-import { findRun, listRuns, readRun, runsDirectory } from '#journal';
-import { countText, isSkillError, printable, reduceChat, shownText, SkillError } from '#core';
+import { findChat, openChat, type AgentModel, type AgentResult, type Chat } from '#agent';
+import { projectInstructions } from '#project';
+import { runsDirectory } from '#journal';
+import { countText, printable, shownText } from '#core';
 import { lineJson } from '../json.ts';
 import { cacheDirectory } from '#platform';
 import { readSurroundings, usableExecutor, type Runtime } from '#runtime';
@@ -21,14 +14,13 @@ import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } fro
 import { askForTrust, hiddenJson } from './consent.ts';
 import { completeCommand, handleLine } from './chat-commands.ts';
 import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
-import { openChatHistory } from './chat-history.ts';
-import { openEditor, openLines, type ChatInput } from './chat-input.ts';
+import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { takeInterrupts, type Interrupts } from './interrupts.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serversFor } from './mcp-servers.ts';
-import { openChatWithPrograms } from './run-with-programs.ts';
+import { withPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 import { packageOptions } from './package-flags.ts';
@@ -67,9 +59,9 @@ export const command = defineCommand({
     const servers = await serversFor(runtime, terminal);
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
-    const earlier =
-      given.resume === undefined ? undefined : findChat(resolveRunsDirectory(invocation, runtime), given.resume);
-    if (earlier !== undefined) requireUnclaimed(earlier.path, given.again === true);
+    const runs = runsDirectory(resolveCwd(invocation), runtime.config.runs?.directory);
+    // Before the first message is typed.
+    const earlier = given.resume === undefined ? undefined : findChat(runs, given.resume, given.again === true);
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
     const choice = { runtime, signal, cwd: given.cwd };
     let chosen = isAtTerminal
@@ -78,7 +70,7 @@ export const command = defineCommand({
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
     const connections = openConnectionWatch();
-    const options: ChatOptions = {
+    const options: Parameters<typeof openChat>[0] = {
       runtime,
       model: chosen.model,
       budget,
@@ -113,14 +105,15 @@ export const command = defineCommand({
       printRefusalHint(terminal, refused);
       return status;
     };
-    const chat = openChatWithPrograms(options, {
-      executor: given.executor,
-      onOutput: display.output,
-      terminal,
-      cwd: resolveCwd(invocation),
-      sandbox: sandboxOptions(given, { config: runtime.config, cwd: resolveCwd(invocation), isAgent: true }),
-      ...packageOptions(given, terminal),
-    });
+    const chat = openChat(
+      withPrograms(options, {
+        executor: given.executor,
+        onOutput: display.output,
+        terminal,
+        sandbox: sandboxOptions(given, { config: runtime.config, cwd: resolveCwd(invocation), isAgent: true }),
+        ...packageOptions(given, terminal),
+      }),
+    );
     const places = { cwd: resolveCwd(invocation), home: readSurroundings({}).home };
     const last = await runChat({
       model: async (name) => {
@@ -145,7 +138,6 @@ export const command = defineCommand({
   },
 });
 
-/** Shows model, skills and sandbox in one line. */
 async function greet({ flags: given, terminal, signal }: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
   const chosen = await chooseModel({ name: given.model, runtime, signal, cwd: given.cwd });
   const { executor = 'auto' } = given;
@@ -176,10 +168,6 @@ function resolveCwd({ flags: given }: ChatInvocation): string {
   return path.resolve(given.cwd ?? '.');
 }
 
-function resolveRunsDirectory(invocation: ChatInvocation, { config }: Runtime): string {
-  return runsDirectory(resolveCwd(invocation), config.runs?.directory);
-}
-
 function openInput(
   invocation: ChatInvocation,
   runtime: Runtime,
@@ -208,17 +196,14 @@ interface ChatLoopOptions {
   readonly runtime: Runtime;
   readonly terminal: Terminal;
   readonly input: ChatInput;
-  /** Adds a message to the history. */
   readonly remember: (message: string) => void;
-  /** Shows the result of a message and returns its exit code. */
   readonly show: (result: AgentResult) => number;
   /** Opens another model for the next messages, or names the current one. */
   readonly model: (name?: string) => Promise<string>;
   /** The files that a message mentions and that the user attaches. */
   readonly attach: (message: string) => Promise<readonly string[]>;
-  /** Captures Ctrl-C while the agent works on a message. */
   readonly interrupts: () => Interrupts;
-  readonly earlier?: EarlierChat;
+  readonly earlier: ReturnType<typeof findChat> | undefined;
 }
 
 /** Returns the exit code of the last message. The record is always closed. */
@@ -273,60 +258,4 @@ async function answer(message: string, { chat, show, attach, interrupts }: ChatL
   } finally {
     release();
   }
-}
-
-interface EarlierChat {
-  readonly run: string;
-  readonly path: string;
-  readonly said: readonly ReturnType<typeof reduceChat>[number][];
-}
-
-/** Before the first message is typed. Throws `run/resumed`. */
-function requireUnclaimed(folder: string, again: boolean): void {
-  const { problems } = checkResume({ folder, again });
-  if (problems.length > 0) throw alreadyResumed(folder, problems);
-}
-
-/** How many of the newest runs are searched for the last chat. */
-const MAX_RUNS = 50;
-
-/** Finds a chat by the id of its run, or the last one. A run of one request counts as a chat with one message. Throws `run/unknown` and `run/invalid`. */
-function findChat(directory: string, name: string): EarlierChat {
-  if (name !== 'last') return readChat(findRun(directory, name));
-  for (const { path: place } of listRuns(directory).slice(0, MAX_RUNS)) {
-    const chat = chatAt(place);
-    if (chat !== undefined) return chat;
-  }
-  throw new SkillError({
-    code: 'run/unknown',
-    message: 'no earlier chat in this project',
-    hint: 'name a run by its id; see skillwright runs list',
-    data: { name, nearest: [] },
-  });
-}
-
-/** Undefined for runs that are not chats or cannot be read. */
-function chatAt(place: string): EarlierChat | undefined {
-  try {
-    const { lines } = readRun(place, { content: 'start' });
-    for (const { event } of lines) if (event.type === 'chat') return readChat(place);
-    return undefined;
-  } catch (error) {
-    if (isSkillError(error)) return undefined;
-    throw error;
-  }
-}
-
-function readChat(place: string): EarlierChat {
-  const { info, lines } = readRun(place);
-  let said: readonly ReturnType<typeof reduceChat>[number][] = [];
-  let isChat = false;
-  let answer = '';
-  for (const { event } of lines) {
-    if (event.type === 'chat') {
-      isChat = true;
-      said = reduceChat(said, event.event);
-    } else if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
-  }
-  return { run: info.run, path: place, said: isChat ? said : [{ message: info.request, answer }] };
 }

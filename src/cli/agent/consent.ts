@@ -9,7 +9,6 @@ import { surroundingsFor } from '../surroundings.ts';
 import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
-/** Flag of commands that use the skills of a project. */
 export const TRUST_FLAGS = {
   'trust-project': toggle('use the untrusted skills of this project too, in this run only (for CI)'),
 } as const satisfies Flags;

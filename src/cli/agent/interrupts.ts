@@ -1,5 +1,5 @@
 /** What Ctrl-C stops while an agent works: first the step or the message, then the program. */
-import type { StepControl } from '#agent';
+import type { AgentOptions } from '#agent';
 import { askStreams, choose } from '../terminal/ask.ts';
 
 export interface Interrupts {
@@ -13,6 +13,8 @@ export function takeInterrupts(process: NodeJS.Process, outer: AbortSignal): Int
   const { release } = divert(process, () => stop(controller));
   return { signal: AbortSignal.any([outer, controller.signal]), release };
 }
+
+type StepControl = NonNullable<AgentOptions['steps']>;
 
 export interface StepInterrupts {
   readonly steps: StepControl;

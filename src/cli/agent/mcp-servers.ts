@@ -90,7 +90,6 @@ export async function serverFindings(runtime: Runtime, isTried: boolean): Promis
   }
 }
 
-/** Connects the servers and prints what they offer. */
 export async function checkServers(runtime: Runtime, server: string | undefined, terminal: Terminal): Promise<number> {
   for (const diagnostic of runtime.diagnostics)
     if (diagnostic.code.startsWith('config/')) terminal.err(diagnosticText(diagnostic, terminal));

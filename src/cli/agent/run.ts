@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { defined, docsPage, quoted, SkillError, visibleJson } from '#core';
-import { ACTIVATIONS, projectInstructions, type AgentOptions } from '#agent';
+import { ACTIVATIONS, runAgent, type AgentOptions } from '#agent';
+import { projectInstructions } from '#project';
 import { VOCABULARY_NAMES } from '#tools';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, toExitCode } from './agent-model.ts';
@@ -21,7 +22,7 @@ import { defineCommand, option, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serversFor } from './mcp-servers.ts';
-import { runWithPrograms } from './run-with-programs.ts';
+import { withPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
@@ -86,7 +87,7 @@ export const command = defineCommand({
     const connections = openConnectionWatch();
     let delivery: Delivery | undefined;
     const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
-    const result = await runWithPrograms(
+    const options = withPrograms<AgentOptions>(
       {
         ...agentOptions(invocation),
         runtime,
@@ -119,11 +120,11 @@ export const command = defineCommand({
         executor: given.executor,
         onOutput: display.output,
         terminal,
-        cwd: resolveCwd(invocation),
         sandbox: sandboxOptions(given, { config: runtime.config, cwd: resolveCwd(invocation), isAgent: true }),
         ...packageOptions(given, terminal),
       },
-    ).finally(() => {
+    );
+    const result = await runAgent(options).finally(() => {
       interrupts?.release();
       return servers?.close();
     });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 
-import { projectInstructions } from '#agent';
+import { runAgent } from '#agent';
+import { projectInstructions } from '#project';
 import { printable } from '#core';
 import { storedEvaluations } from '#evals';
 import { builtFile } from '#platform';
@@ -19,7 +20,7 @@ import { announceModel, chooseModel } from './agent-model.ts';
 import { askForTrust } from './consent.ts';
 import { modelExecution } from './execution-options.ts';
 import { packageOptions } from './package-flags.ts';
-import { runWithPrograms } from './run-with-programs.ts';
+import { withPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 
 const { model, budget, executor, project, mount, allow, auto, with: withFlag, environment } = AGENT_FLAGS;
@@ -83,13 +84,14 @@ export const command = defineCommand({
         run: { host: {}, approve: approver(surroundings.home, invocation) },
       },
       runAgent: (options, live) =>
-        runWithPrograms(options, {
-          executor: given.executor,
-          terminal,
-          cwd: surroundings.cwd,
-          sandbox: { ...sandbox, ...live },
-          ...packageOptions(given, terminal),
-        }),
+        runAgent(
+          withPrograms(options, {
+            executor: given.executor,
+            terminal,
+            sandbox: { ...sandbox, ...live },
+            ...packageOptions(given, terminal),
+          }),
+        ),
       resumed: (live) =>
         executor === 'none' ? {} : { execution: { ...modelExecution(terminal, executor), ...sandbox, ...live } },
       reach: {

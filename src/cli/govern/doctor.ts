@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { LIMIT_LABELS, printable, type AttachedWorkspace, type Surroundings } from '#core';
 import { findProgram, landlockGaps, landlockVersion, type ExecutorExamination } from '#sandbox';
-import { examineExecutors, projectTop, type Runtime } from '#runtime';
+import { examineExecutors, type Runtime } from '#runtime';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -13,16 +13,7 @@ import { serverFindings } from '../agent/mcp-servers.ts';
 import { rightsFindings, type Finding } from './permission-findings.ts';
 import { unusableFiles } from '#skills';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
-import {
-  agentBases,
-  brokenLinks,
-  checkPlaces,
-  detectAgents,
-  isRefusal,
-  readLock,
-  SHARED_FOLDER,
-  type AgentBase,
-} from '#packs';
+import { checkAgentFolders } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
@@ -282,54 +273,22 @@ function programFinding(program: string, purpose: string): Finding {
 
 /** Which agents are in use here, and whether the links to installed skills are whole. */
 function agentFindings(surroundings: Surroundings): readonly Finding[] {
-  const found = detectAgents(surroundings, projectTop(surroundings));
-  const bases = agentBases(surroundings);
-  const broken = brokenLinks(bases);
-  const known = new Set(broken.map((link) => link.path));
+  const { detected, broken, changed } = checkAgentFolders(surroundings);
+  const warning = (detail: string): Finding => ({ name: 'links', status: 'warning', detail });
   return [
     {
       name: 'agents',
       status: 'ok',
-      detail: found.length === 0 ? 'none detected' : found.map(({ agent, at }) => `${agent.id} (${at})`).join(', '),
+      detail: detected.map(({ agent, at }) => `${agent.id} (${at})`).join(', ') || 'none detected',
     },
-    ...broken.map(({ path: place, agents }): Finding => ({
-      name: 'links',
-      status: 'warning',
-      detail: `${place} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`,
-    })),
-    ...bases
-      .flatMap((base) => linkFindings(base))
-      .filter((link) => !known.has(link.path))
-      .map(({ finding }) => finding),
+    ...broken.map(({ path: place, agents }) =>
+      warning(`${place} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`),
+    ),
+    ...changed.map(({ path: place, kind, status, agents, scope }) => {
+      const flag = scope === 'user' ? ' --scope user' : '';
+      return warning(
+        `the ${kind} ${place} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${flag}`,
+      );
+    }),
   ];
-}
-
-interface LinkFinding {
-  readonly path: string;
-  readonly finding: Finding;
-}
-
-function linkFindings(base: AgentBase): readonly LinkFinding[] {
-  return ROOTS.flatMap((folder) => rootFindings(path.join(base.base, folder), base));
-}
-
-/** Roots of `install`. */
-const ROOTS = [SHARED_FOLDER, '.agent/skills'];
-
-function rootFindings(root: string, base: AgentBase): readonly LinkFinding[] {
-  const lock = readLock(root);
-  // Other checks report an unreadable lock.
-  if (lock === undefined || isRefusal(lock)) return [];
-  const scope = base.scope === 'user' ? ' --scope user' : '';
-  return [...lock.skills.values()]
-    .flatMap((skill) => checkPlaces(skill, root, base))
-    .filter(({ status }) => status !== 'same')
-    .map(({ path: place, kind, status, agents }) => ({
-      path: place,
-      finding: {
-        name: 'links',
-        status: 'warning',
-        detail: `the ${kind} ${place} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${scope}`,
-      },
-    }));
 }

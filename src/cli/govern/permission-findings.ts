@@ -8,7 +8,6 @@ import type { Surroundings } from '#core';
 import { projectTop, type Runtime } from '#runtime';
 import { trustRemarks } from '../skills/show-trust.ts';
 
-/** The result of one check. */
 export interface Finding {
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'error';
@@ -94,7 +93,6 @@ function runsFinding({ config }: Runtime, cwd: string): Finding {
   return { name, status: 'ok', detail: `${directory} (${String(isThere ? runIds(directory).length : 0)} runs)` };
 }
 
-/** The closest existing folder. */
 function nearestFolder(place: string): string {
   return isPresent(place) || path.dirname(place) === place ? place : nearestFolder(path.dirname(place));
 }

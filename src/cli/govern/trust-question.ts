@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { countText, printable, shownText } from '#core';
-import { isRefusal, readLock } from '#packs';
+import { findLockedSkill } from '#packs';
 import { fitText, padText, readTextFile, textWidth } from '#platform';
 import type { ReviewedSkill } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -19,7 +19,6 @@ export interface ReviewText {
   readonly skills: readonly ReviewedSkill[];
   /** A remark for some skills by folder, such as `changed since you trusted it`. */
   readonly remarks?: ReadonlyMap<string, string>;
-  /** Show every skill in full. */
   readonly isWhole?: boolean;
 }
 
@@ -66,8 +65,7 @@ function wantsText({ wants: { tools, programs, secrets, network } }: ReviewedSki
 
 /** The source in the lock file of its root. The project can write anything there. */
 function describeOrigin({ dir }: ReviewedSkill): readonly string[] {
-  const lock = readLock(path.dirname(dir));
-  const source = lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir))?.source;
+  const source = findLockedSkill(dir)?.source;
   return source === undefined ? [] : [`installed from ${shownText(source, 120)}, as skills.lock.json says`];
 }
 

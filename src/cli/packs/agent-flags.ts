@@ -1,39 +1,28 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
 import path from 'node:path';
 
-import { compareText, countText, printable } from '#core';
-import {
-  findAgentBase,
-  listFolderAgents,
-  ALL_AGENTS,
-  detectAgents,
-  openAgentView,
-  PACK_PROBLEMS,
-  placeTargets,
-  readAgents,
-  type PackSettings,
-  type PlaceTarget,
-  type Unplaced,
-} from '#packs';
-import { projectTop } from '#runtime';
+import { compareText, countText, isSkillError, printable } from '#core';
+import { accepted, findTargets, openAgentFolders, packRefusal, type Changed, type PackSettings } from '#packs';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { accepted } from './pack-command.ts';
 import { reportProblem, type Terminal } from '../terminal/terminal.ts';
 
+const ALL_AGENTS = 'all';
+
 export const AGENT_FLAG = {
-  agent: list('ID', 'for this agent, e.g. claude-code, codex or cursor, or all detected ones: all', { short: 'a' }),
+  agent: list('ID', `for this agent, e.g. claude-code, codex or cursor, or all detected ones: ${ALL_AGENTS}`, {
+    short: 'a',
+  }),
 } as const satisfies Flags;
 
 /** The folders of the named agents, and further folders. */
-export function targetsFor(
-  { surroundings, root }: PackSettings,
-  { agents = [], folders = [] }: { readonly agents?: readonly string[]; readonly folders?: readonly string[] },
-): readonly PlaceTarget[] {
-  const found = readAgents(agents, () => detectAgents(surroundings, projectTop(surroundings)));
-  if ('type' in found) throw new UsageError(found.message, found.hint);
-  return accepted(placeTargets(found, folders, { root, surroundings }));
+export function targetsFor(settings: PackSettings, choice: Parameters<typeof findTargets>[1]) {
+  try {
+    return accepted(findTargets(settings, choice));
+  } catch (error) {
+    throw isSkillError(error) && error.code === 'input/invalid' ? new UsageError(error.message, error.hint) : error;
+  }
 }
 
 /** Which agents see the skills of a root. */
@@ -45,9 +34,9 @@ export interface SkillAgents {
 }
 
 export function openSkillAgents({ surroundings, root }: PackSettings, { style }: Terminal): SkillAgents {
-  const view = openAgentView(() => [findAgentBase(root, surroundings)]);
-  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
-  const all = (name: string): readonly string[] => view(path.join(root, name));
+  const folders = openAgentFolders(surroundings, root);
+  const used = folders.used();
+  const all = (name: string): readonly string[] => folders.seeing(path.join(root, name));
   return {
     all,
     text(name) {
@@ -64,10 +53,9 @@ export function agentSummary(
   named: readonly string[] = [],
 ): readonly string[] {
   if (names.length === 0) return [];
-  const view = openAgentView(() => [findAgentBase(root, surroundings)]);
-  const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id);
-  const counts = new Map([...detected, ...named.filter((id) => id !== ALL_AGENTS)].map((id) => [id, 0]));
-  for (const id of names.flatMap((name) => view(path.join(root, name))))
+  const folders = openAgentFolders(surroundings, root);
+  const counts = new Map([...folders.used(), ...named.filter((id) => id !== ALL_AGENTS)].map((id) => [id, 0]));
+  for (const id of names.flatMap((name) => folders.seeing(path.join(root, name))))
     if (counts.has(id)) counts.set(id, (counts.get(id) ?? 0) + 1);
   if (counts.size === 0) return [`${countText(names.length, 'skill')} in ${printable(root)}; no agent is detected`];
   const ids = [...counts.keys()].toSorted(compareText);
@@ -92,12 +80,11 @@ function notFor(ids: readonly string[]): readonly string[] {
 /** Reports what could not be linked, one line per folder and reason. Returns the exit code. */
 export function reportUnplaced(
   { terminal, flags }: GlobalInvocation,
-  unplaced: readonly Unplaced[],
-  root: string,
+  { unplaced, root }: Pick<Changed, 'unplaced' | 'root'>,
 ): number {
-  const base = findAgentBase(root, surroundingsFor(flags));
-  const who = (folder: string): string => listFolderAgents(folder, base).join(', ');
-  for (const text of new Set(unplaced.map(({ folder, message }) => `${who(folder) || 'not linked'}: ${message}`)))
-    reportProblem(terminal, { message: text, hint: PACK_PROBLEMS['install/agent'], code: 'install/agent' });
+  const { lookingIn } = openAgentFolders(surroundingsFor(flags), root);
+  const who = (folder: string): string => lookingIn(folder).join(', ') || 'not linked';
+  for (const text of new Set(unplaced.map(({ folder, message }) => `${who(folder)}: ${message}`)))
+    reportProblem(terminal, packRefusal('install/agent', text));
   return unplaced.length === 0 ? EXIT.done : EXIT.failed;
 }

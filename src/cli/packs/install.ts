@@ -1,43 +1,28 @@
 import path from 'node:path';
 
-import {
-  detectAgents,
-  installSkills,
-  isRefusal,
-  placeTargets,
-  readLock,
-  restoreLock,
-  trustArriving,
-  type Installed,
-  type InstallPlan,
-  type PackRefusal,
-  type PackSettings,
-  type PlaceTarget,
-  type SkillChoice,
-  type SkillOffer,
-} from '#packs';
-import { compareText, countText, printable } from '#core';
+import { accepted, installSkills, restoreLock, type Installed, type PackSettings } from '#packs';
+import { compareText, countText, isProblem, printable, type Problem } from '#core';
 import { SCAN_NOTE } from '#scan';
 import { toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { AGENT_FLAG, agentSummary, reportUnplaced, targetsFor } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
-  accepted,
-  asker,
+  changeOptions,
   definePackCommand,
   progressText,
   refreshed,
   refuse,
+  rootOptions,
   settingsFor,
   trustConfirmed,
   trustHint,
+  withProgress,
 } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { planJson, planLines, refusedJson, refusedLines, type PlanView } from './show-pack.ts';
+import { keptLines, planJson, planLines, refusedJson, refusedLines, type InstallPlan } from './show-pack.ts';
 import { showPlan, type Terminal } from '../terminal/terminal.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { projectTop } from '#runtime';
 import { chooseMany } from '../terminal/choose.ts';
 
 const flags = {
@@ -101,9 +86,9 @@ function existingFor({ force, backup }: InstallInvocation['flags']): 'refuse' | 
 async function install(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, positionals, terminal, signal } = invocation;
   const [source = '', ...skills] = positionals;
-  const targets = targetsFor(settings, { agents: given.agent ?? [], folders: given.to?.slice(1) ?? [] });
+  const targets = targetsFor(settings, { agents: given.agent, folders: given.to?.slice(1) });
   const progress = openProgress(terminal);
-  const ask = asker(invocation, given.yes);
+  const { confirm: ask, ...options } = changeOptions(invocation, settings);
   const view = { all: given.findings === true };
   let isShown = false;
   let refused: InstallPlan['refused'] = [];
@@ -116,31 +101,31 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     showPlan([...planLines(plan, terminal, view), ...note], isAsked, terminal);
   };
   let isConfirmed = given.yes === true;
+  const isAsking = !isConfirmed && !options.dryRun && given.json !== true && isTerminal(askStreams(process));
   const done = await installSkills({
+    ...options,
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
     source,
     skills,
-    ...(given.strict === true ? { strict: true } : given.lenient === true ? { strict: false } : {}),
+    strict: given.strict === true ? true : given.lenient === true ? false : undefined,
     existing: existingFor(given),
     force: given.force === true,
     offline: given.offline === true,
-    dryRun: given['dry-run'] === true,
     targets,
     copy: given.copy === true,
-    beforeCommit: trustArriving(settings),
-    signal,
+    trust: true,
     onProgress: (step) => progress.show(progressText(step)),
-    onNote: (note) => terminal.remark(`note: ${note}`),
     onRefused: (plan) => (refused = plan.refused),
-    ...(given.yes === true || given['dry-run'] === true || given.json === true || !isTerminal(askStreams(process))
-      ? {}
-      : {
-          async choose(offer) {
-            progress.end();
-            const isFixed = given.agent !== undefined || (given.to ?? []).length > 1;
-            return await chooseInstall(offer, { source, settings, terminal, signal, asksAgents: !isFixed });
-          },
-        }),
+    choose: isAsking
+      ? async (offer) => {
+          progress.end();
+          const folders = await chooseSkills(offer, { source, terminal, signal });
+          const isFixed = given.agent !== undefined || (given.to ?? []).length > 1;
+          if (folders === undefined || isFixed) return folders === undefined ? undefined : { folders };
+          const chosen = await chooseAgents(offer.targets, { cwd: settings.surroundings.cwd, terminal, signal });
+          return chosen === undefined ? undefined : { folders, targets: chosen };
+        }
+      : undefined,
     async confirm(plan) {
       isConfirmed = true;
       show(plan, given.yes !== true);
@@ -151,25 +136,18 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     },
   });
   progress.end();
-  if (isRefusal(done)) return refuseAll(invocation, done, { refused, view });
+  if (isProblem(done)) {
+    if (given.json !== true && refused.length > 1) terminal.err(refusedLines(refused, terminal, view));
+    return refuseAll(invocation, done, refused);
+  }
   show(done.plan, false);
   return await report(invocation, done, { settings, isConfirmed });
 }
 
-function keptText({ part, name, id }: Installed['kept'][number]): string {
-  return `previous ${printable(name)} kept in ${part}/${id}`;
-}
-
 /** Nothing was installed: the source as a whole is refused, or each of its skills. */
-function refuseAll(
-  invocation: InstallInvocation,
-  refusal: PackRefusal,
-  { refused, view }: { readonly refused: InstallPlan['refused']; readonly view: PlanView },
-): number {
-  const { terminal, flags: given } = invocation;
-  if (given.json !== true && refused.length > 1) terminal.err(refusedLines(refused, terminal, view));
+function refuseAll(invocation: InstallInvocation, refusal: Problem, refused: InstallPlan['refused']): number {
   if (refusal.code.startsWith('archive/') && refused.length === 0)
-    terminal.remark('the source is refused as a whole: none of its skills was installed');
+    invocation.terminal.remark('the source is refused as a whole: none of its skills was installed');
   const status = refuse(invocation, refusal, refused.length === 0 ? {} : { refused: refusedJson(refused) });
   return refused.length > 1 || refused.some(({ isNamed }) => isNamed) ? EXIT.refused : status;
 }
@@ -184,9 +162,8 @@ async function report(
   const isMissing = plan.refused.some(({ isNamed }) => isNamed);
   const changed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill.name);
   if (given.json !== true) {
-    const word = isDone ? 'installed' : 'would install';
-    terminal.out(changed.map((name) => `${word} ${printable(name)}`));
-    terminal.remark(kept.map(keptText));
+    terminal.out(changed.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
+    terminal.remark(keptLines(kept));
     const isLinked = plan.places.reduce((sum, { add }) => sum + add.length, 0) > unplaced.length;
     if (changed.length === 0 && isLinked)
       terminal.remark(`${isDone ? 'changed' : 'would change'} the folders of agents`);
@@ -213,76 +190,59 @@ async function report(
   };
   if (!terminal.printJson(answer) && runtime !== undefined && changed.length > 0)
     await trustHint(invocation, runtime, plan.root);
-  const status = reportUnplaced(invocation, unplaced, plan.root);
-  if (isDone && given.json !== true)
-    terminal.remark(
-      agentSummary(
-        settings,
-        plan.skills.map(({ skill }) => skill.name),
-        given.agent,
-      ),
-    );
+  const status = reportUnplaced(invocation, { unplaced, root: plan.root });
+  const names = plan.skills.map(({ skill }) => skill.name);
+  if (isDone && given.json !== true) terminal.remark(agentSummary(settings, names, given.agent));
   return isMissing ? EXIT.refused : status;
 }
 
 async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
-  const { flags: given, terminal, signal } = invocation;
-  const targets = targetsFor(settings, { folders: given.to?.slice(1) ?? [] });
-  const progress = openProgress(terminal);
+  const { flags: given, terminal } = invocation;
+  const targets = targetsFor(settings, { folders: given.to?.slice(1) });
   // The user did not confirm these skills: only the signature of a pinned key vouches for them.
   const isSigned = settings.requireSigned || given['require-signed'] === true;
-  const restoring = restoreLock({
-    settings: { ...settings, requireSigned: isSigned },
-    targets,
-    existing: existingFor(given),
-    offline: given.offline === true,
-    dryRun: given['dry-run'] === true,
-    ...(isSigned ? { beforeCommit: trustArriving(settings) } : {}),
-    signal,
-    onProgress: (step) => progress.show(progressText(step)),
-    onNote: (note) => terminal.remark(`note: ${note}`),
-  });
-  const done = accepted(await restoring.finally(() => progress.end()));
-  const { brought, same, linked, unplaced, kept, isDone } = done;
+  const restored = await withProgress(invocation, (show) =>
+    restoreLock({
+      ...rootOptions(invocation, { ...settings, requireSigned: isSigned }),
+      targets,
+      existing: existingFor(given),
+      offline: given.offline === true,
+      dryRun: given['dry-run'] === true,
+      trust: isSigned,
+      onProgress: show,
+    }),
+  );
+  const done = accepted(restored);
+  const { root, brought, digests, same, linked, unplaced, kept, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
-  const lock = runtime !== undefined && isSigned ? readLock(done.root) : undefined;
-  if (runtime !== undefined && lock !== undefined && !isRefusal(lock))
-    await trustConfirmed(invocation, runtime, new Map(brought.map((name) => [name, lock.skills.get(name)?.digest])));
-  const ok = unplaced.length === 0;
+  if (runtime !== undefined && isSigned) await trustConfirmed(invocation, runtime, digests);
   const indexHash = runtime?.index.indexHash;
-  const answer = { ok, done: isDone, root: done.root, brought, same, linked, unplaced, kept, indexHash };
-  if (terminal.printJson(answer)) return reportUnplaced(invocation, unplaced, done.root);
+  const answer = { ok: unplaced.length === 0, done: isDone, root, brought, same, linked, unplaced, kept, indexHash };
+  if (terminal.printJson(answer)) return reportUnplaced(invocation, done);
   terminal.out(brought.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
   terminal.out(linked.map((at) => `${isDone ? 'linked' : 'would link'} ${printable(at)}`));
-  terminal.remark([...kept.map(keptText), `${String(same.length)} already match the lock`]);
-  if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
-  const status = reportUnplaced(invocation, unplaced, done.root);
+  terminal.remark([...keptLines(kept), `${String(same.length)} already match the lock`]);
+  if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, root);
+  const status = reportUnplaced(invocation, done);
   if (isDone) terminal.remark(agentSummary(settings, [...brought, ...same]));
   return status;
 }
 
-interface ChooseInstallOptions {
-  /** As the user typed it. */
-  readonly source: string;
-  readonly settings: PackSettings;
+type ChooseSkills = NonNullable<Parameters<typeof installSkills>[0]['choose']>;
+type SkillOffer = Parameters<ChooseSkills>[0];
+
+interface AskOptions {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
-  /** False if the command line names the agents. */
-  readonly asksAgents: boolean;
 }
 
-/** Undefined if the user cancels. Throws the abort reason after Ctrl-C. */
-async function chooseInstall(offer: SkillOffer, options: ChooseInstallOptions): Promise<SkillChoice | undefined> {
-  const folders = await chooseSkills(offer, options);
-  if (folders === undefined || !options.asksAgents) return folders === undefined ? undefined : { folders };
-  const targets = await chooseAgents(options);
-  return targets === undefined ? undefined : { folders, targets };
-}
-
-/** A source with a single skill needs no list. Refused skills are shown with the reason. */
+/**
+ * A source with a single skill needs no list. Refused skills are shown with the reason. Undefined if the user cancels; throws the abort
+ * reason after Ctrl-C.
+ */
 async function chooseSkills(
   { ready, refused }: SkillOffer,
-  { source, terminal, signal }: ChooseInstallOptions,
+  { source, terminal, signal }: AskOptions & { readonly source: string },
 ): Promise<readonly string[] | undefined> {
   if (ready.length + refused.length === 1) return ready.map(({ folder }) => folder);
   const choices = [
@@ -303,20 +263,15 @@ async function chooseSkills(
 }
 
 /** Asks only about detected agents that do not read the root themselves. */
-async function chooseAgents({
-  settings: { root, surroundings },
-  terminal,
-  signal,
-}: ChooseInstallOptions): Promise<readonly PlaceTarget[] | undefined> {
-  const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
-  const targets = placeTargets(detected, [], { root, surroundings });
-  // A folder that cannot get links is reported when its agent is named.
-  if ('type' in targets) return [];
+async function chooseAgents(
+  targets: SkillOffer['targets'],
+  { cwd, terminal, signal }: AskOptions & { readonly cwd: string },
+): Promise<SkillOffer['targets'] | undefined> {
   const choices = targets
     .filter(({ isRoot }) => !isRoot)
     .map((target) => ({
       label: target.agents.join(', '),
-      about: path.relative(surroundings.cwd, target.folder) || target.folder,
+      about: path.relative(cwd, target.folder) || target.folder,
       isSelected: true,
       target,
     }));

@@ -1,15 +1,15 @@
 import path from 'node:path';
 
 import { invalidInput, printable, problemError, quoted, type SkillError } from '#core';
-import { openPinnedKeys, packRefusal, parsePublicKey, publicKeyLine, writeNewKey, type PinnedKey } from '#packs';
-import { isPresent, isSystemError, makeFolders, readTextFile } from '#platform';
+import { accepted, openPinnedKeys, packRefusal, writeNewKey } from '#packs';
+import { isPresent, readTextFile } from '#platform';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { requireValidConfig, surroundingsFor } from '../surroundings.ts';
-import { accepted, asker, definePackCommand } from './pack-command.ts';
+import { asker, definePackCommand } from './pack-command.ts';
 
 const flags = {
   folder: option('DIR', 'write the new key to DIR (default: ~/.agent/keys)'),
@@ -54,15 +54,17 @@ interface KeysInvocation extends Invocation<typeof flags> {
   readonly home: string | undefined;
 }
 
-function keyJson({ name, key, at }: PinnedKey): object {
-  return { name, id: key.id, key: publicKeyLine(key), at };
+type PinnedKeys = ReturnType<typeof openPinnedKeys>;
+
+function keyJson({ name, key, line, at }: ReturnType<PinnedKeys['read']>): object {
+  return { name, id: key.id, key: line, at };
 }
 
 function list({ terminal, home }: KeysInvocation): number {
   const { keys, problems } = openPinnedKeys({ home }).list();
   if (!terminal.printJson({ keys: keys.map(keyJson), problems })) {
-    for (const { name, key, at } of keys)
-      terminal.out(`${printable(name)}  ${key.id}  ${publicKeyLine(key)}  ${printable(at)}`);
+    for (const { name, key, line, at } of keys)
+      terminal.out(`${printable(name)}  ${key.id}  ${line}  ${printable(at)}`);
     if (keys.length === 0) terminal.remark('no key is pinned');
   }
   for (const problem of problems) reportWarning(terminal, printable(problem));
@@ -81,9 +83,7 @@ async function makeNew(invocation: KeysInvocation, name: string): Promise<number
     return EXIT.done;
   }
   const password = await newPassword(invocation);
-  makeFolder(folder);
-  const made = accepted(await writeNewKey({ folder, name }, password === undefined ? {} : { password }));
-  const { id, publicFile, secretFile, publicText } = made;
+  const { id, publicFile, secretFile, publicText } = accepted(await writeNewKey({ folder, name }, { password }));
   const line = publicText.trim().split('\n').at(-1) ?? '';
   if (!terminal.printJson({ ok: true, done: true, id, publicFile, secretFile, key: line })) {
     terminal.remark(`secret key: ${printable(secretFile)}`);
@@ -110,18 +110,7 @@ async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promi
 }
 
 function keyNotCreated(reason: string): SkillError {
-  const refusal = packRefusal('install/refused', reason);
-  return problemError({ ...refusal, hint: 'no key was created: run the command again' });
-}
-
-function makeFolder(folder: string): void {
-  try {
-    makeFolders(folder, 0o700);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    const message = `cannot create ${quoted(folder, 200)} (${error.code})`;
-    throw problemError(packRefusal('pack/unwritable', message, folder));
-  }
+  return problemError(packRefusal('install/refused', reason, { hint: 'no key was created: run the command again' }));
 }
 
 const MAX_KEY_BYTES = 16 * 1024;
@@ -129,16 +118,15 @@ const MAX_KEY_BYTES = 16 * 1024;
 async function add(invocation: KeysInvocation, name: string, given: string): Promise<number> {
   const { flags, terminal, cwd, home } = invocation;
   const text = keyText(path.resolve(cwd, given), given);
-  const key = parsePublicKey(text);
-  if (key.type === 'invalid')
-    throw invalidInput(`not a public key: ${key.reason}`, 'a minisign public key', 'pass a .pub file or its key line');
-  const what = `pin ${key.id} as ${quoted(name)} and accept packs signed with it`;
+  const keys = openPinnedKeys({ home });
+  const { id } = keys.read(name, text).key;
+  const what = `pin ${id} as ${quoted(name)} and accept packs signed with it`;
   if (flags['dry-run'] === true) {
-    if (!terminal.printJson({ ok: true, done: false, id: key.id })) terminal.out(`would ${what}`);
+    if (!terminal.printJson({ ok: true, done: false, id })) terminal.out(`would ${what}`);
     return EXIT.done;
   }
   if (!(await asker(invocation, flags.yes)(what))) throw keyNotCreated('not confirmed: the key was not pinned');
-  const pinned = await openPinnedKeys({ home }).add(name, text);
+  const pinned = await keys.add(name, text);
   if (!terminal.printJson({ ok: true, done: true, key: keyJson(pinned) }))
     terminal.out(`pinned ${pinned.key.id} as ${printable(pinned.name)}`);
   return EXIT.done;

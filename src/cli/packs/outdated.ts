@@ -1,13 +1,9 @@
-import os from 'node:os';
-
 import { printable } from '#core';
-import { findOutdated, type OutdatedSkill } from '#packs';
+import { accepted, findOutdated } from '#packs';
 import { toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openSkillAgents } from './agent-flags.ts';
-import { ROOT_FLAGS, accepted, completeChange, definePackCommand, readingSettings } from './pack-command.ts';
-import { openProgress } from '../terminal/progress.ts';
-import type { Style, Terminal } from '../terminal/terminal.ts';
+import { ROOT_FLAGS, definePackCommand, readingSettings, rootOptions, withProgress } from './pack-command.ts';
 import { padText } from '#platform';
 
 export const command = definePackCommand({
@@ -23,33 +19,34 @@ export const command = definePackCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags, positionals: names, terminal, signal } = invocation;
+    const { flags, positionals: names, terminal } = invocation;
     const settings = await readingSettings(invocation);
-    await completeChange(invocation, settings.root);
-    const progress = openProgress(terminal);
-    const looking = findOutdated({
-      settings,
-      names,
-      workFolder: os.tmpdir(),
-      offline: flags.offline === true,
-      signal,
-      onProgress: (done, total) => progress.show(`checking source ${String(done + 1)} of ${String(total)}`),
-    });
-    const { root, skills, isCurrent } = accepted(await looking.finally(() => progress.end()));
+    const looking = await withProgress(invocation, (show) =>
+      findOutdated({
+        ...rootOptions(invocation, settings),
+        names,
+        offline: flags.offline === true,
+        onProgress: (done, total) => show({ step: 'checking source', done: done + 1, total }),
+      }),
+    );
+    const { root, skills, isCurrent } = accepted(looking);
     const agents = openSkillAgents(settings, terminal);
     const answer = {
       ok: isCurrent,
       root,
-      skills: skills.map(({ name, locked: { source }, outdated }) => ({
-        name,
-        source,
-        agents: agents.all(name),
-        ...outdated,
-      })),
+      skills: skills.map(({ name, locked, outdated }) => {
+        return { name, source: locked.source, agents: agents.all(name), ...outdated };
+      }),
     };
     if (!terminal.printJson(answer)) {
       const width = Math.max(4, ...skills.map(({ name }) => name.length));
-      terminal.out(skills.map((skill) => `${formatLine(skill, width, terminal)}${agents.text(skill.name)}`));
+      for (const { name, outdated } of skills) {
+        // `tables    outdated  1.0.0 → 1.1.0  the source has version "1.1.0"`
+        const versions = outdated.status === 'outdated' ? [outdated.from, outdated.to].flatMap(shownVersion) : [];
+        const step = versions.length === 2 ? `${versions.join(' → ')}  ` : '';
+        const status = terminal.style(STYLES[outdated.status], padText(outdated.status, 8));
+        terminal.out(`${padText(printable(name), width)}  ${status}  ${step}${outdated.reason}${agents.text(name)}`);
+      }
       if (skills.some(({ outdated }) => outdated.status === 'outdated'))
         terminal.remark(terminal.style('dim', 'see the changes with skillwright update --dry-run'));
     }
@@ -57,25 +54,15 @@ export const command = definePackCommand({
   },
 });
 
-const STYLES: Readonly<Record<OutdatedSkill['outdated']['status'], Style>> = {
-  current: 'green',
-  pinned: 'green',
-  outdated: 'yellow',
-  gone: 'red',
-  unknown: 'red',
-};
+const STYLES = { current: 'green', pinned: 'green', outdated: 'yellow', gone: 'red', unknown: 'red' } as const;
 
-/** `tables    outdated  1.0.0 → 1.1.0  the source has version "1.1.0"` */
-function formatLine({ name, outdated }: OutdatedSkill, width: number, { style }: Terminal): string {
-  const versions =
-    outdated.status === 'outdated'
-      ? [outdated.from, outdated.to].map(({ version, revision }) => version ?? revision?.slice(0, 12)).filter(isKnown)
-      : [];
-  const step = versions.length === 2 ? `${versions.map((text) => printable(text)).join(' → ')}  ` : '';
-  const status = style(STYLES[outdated.status], padText(outdated.status, 8));
-  return `${padText(printable(name), width)}  ${status}  ${step}${outdated.reason}`;
-}
-
-function isKnown(text: string | undefined): text is string {
-  return text !== undefined;
+function shownVersion({
+  version,
+  revision,
+}: {
+  readonly version?: string;
+  readonly revision?: string;
+}): readonly string[] {
+  const shown = version ?? revision?.slice(0, 12);
+  return shown === undefined ? [] : [printable(shown)];
 }

@@ -1,25 +1,15 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import {
-  findRefusal,
-  isNotAllowed,
-  isRefusal,
-  needsRecovery,
-  packSettings,
-  recoverRoot,
-  trustConfirmed as trustBytes,
-  type InstallProgress,
-  type PackRefusal,
-  type PackSettings,
-} from '#packs';
-import { configProblem, INSTALL_SCOPES, isSkillError, printable, problemError, type Config } from '#core';
+import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } from '#packs';
+import { configProblem, INSTALL_SCOPES, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig, surroundingsFor } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
+import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 
 export const ROOT_FLAGS = {
@@ -57,14 +47,7 @@ export async function readingSettings({ flags, terminal }: RootInvocation): Prom
   return accepted(packSettings(surroundingsFor(flags), config, { root, scope: flags.scope }));
 }
 
-/** Completes an interrupted change of a root before a command reads it, and tells the user. */
-export async function completeChange({ terminal, signal }: GlobalInvocation, root: string): Promise<void> {
-  if (!needsRecovery(root)) return;
-  const onRecovered = ({ message }: { readonly message: string }): void => terminal.remark(`note: ${message}`);
-  accepted(await recoverRoot(root, { signal, onRecovered }));
-}
-
-/** A command that ends with the refusals that `accepted` throws. */
+/** A command that reports the refusals that it throws. */
 export function definePackCommand<const F extends Flags>(command: Command<F>): Command<F> {
   return {
     ...command,
@@ -72,18 +55,27 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
       try {
         return await command.run(invocation);
       } catch (error) {
-        const refusal = findRefusal(error);
-        if (refusal !== undefined) return refuse(invocation, refusal);
+        if (isSkillError(error) && error.raised !== undefined) return refuse(invocation, error.raised);
         throw error;
       }
     },
   };
 }
 
-/** The result of an operation; a refusal ends the command. */
-export function accepted<T extends object>(result: T | PackRefusal): T {
-  if (isRefusal(result)) throw problemError(result);
-  return result;
+/** What every function that uses a root gets from the command line. */
+export function rootOptions({ terminal, signal }: GlobalInvocation, settings: PackSettings) {
+  return { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
+}
+
+interface ChangeInvocation extends GlobalInvocation {
+  readonly flags: GlobalInvocation['flags'] & { readonly 'dry-run'?: boolean; readonly yes?: boolean };
+}
+
+/** What every function that changes a root gets from the command line. */
+export function changeOptions(invocation: ChangeInvocation, settings: PackSettings) {
+  const { flags } = invocation;
+  const confirm = asker(invocation, flags.yes);
+  return { ...rootOptions(invocation, settings), dryRun: flags['dry-run'] === true, confirm };
 }
 
 /** Returns a function that asks the user at the terminal. Without a terminal the answer is no. */
@@ -102,7 +94,7 @@ export function asker(
 /** Reports a refusal and returns its exit code. */
 export function refuse(
   { terminal }: Pick<GlobalInvocation, 'terminal'>,
-  refusal: PackRefusal,
+  refusal: Problem & { readonly path?: string; readonly allow?: string },
   more: object = {},
 ): number {
   const { code, path: file, message, hint, allow } = refusal;
@@ -111,7 +103,7 @@ export function refuse(
   return refusalStatus(refusal);
 }
 
-export function refusalStatus(refusal: PackRefusal): number {
+export function refusalStatus(refusal: Problem): number {
   return isNotAllowed(refusal) ? EXIT.refused : EXIT.failed;
 }
 
@@ -122,14 +114,19 @@ export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> 
   return runtime;
 }
 
-/** Trusts what the user confirmed, or says why it could not be stored. `confirmed` maps names to tree digests. */
+/**
+ * Trusts what the user confirmed, or says why it could not be stored. `confirmed` maps names to tree digests. Notes which of the `others`
+ * stay untrusted.
+ */
 export async function trustConfirmed(
   { flags, terminal }: GlobalInvocation,
   runtime: Runtime,
   confirmed: ReadonlyMap<string, string | undefined>,
+  others?: readonly string[],
 ): Promise<void> {
   try {
-    await trustBytes(runtime, surroundingsFor(flags).home, confirmed);
+    const notes = await settleTrust(runtime, surroundingsFor(flags).home, confirmed, others);
+    terminal.remark(notes.map((note) => `note: ${note}`));
   } catch (error) {
     if (!isSkillError(error)) throw error;
     reportWarning(terminal, `the skills are not trusted yet: ${printable(error.message)}`);
@@ -148,7 +145,7 @@ export async function trustHint({ terminal }: GlobalInvocation, runtime: Runtime
     );
 }
 
-const STEPS: Readonly<Record<InstallProgress['step'], string>> = {
+const STEPS: Readonly<Record<string, string>> = {
   fetch: 'fetching',
   unpack: 'unpacking',
   copy: 'copying',
@@ -158,8 +155,30 @@ const STEPS: Readonly<Record<InstallProgress['step'], string>> = {
   apply: 'installing',
 };
 
-/** The current step of an install or an update. */
-export function progressText({ step, done, total }: InstallProgress): string {
+/** The current step of an install, an update or a pack. */
+export function progressText({ step, done, total }: Progress): string {
   const count = done === undefined ? '' : ` ${String(done)}${total === undefined ? '' : ` of ${String(total)}`}`;
-  return `${STEPS[step]}${count}`;
+  return `${STEPS[step] ?? step}${count}`;
+}
+
+interface Progress {
+  readonly step: string;
+  readonly done?: number;
+  readonly total?: number;
+}
+
+/** Calls `act` with a function that shows the current step until `act` is done. */
+export async function withProgress<T>(
+  { terminal }: GlobalInvocation,
+  act: (show: (progress: Progress) => void, end: () => void) => Promise<T>,
+): Promise<T> {
+  const progress = openProgress(terminal);
+  try {
+    return await act(
+      (step) => progress.show(progressText(step)),
+      () => progress.end(),
+    );
+  } finally {
+    progress.end();
+  }
 }

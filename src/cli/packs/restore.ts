@@ -1,9 +1,9 @@
 import { printable } from '#core';
-import { emptyTrash, listSkillBackups, restoreAll, restoreSkill } from '#packs';
+import { accepted, emptyTrash, listSkillBackups, restoreSkills } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { CHANGE_FLAGS, accepted, asker, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
-import { keptLine, reportChange } from './show-change.ts';
+import { CHANGE_FLAGS, changeOptions, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
+import { backupLine, reportChange } from './show-change.ts';
 
 export const command = definePackCommand({
   usage: 'restore NAME [--id ID] [--force] | restore [--all] | restore --list | restore --empty-trash',
@@ -25,7 +25,7 @@ export const command = definePackCommand({
   ],
   positionals: [0, 1],
   async run(invocation) {
-    const { flags, positionals, terminal, signal } = invocation;
+    const { flags, positionals, terminal } = invocation;
     const [name] = positionals;
     const modes = [name !== undefined, flags.all === true, flags.list === true, flags['empty-trash'] === true];
     if (modes.filter(Boolean).length > 1)
@@ -36,26 +36,16 @@ export const command = definePackCommand({
     if (name === undefined && flags.id !== undefined)
       throw new UsageError('expected NAME with --id', 'see skillwright restore --list');
     const settings = await (invocation.flags.list === true ? readingSettings : settingsFor)(invocation);
-    const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
+    const options = changeOptions(invocation, settings);
     if (flags.list === true) {
-      const kept = accepted(await listSkillBackups(common, 'trash'));
-      if (!terminal.printJson({ root: settings.root, trash: kept })) terminal.out(kept.map(keptLine));
+      const trash = accepted(await listSkillBackups(options, 'trash'));
+      if (!terminal.printJson({ root: settings.root, trash })) terminal.out(trash.map(backupLine));
       return EXIT.done;
     }
-    const change = { ...common, dryRun: flags['dry-run'] === true, confirm: asker(invocation, flags.yes) };
-    const done =
-      name === undefined
-        ? await (flags['empty-trash'] === true ? emptyTrash(change) : restoreAll(change))
-        : await restoreSkill({
-            ...change,
-            name,
-            force: flags.force === true,
-            id: flags.id,
-          });
-    return reportChange(
-      invocation,
-      accepted(done),
-      (one) => `${flags['empty-trash'] === true ? 'deleted' : 'restored'} ${printable(one)}`,
-    );
+    const isEmptied = flags['empty-trash'] === true;
+    const done = isEmptied
+      ? await emptyTrash(options)
+      : await restoreSkills({ ...options, name, force: flags.force === true, id: flags.id });
+    return reportChange(invocation, accepted(done), (one) => `${isEmptied ? 'deleted' : 'restored'} ${printable(one)}`);
   },
 });

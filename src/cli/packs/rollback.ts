@@ -1,9 +1,9 @@
 import { printable } from '#core';
-import { listSkillBackups, rollbackSkill } from '#packs';
+import { accepted, listSkillBackups, rollbackSkill } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { CHANGE_FLAGS, accepted, asker, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
-import { keptLine, reportChange } from './show-change.ts';
+import { CHANGE_FLAGS, changeOptions, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
+import { backupLine, reportChange } from './show-change.ts';
 
 export const command = definePackCommand({
   usage: 'rollback NAME [--id ID] [--yes] | rollback NAME --list',
@@ -20,22 +20,16 @@ export const command = definePackCommand({
   ],
   positionals: [1, 1],
   async run(invocation) {
-    const { flags, positionals, terminal, signal } = invocation;
+    const { flags, positionals, terminal } = invocation;
     const [name = ''] = positionals;
-    const settings = await (invocation.flags.list === true ? readingSettings : settingsFor)(invocation);
-    const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
+    const settings = await (flags.list === true ? readingSettings : settingsFor)(invocation);
+    const options = changeOptions(invocation, settings);
     if (flags.list === true) {
-      const kept = accepted(await listSkillBackups(common, { versionsOf: name }));
-      if (!terminal.printJson({ root: settings.root, name, versions: kept })) terminal.out(kept.map(keptLine));
+      const versions = accepted(await listSkillBackups(options, { versionsOf: name }));
+      if (!terminal.printJson({ root: settings.root, name, versions })) terminal.out(versions.map(backupLine));
       return EXIT.done;
     }
-    const done = await rollbackSkill({
-      ...common,
-      name,
-      dryRun: flags['dry-run'] === true,
-      confirm: asker(invocation, flags.yes),
-      id: flags.id,
-    });
-    return reportChange(invocation, accepted(done), (one) => `rolled back ${printable(one)}`);
+    const done = accepted(await rollbackSkill({ ...options, name, id: flags.id }));
+    return reportChange(invocation, done, (one) => `rolled back ${printable(one)}`);
   },
 });

@@ -1,16 +1,9 @@
 import path from 'node:path';
 
-import { formatSbom, refuseExisting, sbomOfRoot, writeWholeText } from '#packs';
+import { writeSbom } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import {
-  ROOT_FLAGS,
-  accepted,
-  completeChange,
-  definePackCommand,
-  readingSettings,
-  settingsFor,
-} from './pack-command.ts';
+import { ROOT_FLAGS, definePackCommand, readingSettings, rootOptions, settingsFor } from './pack-command.ts';
 import { printable } from '#core';
 
 export const command = definePackCommand({
@@ -30,20 +23,17 @@ export const command = definePackCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags, positionals: names, terminal } = invocation;
+    const { flags, positionals, terminal } = invocation;
     const settings = await (flags.output === undefined ? readingSettings : settingsFor)(invocation);
-    await completeChange(invocation, settings.root);
-    const made = accepted(sbomOfRoot(settings, { names }));
-    terminal.remark(made.notes.map((note) => `note: ${note}`));
     const file = flags.output === undefined ? undefined : path.resolve(settings.surroundings.cwd, flags.output);
-    const isDone = file !== undefined && flags['dry-run'] !== true;
-    if (file !== undefined && flags.force !== true) refuseExisting(file);
-    if (isDone) writeWholeText(file, formatSbom(made.sbom), { force: flags.force === true });
-    const { notes, sbom } = made;
-    const answer = { ok: true, root: settings.root, path: isDone ? file : null, names: made.names, notes, sbom };
+    const isDry = flags['dry-run'] === true;
+    const options = { ...rootOptions(invocation, settings), names: positionals, file, dryRun: isDry };
+    const { notes, sbom, names, text } = await writeSbom({ ...options, force: flags.force === true });
+    terminal.remark(notes.map((note) => `note: ${note}`));
+    const answer = { ok: true, root: settings.root, path: isDry ? null : (file ?? null), names, notes, sbom };
     if (terminal.printJson(answer)) return EXIT.done;
-    if (file === undefined) terminal.out(formatSbom(sbom).trimEnd());
-    else terminal.out(`${isDone ? 'wrote' : 'would write'} ${printable(file)}`);
+    if (file === undefined) terminal.out(text.trimEnd());
+    else terminal.out(`${isDry ? 'would write' : 'wrote'} ${printable(file)}`);
     return EXIT.done;
   },
 });

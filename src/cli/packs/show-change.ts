@@ -1,16 +1,17 @@
 /** Reports the result of uninstall, restore and rollback. */
 import { printable } from '#core';
-import type { Changed, SkillBackup } from '#packs';
+import type { Changed } from '#packs';
 import type { GlobalInvocation } from '../command.ts';
 import { reportUnplaced } from './agent-flags.ts';
 import { refreshed } from './pack-command.ts';
 
 export async function reportChange(
   invocation: GlobalInvocation,
-  { names, kept, notes, unplaced, isDone, root }: Changed,
+  changed: Changed,
   line: (name: string) => string,
 ): Promise<number> {
   const { terminal, flags } = invocation;
+  const { names, kept, notes, unplaced, isDone, root } = changed;
   terminal.remark(notes.map((note) => (isDone ? `note: ${printable(note)}` : printable(note))));
   if (flags.json !== true && isDone) {
     terminal.out(names.map(line));
@@ -18,10 +19,10 @@ export async function reportChange(
   }
   const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
   terminal.printJson({ ok: unplaced.length === 0, done: isDone, root, names, kept, unplaced, indexHash });
-  return reportUnplaced(invocation, unplaced, root);
+  return reportUnplaced(invocation, changed);
 }
 
 /** `pdf-forms  1.2.0  2026-01-02T03:04:05Z  20260102T030405Z-…` */
-export function keptLine({ name, lock, at, id }: SkillBackup): string {
+export function backupLine({ name, lock, at, id }: Changed['kept'][number]): string {
   return `${printable(name)}  ${printable(lock?.version ?? '-')}  ${at}  ${id}`;
 }

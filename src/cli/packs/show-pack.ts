@@ -7,8 +7,13 @@ import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { padText } from '#platform';
 import type { PolicyResult } from '#scan';
 import { toggle } from '../command.ts';
-import type { InspectedSkill, InstallPlan, PlannedPlace, PlannedSkill, RefusedSkill } from '#packs';
+import type { Installed } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
+
+export type InstallPlan = Installed['plan'];
+type PlannedSkill = InstallPlan['skills'][number];
+type RefusedSkill = InstallPlan['refused'][number];
+type InspectedSkill = PlannedSkill['skill'];
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
@@ -143,13 +148,9 @@ export function refusedJson(refused: readonly RefusedSkill[]): readonly object[]
 
 function inspectedJson({ diagnostics, scan }: InspectedSkill): object {
   return {
-    diagnostics: diagnostics.map(({ code, severity, path, line, message }) => ({
-      code,
-      severity,
-      path,
-      line,
-      message,
-    })),
+    diagnostics: diagnostics.map(({ code, severity, path, line, message }) => {
+      return { code, severity, path, line, message };
+    }),
     findings: { stops: scan.stops, warnings: scan.warnings },
   };
 }
@@ -157,7 +158,7 @@ function inspectedJson({ diagnostics, scan }: InspectedSkill): object {
 const MAX_NAMES = 5;
 
 /** One line per folder: `for claude-code  .claude/skills: 18 links`. */
-function placeLines(places: readonly PlannedPlace[], root: string, { style }: Terminal): readonly string[] {
+function placeLines(places: InstallPlan['places'], root: string, { style }: Terminal): readonly string[] {
   return places.flatMap((place) => {
     const { agents, folder, isRoot, kind, add, same, taken, problem } = place;
     const start = `for ${agents.length === 0 ? printable(folder) : `${agents.join(', ')}  ${printable(shortPath(folder, root))}`}`;
@@ -187,20 +188,19 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
 
+export function keptLines(kept: Installed['kept']): readonly string[] {
+  return kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`);
+}
+
 export const FINDINGS_FLAG = {
   findings: toggle('show every finding of the scan, not only the critical ones'),
 } as const;
-
-export interface FindingsView {
-  /** Shows every finding with its file and line. */
-  readonly all: boolean;
-}
 
 /** Findings of the static scan: critical ones one by one, the others as counts per rule. */
 export function findingLines(
   { stops, warnings }: Pick<PolicyResult, 'stops' | 'warnings'>,
   { style }: Terminal,
-  { all }: FindingsView,
+  { all }: PlanView,
 ): readonly string[] {
   const findings = [...stops, ...warnings];
   // What stops an install is shown in full even if the policy stops less than critical findings.

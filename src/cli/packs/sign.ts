@@ -1,19 +1,12 @@
 import path from 'node:path';
 
-import {
-  formatPackComment,
-  packRefusal,
-  readManifestOfPack,
-  readPackManifest,
-  SIGNATURE_SUFFIX,
-  signPack,
-} from '#packs';
-import { printable, problemError, quoted } from '#core';
+import { signPackFile } from '#packs';
+import { printable } from '#core';
 import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { KEY_FLAGS, openKey } from './signing-key.ts';
-import { accepted, definePackCommand } from './pack-command.ts';
+import { KEY_FLAGS, chooseKey } from './signing-key.ts';
+import { definePackCommand } from './pack-command.ts';
 
 const flags = {
   ...KEY_FLAGS,
@@ -42,21 +35,17 @@ export const command = definePackCommand({
     if (given.key === undefined) throw new UsageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
     const { cwd } = surroundingsFor(given);
     const file = path.resolve(cwd, positionals[0] ?? '');
-    const reading = accepted(file.endsWith('.json') ? readPackManifest(file) : await readManifestOfPack(file));
-    if (reading.type !== 'manifest')
-      throw problemError(
-        packRefusal(
-          'pack/manifest',
-          `${quoted(file, 200)} has no skillwright manifest; create the pack with skillwright pack`,
-        ),
-      );
-    const key = await openKey(path.resolve(cwd, given.key), { ...invocation, cwd });
-    const out = given.output === undefined ? `${file}${SIGNATURE_SUFFIX}` : path.resolve(cwd, given.output);
     const isDry = given['dry-run'] === true;
-    const options = { file, manifest: reading.manifest, key, out, force: given.force === true, dryRun: isDry };
-    const { keyId, comment } = accepted(signPack(options));
+    const signed = await signPackFile({
+      file,
+      key: chooseKey(given.key, cwd, invocation),
+      out: given.output === undefined ? undefined : path.resolve(cwd, given.output),
+      force: given.force === true,
+      dryRun: isDry,
+    });
+    const { keyId, comment, line, path: out } = signed;
     if (!terminal.printJson({ ok: true, done: !isDry, path: out, keyId, comment })) {
-      terminal.remark(formatPackComment(comment));
+      terminal.remark(line);
       terminal.out(`${isDry ? 'would sign' : 'signed'} with ${keyId}: ${printable(out)}`);
     }
     return EXIT.done;

@@ -1,8 +1,7 @@
-/** Opens the secret key that a command signs with. */
+/** The secret key that a command signs with. */
 import path from 'node:path';
 
-import { problemError, quoted, type SkillError } from '#core';
-import { openKeyFile, packRefusal, type SigningKey } from '#packs';
+import { quoted } from '#core';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { option, type Invocation } from '../command.ts';
@@ -12,22 +11,12 @@ export const KEY_FLAGS = {
   'password-file': option('FILE', 'read the password of the key from FILE'),
 } as const;
 
-interface KeyInvocation extends Invocation<typeof KEY_FLAGS> {
-  readonly cwd: string;
-}
-
-/** Opens a key by its absolute path. A password is asked for only where the key has one. */
-export async function openKey(file: string, { flags, cwd, signal }: KeyInvocation): Promise<SigningKey> {
-  const refused = (reason: string): SkillError =>
-    problemError(packRefusal('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file));
+/** The key in `file`, relative to `cwd`, and where its password comes from. */
+export function chooseKey(file: string, cwd: string, { flags, signal }: Invocation<typeof KEY_FLAGS>) {
   const { 'password-file': passwordFile } = flags;
-  const stored = passwordFile === undefined ? undefined : passwordOfFile(passwordFile, cwd);
-  const opened = await openKeyFile(file, stored);
-  if (opened.type === 'signing-key') return opened;
-  if (opened.problem !== 'password' || stored !== undefined) throw refused(opened.reason);
-  const typed = await askPassword(askStreams(process), `password of ${quoted(path.basename(file))}`, { signal });
-  if (typed === undefined) throw refused(`${opened.reason}; without a terminal pass --password-file`);
-  const again = await openKeyFile(file, typed);
-  if (again.type !== 'signing-key') throw refused(again.reason);
-  return again;
+  return {
+    file: path.resolve(cwd, file),
+    password: passwordFile === undefined ? undefined : passwordOfFile(passwordFile, cwd),
+    askPassword: () => askPassword(askStreams(process), `password of ${quoted(path.basename(file))}`, { signal }),
+  };
 }

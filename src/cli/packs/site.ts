@@ -1,13 +1,12 @@
 import path from 'node:path';
 
 import { countText, printable } from '#core';
-import { buildSite, skillsToPack, type BuiltSite, type PackRefusal } from '#packs';
-import { option, type Invocation } from '../command.ts';
+import { buildSite } from '#packs';
+import { option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { accepted, definePackCommand, refusalStatus, settingsFor } from './pack-command.ts';
-import { KEY_FLAGS, openKey } from './signing-key.ts';
+import { definePackCommand, refusalStatus, settingsFor, withProgress } from './pack-command.ts';
+import { KEY_FLAGS, chooseKey } from './signing-key.ts';
 
 const flags = {
   out: option('FOLDER', 'write the site to FOLDER (default: site)', { short: 'o' }),
@@ -35,26 +34,35 @@ export const command = definePackCommand({
     const settings = await settingsFor(invocation);
     const { cwd } = settings.surroundings;
     const url = given.url === undefined ? undefined : siteUrl(given.url);
-    const skills = positionals.flatMap((folder) => accepted(skillsToPack(path.resolve(cwd, folder))));
-    const key =
-      given.key === undefined ? {} : { key: await openKey(path.resolve(cwd, given.key), { ...invocation, cwd }) };
-    const progress = openProgress(terminal);
-    const built = await buildSite({
-      settings,
-      skills,
-      out: path.resolve(cwd, given.out ?? 'site'),
-      title: given.title ?? 'Skills',
-      url,
-      ...key,
-      signal,
-      onProgress: (done, total) => progress.show(`publishing ${String(done)} of ${String(total)}`),
-    });
-    progress.end();
-    return 'type' in built ? report(invocation, built) : refuseAll(invocation, built);
+    const built = await withProgress(invocation, (show) =>
+      buildSite({
+        settings,
+        skills: positionals.map((folder) => path.resolve(cwd, folder)),
+        out: path.resolve(cwd, given.out ?? 'site'),
+        title: given.title ?? 'Skills',
+        url,
+        key: given.key === undefined ? undefined : chooseKey(given.key, cwd, invocation),
+        signal,
+        onProgress: (done, total) => show({ step: 'publishing', done, total }),
+      }),
+    );
+    if (!('type' in built)) {
+      // Every skill that cannot be published is named, because the author fixes them together.
+      terminal.printJson({ ok: false, errors: built.map(({ code, message, hint }) => ({ code, message, hint })) });
+      for (const { message, hint, code } of built) reportProblem(terminal, { message, hint, code });
+      return Math.max(...built.map(refusalStatus));
+    }
+    const { out, skills, keyId } = built;
+    const listed = skills.map((skill) => ({ ...skill, version: skill.version ?? null }));
+    if (terminal.printJson({ ok: true, out, signedBy: keyId ?? null, skills: listed })) return EXIT.done;
+    for (const { name, version = '-', digest } of skills) terminal.remark(`${name}  ${printable(version)}  ${digest}`);
+    terminal.remark(
+      `${keyId === undefined ? 'not signed' : `signed with ${keyId}`}; upload the folder, hidden files included`,
+    );
+    terminal.out(`${countText(skills.length, 'skill')} in ${printable(out)}`);
+    return EXIT.done;
   },
 });
-
-type SiteInvocation = Invocation<typeof flags>;
 
 /** The address as `install` takes it, without a trailing slash. */
 function siteUrl(text: string): string {
@@ -73,29 +81,4 @@ function siteUrl(text: string): string {
   const address = url.href.replace(/\/+$/, '');
   // install takes other addresses with a path for repositories.
   return url.pathname === '/' ? address : `well-known:${address}`;
-}
-
-function report({ terminal }: SiteInvocation, { out, skills, keyId }: BuiltSite): number {
-  if (
-    terminal.printJson({
-      ok: true,
-      out,
-      signedBy: keyId ?? null,
-      skills: skills.map((skill) => ({ ...skill, version: skill.version ?? null })),
-    })
-  )
-    return EXIT.done;
-  for (const { name, version = '-', digest } of skills) terminal.remark(`${name}  ${printable(version)}  ${digest}`);
-  terminal.remark(
-    `${keyId === undefined ? 'not signed' : `signed with ${keyId}`}; upload the folder, hidden files included`,
-  );
-  terminal.out(`${countText(skills.length, 'skill')} in ${printable(out)}`);
-  return EXIT.done;
-}
-
-/** Every skill that cannot be published is named, because the author fixes them together. */
-function refuseAll({ terminal }: SiteInvocation, refusals: readonly PackRefusal[]): number {
-  terminal.printJson({ ok: false, errors: refusals.map(({ code, message, hint }) => ({ code, message, hint })) });
-  for (const { message, hint, code } of refusals) reportProblem(terminal, { message, hint, code });
-  return Math.max(...refusals.map(refusalStatus));
 }

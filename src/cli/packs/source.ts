@@ -1,21 +1,11 @@
 /** Sources to browse: indexes of skills that are not installed. */
-import { countText, isSkillError, printable, quoted } from '#core';
-import {
-  indexSource,
-  isRefusal,
-  openSourceStore,
-  type AvailableSkill,
-  type IndexedSource,
-  type PackRefusal,
-  type PackSettings,
-  type SourceIndex,
-  type SourceStore,
-} from '#packs';
+import { countText, isProblem, printable, quoted } from '#core';
+import { addSource, openSourceStore, updateSource, type PackSettings } from '#packs';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
-import { accepted, definePackCommand, progressText, readingSettings, settingsFor } from './pack-command.ts';
+import { definePackCommand, progressText, readingSettings, settingsFor } from './pack-command.ts';
 
 export const command = definePackCommand({
   usage: 'source [list] | source add NAME SOURCE | source update [NAME...] | source remove NAME',
@@ -36,8 +26,7 @@ export const command = definePackCommand({
   async run(invocation) {
     const [verb = 'list', ...words] = invocation.positionals;
     const settings = await (verb === 'list' ? readingSettings : settingsFor)(invocation);
-    const store = openSourceStore(settings.surroundings);
-    const context: SourceContext = { invocation, settings, store };
+    const context: SourceContext = { invocation, settings, store: openSourceStore(settings.surroundings) };
     const [name = '', source = ''] = words;
     if (verb === 'list' && words.length === 0) return list(context);
     if (verb === 'add' && words.length === 2) return add(context, name, source);
@@ -47,11 +36,15 @@ export const command = definePackCommand({
   },
 });
 
+type SourceStore = ReturnType<typeof openSourceStore>;
+
 interface SourceContext {
   readonly invocation: GlobalInvocation;
   readonly settings: PackSettings;
   readonly store: SourceStore;
 }
+
+type SourceIndex = ReturnType<SourceStore['read']>;
 
 function sourceJson({ name, source, at, revision, skills }: SourceIndex): object {
   return { name, source, at, revision: revision ?? null, skills: skills.length };
@@ -64,20 +57,21 @@ function list({ invocation: { terminal }, store }: SourceContext): number {
       terminal.out(
         `${name}  ${printable(source)}  ${countText(skills.length, 'skill')}, read ${printable(at.slice(0, 16))}`,
       );
-    if (sources.length === 0) terminal.remark('no sources; add one with skillwright source add NAME SOURCE');
+    if (sources.length === 0) terminal.remark(NO_SOURCES);
   }
   for (const problem of problems) reportWarning(terminal, problem);
   return problems.length === 0 ? EXIT.done : EXIT.failed;
 }
 
+const NO_SOURCES = 'no sources; add one with skillwright source add NAME SOURCE';
+
 async function add(context: SourceContext, name: string, source: string): Promise<number> {
-  const { invocation, store } = context;
+  const { invocation, settings } = context;
   const { terminal, signal } = invocation;
-  // Before anything is fetched.
-  store.checkNew(name);
-  const indexed = accepted(await read(context, { name, source }));
-  await store.save(indexed.index, { isNew: true, signal });
-  reportLeftOut(context, indexed);
+  const indexed = await reading(context, name, (onProgress) =>
+    addSource(source, { settings, name, signal, onProgress }),
+  );
+  reportLeftOut(context, name, indexed.leftOut);
   if (!terminal.printJson({ ok: true, source: sourceJson(indexed.index), leftOut: indexed.leftOut }))
     terminal.out(
       `added ${name}: ${countText(indexed.index.skills.length, 'skill')}; find them with skillwright search`,
@@ -85,115 +79,72 @@ async function add(context: SourceContext, name: string, source: string): Promis
   return EXIT.done;
 }
 
-interface Updated {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-  readonly error?: { readonly code: string; readonly message: string };
-}
-
 async function update(context: SourceContext, names: readonly string[]): Promise<number> {
   const { invocation, store } = context;
-  const { flags, terminal, signal } = invocation;
+  const { flags, terminal } = invocation;
   const { sources, problems } = store.list();
   const chosen = names.length === 0 ? sources : names.map((name) => store.read(name));
-  const done: Updated[] = [];
+  const done: Awaited<ReturnType<typeof updateOne>>[] = [];
   for (const before of chosen) {
-    const outcome = await updateOne(context, before, signal);
+    const outcome = await updateOne(context, before);
     done.push(outcome);
-    if (flags.json !== true && outcome.ok) terminal.out(updatedLine(outcome));
+    if (flags.json === true || !outcome.ok) continue;
+    const { name, added, changed, removed } = outcome;
+    const words = [...named('added', added), ...named('changed', changed), ...named('removed', removed)];
+    terminal.out(`${name}: ${words.length === 0 ? 'no changes' : words.join('; ')}`);
   }
   if (!terminal.printJson({ ok: done.every(({ ok }) => ok), sources: done, problems }) && chosen.length === 0)
-    terminal.remark('no sources; add one with skillwright source add NAME SOURCE');
+    terminal.remark(NO_SOURCES);
   if (names.length === 0) for (const problem of problems) reportWarning(terminal, problem);
   const isGood = done.every(({ ok }) => ok) && (names.length > 0 || problems.length === 0);
   return isGood ? EXIT.done : EXIT.failed;
 }
 
 /** A source that fails keeps its index, and the others are still updated. */
-async function updateOne(context: SourceContext, before: SourceIndex, signal: AbortSignal): Promise<Updated> {
-  const { name, source } = before;
-  const failed = ({
-    code,
-    message,
-    hint,
-  }: Pick<PackRefusal, 'message' | 'hint'> & { readonly code: string }): Updated => {
-    reportProblem(context.invocation.terminal, {
-      message: `${name}: ${message}; the index of ${before.at.slice(0, 10)} is kept`,
-      hint,
-      code,
-    });
-    return { name, ok: false, added: [], removed: [], changed: [], error: { code, message } };
-  };
-  const indexed = await read(context, { name, source, before });
-  if (isRefusal(indexed)) return failed(indexed);
-  try {
-    await context.store.save(indexed.index, { isNew: false, signal });
-  } catch (error) {
-    if (!isSkillError(error)) throw error;
-    return failed({ code: error.code, message: error.message, hint: error.hint ?? 'try again' });
+async function updateOne(context: SourceContext, before: SourceIndex) {
+  const { invocation, settings } = context;
+  const { name } = before;
+  const updated = await reading(context, name, (onProgress) =>
+    updateSource(before, { settings, signal: invocation.signal, onProgress }),
+  );
+  if (!isProblem(updated)) {
+    const { added, removed, changed, leftOut } = updated;
+    reportLeftOut(context, name, leftOut);
+    return { name, ok: true, added, removed, changed };
   }
-  reportLeftOut(context, indexed);
-  return { name, ok: true, ...difference(before.skills, indexed.index.skills) };
+  const { code, message, hint } = updated;
+  reportProblem(invocation.terminal, {
+    message: `${name}: ${message}; the index of ${before.at.slice(0, 10)} is kept`,
+    hint,
+    code,
+  });
+  return { name, ok: false, added: [], removed: [], changed: [], error: { code, message } };
 }
 
-async function read(
-  { invocation: { terminal, signal }, settings }: SourceContext,
-  { name, source, before }: Pick<SourceIndex, 'name' | 'source'> & { readonly before?: SourceIndex },
-): Promise<IndexedSource | PackRefusal> {
+async function reading<T>(
+  { invocation: { terminal } }: SourceContext,
+  name: string,
+  act: (onProgress: (step: Parameters<typeof progressText>[0]) => void) => Promise<T>,
+): Promise<T> {
   const progress = openProgress(terminal);
   try {
     progress.show(`reading ${name}`);
-    return await indexSource(source, {
-      settings,
-      name,
-      signal,
-      onProgress: (step) => progress.show(`${name}: ${progressText(step)}`),
-      before,
-    });
+    return await act((step) => progress.show(`${name}: ${progressText(step)}`));
   } finally {
     progress.end();
   }
 }
 
-function reportLeftOut({ invocation: { terminal } }: SourceContext, { leftOut, index }: IndexedSource): void {
+function reportLeftOut({ invocation: { terminal } }: SourceContext, name: string, leftOut: readonly string[]): void {
   const [first] = leftOut;
   if (first === undefined) return;
   const more = leftOut.length > 1 ? ` and ${String(leftOut.length - 1)} more` : '';
-  reportWarning(terminal, `${index.name}: left out: ${first}${more}`);
-}
-
-function difference(
-  before: readonly AvailableSkill[],
-  now: readonly AvailableSkill[],
-): Pick<Updated, 'added' | 'removed' | 'changed'> {
-  const [old, fresh] = [before, now].map((skills) => new Map(skills.map((skill) => [skill.name, skill])));
-  return {
-    added: now.filter(({ name }) => old?.has(name) !== true).map(({ name }) => name),
-    removed: before.filter(({ name }) => fresh?.has(name) !== true).map(({ name }) => name),
-    changed: now
-      .filter(({ name, digest, description }) => {
-        const known = old?.get(name);
-        return known !== undefined && (known.digest !== digest || known.description !== description);
-      })
-      .map(({ name }) => name),
-  };
-}
-
-function updatedLine({ name, added, removed, changed }: Updated): string {
-  const words = [
-    ...joinWithLimit('added', added),
-    ...joinWithLimit('changed', changed),
-    ...joinWithLimit('removed', removed),
-  ];
-  return `${name}: ${words.length === 0 ? 'no changes' : words.join('; ')}`;
+  reportWarning(terminal, `${name}: left out: ${first}${more}`);
 }
 
 const MAX_NAMED = 5;
 
-function joinWithLimit(what: string, names: readonly string[]): readonly string[] {
+function named(what: string, names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length > MAX_NAMED ? ` and ${String(names.length - MAX_NAMED)} more` : '';
   return [`${what} ${names.slice(0, MAX_NAMED).map(printable).join(', ')}${more}`];

@@ -1,9 +1,9 @@
 import { printable } from '#core';
-import { uninstallSkills } from '#packs';
+import { accepted, uninstallSkills } from '#packs';
 import { toggle } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { AGENT_FLAG, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, accepted, asker, definePackCommand, settingsFor } from './pack-command.ts';
+import { CHANGE_FLAGS, changeOptions, definePackCommand, settingsFor } from './pack-command.ts';
 import { reportChange } from './show-change.ts';
 
 export const command = definePackCommand({
@@ -28,24 +28,19 @@ export const command = definePackCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags, positionals, terminal, signal } = invocation;
+    const { flags, positionals } = invocation;
     if ((flags.all === true) === positionals.length > 0)
       throw new UsageError(
         flags.all === true ? '--all takes no NAME' : 'missing argument: NAME',
         'e.g. skillwright uninstall pdf-forms, or skillwright uninstall --all',
       );
     const settings = await settingsFor(invocation);
-    const targets = flags.agent === undefined ? {} : { targets: targetsFor(settings, { agents: flags.agent }) };
     const done = await uninstallSkills({
-      settings,
+      ...changeOptions(invocation, settings),
       names: flags.all === true ? 'all' : positionals,
-      ...targets,
+      targets: flags.agent === undefined ? undefined : targetsFor(settings, { agents: flags.agent }),
       purge: flags.purge === true,
       force: flags.force === true,
-      dryRun: flags['dry-run'] === true,
-      confirm: asker(invocation, flags.yes),
-      signal,
-      onNote: (note) => terminal.remark(`note: ${note}`),
     });
     return reportChange(invocation, accepted(done), (name) =>
       flags.agent === undefined

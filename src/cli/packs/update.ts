@@ -3,39 +3,22 @@ import path from 'node:path';
 import { SCAN_NOTE } from '#scan';
 import { readTreeDigest } from '#platform';
 import { printable } from '#core';
-import {
-  conflictLines,
-  conflictsIn,
-  findUntrusted,
-  countUpdate,
-  isChanged,
-  trustArriving,
-  updateLines,
-  untrustedNote,
-  updateSkills,
-  type ChangedSkill,
-  type LockedSkill,
-  type SkillUpdate,
-  type Updated,
-  type UpdateMode,
-} from '#packs';
+import { accepted, updateLines, updateSkills, type Updated } from '#packs';
 import { toggle, type Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { openSkillAgents, reportUnplaced, type SkillAgents } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
-  accepted,
-  asker,
+  changeOptions,
   definePackCommand,
-  progressText,
   refreshed,
   refusalStatus,
   settingsFor,
   trustConfirmed,
   trustHint,
+  withProgress,
 } from './pack-command.ts';
-import { openProgress } from '../terminal/progress.ts';
-import { FINDINGS_FLAG, findingLines, type FindingsView } from './show-pack.ts';
+import { FINDINGS_FLAG, findingLines, keptLines, type PlanView } from './show-pack.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { showPlan, type Terminal } from '../terminal/terminal.ts';
 
@@ -68,36 +51,34 @@ export const command = definePackCommand({
   async run(invocation) {
     const mode = chooseMode(invocation);
     const settings = await settingsFor(invocation);
-    const { flags: given, positionals: names, terminal, signal } = invocation;
-    const progress = openProgress(terminal);
-    const ask = asker(invocation, given.yes);
-    const show = (changed: readonly ChangedSkill[]): void => {
-      progress.end();
+    const { flags: given, positionals: names, terminal } = invocation;
+    const { confirm: ask, ...options } = changeOptions(invocation, settings);
+    const show = (changed: Updated['changed']): void => {
       const isFound = changed.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
       const view = { all: given.findings === true };
       const lines = changed.flatMap((skill) => changedLines(skill, terminal, view));
-      const isAsked = given.yes !== true && given['dry-run'] !== true;
       const note = isFound ? [terminal.style('dim', SCAN_NOTE)] : [];
-      showPlan([...lines, ...note], isAsked, terminal);
+      showPlan([...lines, ...note], given.yes !== true && !options.dryRun, terminal);
     };
-    const updating = updateSkills({
-      settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
-      names,
-      mode,
-      ...(given.strict === true ? { strict: true } : given.lenient === true ? { strict: false } : {}),
-      offline: given.offline === true,
-      dryRun: given['dry-run'] === true,
-      beforeCommit: trustArriving(settings),
-      signal,
-      onProgress: (step) => progress.show(progressText(step)),
-      onNote: (note) => terminal.remark(`note: ${note}`),
-      async confirm(changed) {
-        show(changed);
-        return ask(questionFor(changed));
-      },
-    });
-    const done = accepted(await updating.finally(() => progress.end()));
-    if (!done.isDone) show(done.skills.filter(isChanged));
+    const updated = await withProgress(invocation, (onProgress, end) =>
+      updateSkills({
+        ...options,
+        settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+        names,
+        mode,
+        strict: given.strict === true ? true : given.lenient === true ? false : undefined,
+        offline: given.offline === true,
+        trust: true,
+        onProgress,
+        async confirm(changed) {
+          end();
+          show(changed);
+          return ask(questionFor(changed));
+        },
+      }),
+    );
+    const done = accepted(updated);
+    if (!done.isDone) show(done.changed);
     return await report(invocation, done, openSkillAgents(settings, terminal));
   },
 });
@@ -105,7 +86,7 @@ export const command = definePackCommand({
 type UpdateInvocation = Invocation<typeof flags>;
 
 /** At a terminal the user sees the merge before confirming it, so it is the default. A script has to ask for it. */
-function chooseMode({ flags: { merge, keep, force, yes } }: UpdateInvocation): UpdateMode {
+function chooseMode({ flags: { merge, keep, force, yes } }: UpdateInvocation) {
   if ([merge, keep, force].filter((flag) => flag === true).length > 1)
     throw new UsageError('--merge, --keep and --force cannot be combined', 'see skillwright update --help');
   if (keep === true) return 'keep';
@@ -114,47 +95,40 @@ function chooseMode({ flags: { merge, keep, force, yes } }: UpdateInvocation): U
   return merge === true || isReviewed ? 'merge' : 'refuse';
 }
 
-function questionFor(changed: readonly ChangedSkill[]): string {
+function questionFor(changed: Updated['changed']): string {
   const merged = changed.filter((skill) => skill.merged.length > 0).map(({ name }) => name);
   const how = merged.length === 0 ? '' : ` and merge the local changes of ${merged.join(', ')}`;
   return `update ${changed.map(({ name }) => name).join(', ')}${how}`;
 }
 
-async function report(
-  invocation: UpdateInvocation,
-  { root, skills, isDone, kept, notes, unplaced }: Updated,
-  agents: SkillAgents,
-): Promise<number> {
+async function report(invocation: UpdateInvocation, updated: Updated, agents: SkillAgents): Promise<number> {
   const { flags: given, terminal } = invocation;
+  const { root, skills, changed, isDone, kept, notes, unplaced } = updated;
   terminal.remark(notes.map((note) => `note: ${printable(note)}`));
-  const changed = skills.filter(isChanged);
   const refused = skills.flatMap((skill) => (skill.status === 'refused' ? [skill] : []));
   if (given.json !== true) {
     for (const { name, status } of changed)
       terminal.out(`${WORDS[status][isDone ? 'done' : 'dry']} ${printable(name)}${agents.text(name)}`);
-    terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
-    for (const { name, refusal } of refused) {
+    terminal.remark(keptLines(kept));
+    for (const skill of refused) {
+      const { name, refusal } = skill;
       terminal.err(
         `${terminal.style('red', 'not updated')} ${printable(name)}: ${refusal.message} ${terminal.style('dim', refusal.code)}`,
       );
-      terminal.err(conflictLines(conflictsIn(refusal), terminal.width));
+      terminal.err(updateLines(skill, terminal.width));
       terminal.err(terminal.style('dim', `hint: ${refusal.hint}`));
     }
     if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
   }
   const runtime = isDone && changed.length > 0 ? await refreshed(invocation) : undefined;
+  const [trusted, others] = [true, false].map((isTrusted) => changed.filter((skill) => skill.isTrusted === isTrusted));
   if (runtime !== undefined)
     await trustConfirmed(
       invocation,
       runtime,
-      await digestsIn(
-        root,
-        changed.filter(({ isTrusted }) => isTrusted),
-      ),
+      await digestsIn(root, trusted ?? []),
+      others?.map(({ name }) => name),
     );
-  const stale = changed.filter(({ isTrusted }) => !isTrusted).map(({ name }) => name);
-  for (const name of runtime === undefined ? [] : await findUntrusted(runtime, stale))
-    terminal.remark(`note: ${untrustedNote(name)}`);
   const answer = {
     ok: refused.length + unplaced.length === 0,
     done: isDone,
@@ -165,11 +139,11 @@ async function report(
     indexHash: runtime?.index.indexHash,
   };
   if (!terminal.printJson(answer) && runtime !== undefined) await trustHint(invocation, runtime, root);
-  return Math.max(reportUnplaced(invocation, unplaced, root), ...refused.map(({ refusal }) => refusalStatus(refusal)));
+  return Math.max(reportUnplaced(invocation, updated), ...refused.map(({ refusal }) => refusalStatus(refusal)));
 }
 
 /** A merge has bytes that no source has, so the digests are those on disk; the user trusted the old files and saw every change. */
-async function digestsIn(root: string, skills: readonly ChangedSkill[]): Promise<ReadonlyMap<string, string>> {
+async function digestsIn(root: string, skills: Updated['changed']): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>();
   for (const { name } of skills) {
     const read = await readTreeDigest(path.join(root, name));
@@ -186,12 +160,11 @@ const WORDS = {
 const MAX_NAMED = 10;
 
 /** The plan of an update, for the user who confirms it: changes, capabilities, findings, and the fate of local edits. */
-function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsView): readonly string[] {
-  const { name, before, lock, files, skill, merged, kept, lost } = changed;
+function changedLines(changed: Updated['changed'][number], terminal: Terminal, view: PlanView): readonly string[] {
+  const { skill, merged, kept, lost } = changed;
   const { style } = terminal;
-  const [from, to] = [readVersion(before), readVersion(lock)];
   return [
-    ...updateLines({ name, from, to, files }, { width: terminal.width }),
+    ...updateLines(changed, terminal.width),
     ...listWithLimit('merged with the local changes', merged, (text) => style('yellow', text)),
     ...listWithLimit('kept as changed in this folder', kept, (text) => style('yellow', text)),
     ...listWithLimit('local change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
@@ -199,11 +172,6 @@ function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsV
     ...findingLines(skill.scan, terminal, view),
     '',
   ];
-}
-
-/** The version, or else a prefix of the revision. */
-function readVersion(locked: LockedSkill | undefined): string | undefined {
-  return locked?.version ?? locked?.revision?.slice(0, 12);
 }
 
 function listWithLimit(what: string, paths: readonly string[], style: (text: string) => string): readonly string[] {
@@ -215,31 +183,22 @@ function listWithLimit(what: string, paths: readonly string[], style: (text: str
 }
 
 /** A skill of an update as `--json` prints it. */
-function updateJson(update: SkillUpdate): object {
+function updateJson(update: Updated['skills'][number]): object {
   const { name, status } = update;
   if (status === 'current') return { name, status, reason: update.reason };
   if (status === 'refused') {
-    const { code, message, hint, path } = update.refusal;
-    const conflicts = conflictsIn(update.refusal);
-    return {
-      name,
-      status,
-      error: {
-        code,
-        message,
-        hint,
-        path,
-        ...(conflicts.length === 0 ? {} : { conflicts }),
-      },
-    };
+    const { conflicts, refusal } = update;
+    const { code, message, hint, path: file } = refusal;
+    const shown = conflicts.length === 0 ? undefined : conflicts;
+    return { name, status, error: { code, message, hint, path: file, conflicts: shown } };
   }
-  const { before, lock, skill, files, merged, kept, lost } = update;
+  const { before, lock, skill, changes, merged, kept, lost } = update;
   return {
     name,
     status,
     from: before === undefined ? null : lockedJson(before),
     to: lockedJson(lock),
-    changes: countUpdate(files),
+    changes,
     merged,
     kept,
     lost,
@@ -248,6 +207,6 @@ function updateJson(update: SkillUpdate): object {
   };
 }
 
-function lockedJson({ version, revision, digest }: LockedSkill): object {
+function lockedJson({ version, revision, digest }: Updated['changed'][number]['lock']): object {
   return { version: version ?? null, revision: revision ?? null, digest };
 }

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { defined, describeAction, printable } from '#core';
-import { projectInstructions } from '#agent';
+import { projectInstructions } from '#project';
 import { projectOfRun, readRun } from '#journal';
 import { isInside, readSealKey, realPath, tryRealPath } from '#platform';
 import { parseBudget, type RESUME_FLAGS } from '../agent/agent-flags.ts';

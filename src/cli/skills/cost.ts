@@ -17,7 +17,7 @@ import {
   type ShownContent,
   type ToolServers,
 } from '#core';
-import { requestCost, type RequestCost, type RunFeatures } from '#agent';
+import { requestCost } from '#agent';
 import { readTextFile } from '#platform';
 import { openSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
 import { VOCABULARY_NAMES } from '#tools';
@@ -94,28 +94,19 @@ async function load({ session, runtime }: SkillTools, name: string, source: stri
 }
 
 /** A run as `run` starts it, by part; `variants` are the totals of other runs. */
-interface StandingCost extends RequestCost {
-  readonly variants: readonly (RunFeatures & { readonly tokens: number })[];
+interface StandingCost extends ReturnType<typeof requestCost> {
   /** Tokens of the name and description; the catalog may show less. */
   readonly skills: readonly { readonly name: string; readonly source: string; readonly tokens: number }[];
   /** Tools of MCP servers, which are part of `tools`. */
   readonly servers: readonly { readonly name: string; readonly tools: number; readonly tokens: number }[];
 }
 
-const VARIANTS: readonly RunFeatures[] = [
-  { execution: true, host: true },
-  { execution: true, host: false },
-  { execution: false, host: true },
-  { execution: false, host: false },
-];
-
 function standingCost({ session }: SkillTools): StandingCost {
-  const variants = VARIANTS.map((features) => ({ ...features, tokens: requestCost(session, features).total }));
   const skills = session.index.skills
     .filter(({ state }) => isForModel(state))
     .map(({ name, source, description }) => ({ name, source, tokens: estimateTokens(`${name} ${description}`) }))
     .sort((a, b) => b.tokens - a.tokens);
-  return { ...requestCost(session, { execution: true, host: true }), variants, skills, servers: serverCost(session) };
+  return { ...requestCost(session), skills, servers: serverCost(session) };
 }
 
 function serverCost({ vocabulary }: Session): StandingCost['servers'] {

@@ -1,13 +1,13 @@
-import { agentBases, detectAgents, openAgentView } from '#packs';
+import { openAgentFolders } from '#packs';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { diagnosticCounts, diagnosticJson } from './show-diagnostics.ts';
-import { isForModel, OWN_SOURCES, printable, type SkillEntry, type Surroundings } from '#core';
+import { isForModel, OWN_SOURCES, printable, type SkillEntry } from '#core';
 import { fitText, padText, textWidth } from '#platform';
-import { projectTop, type Runtime } from '#runtime';
+import type { Runtime } from '#runtime';
 import { trustRemarks, type Untrusted } from './show-trust.ts';
 import type { SkillIndex } from '#skills';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -48,13 +48,11 @@ export const command = defineCommand({
       return EXIT.done;
     }
     const { skills } = runtime.index;
-    const surroundings = surroundingsFor(flags);
-    const seenBy = openAgentView(() => agentBases(surroundings));
+    const agents = openAgentFolders(surroundingsFor(flags));
     const shown = flags.all === true && !terminal.isJson ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
-    if (terminal.isJson) terminal.printJson(listJson(runtime, skills, { untrusted, seenBy }));
-    else
-      showList({ skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true }, runtime, terminal);
+    if (terminal.isJson) terminal.printJson(listJson(runtime, skills, { untrusted, seenBy: agents.seeing }));
+    else showList({ skills: shown, untrusted, agents, explain: flags.explain === true }, runtime, terminal);
     return EXIT.done;
   },
 });
@@ -62,7 +60,7 @@ export const command = defineCommand({
 function listJson(
   { index, diagnostics }: Runtime,
   skills: readonly SkillEntry[],
-  { untrusted, seenBy }: { readonly untrusted: Untrusted; readonly seenBy: SeenBy },
+  { untrusted, seenBy }: { readonly untrusted: Untrusted; readonly seenBy: AgentFolders['seeing'] },
 ): object {
   const { indexHash, shadowed, report, explain } = index;
   return {
@@ -76,13 +74,12 @@ function listJson(
 }
 
 /** The ids of the agents that see a skill, by its folder. */
-type SeenBy = (dir: string) => readonly string[];
+type AgentFolders = ReturnType<typeof openAgentFolders>;
 
 interface ShownList {
   readonly skills: readonly SkillEntry[];
   readonly untrusted: Untrusted;
-  readonly seenBy: SeenBy;
-  readonly surroundings: Surroundings;
+  readonly agents: AgentFolders;
   readonly explain: boolean;
 }
 
@@ -99,13 +96,14 @@ function showList(list: ShownList, runtime: Runtime, terminal: Terminal): void {
 /** One line per set of agents in use here: `claude-code, codex: 18 skills`. */
 function agentLines(
   skills: readonly SkillEntry[],
-  { surroundings, seenBy }: Pick<ShownList, 'surroundings' | 'seenBy'>,
+  { agents }: Pick<ShownList, 'agents'>,
   terminal: Terminal,
 ): readonly string[] {
-  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
+  const used = agents.used();
   const groups = new Map<string, string[]>();
   for (const { name, dir } of used.size === 0 ? [] : skills) {
-    const key = seenBy(dir)
+    const key = agents
+      .seeing(dir)
       .filter((id) => used.has(id))
       .join(', ');
     if (key !== '') groups.set(key, [...(groups.get(key) ?? []), printable(name)]);

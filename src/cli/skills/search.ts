@@ -10,7 +10,6 @@ import { surroundingsFor } from '../surroundings.ts';
 import { trustRemarks, type Untrusted } from './show-trust.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
-import type { AvailableResult, AvailableResults } from '#packs';
 
 const flags = {
   limit: option('N', 'print at most N results (default: 5)', { short: 'n' }),
@@ -52,7 +51,7 @@ export const command = defineCommand({
     const { home } = surroundingsFor(given);
     // A search of one root or one kind of root is not about what could be installed.
     const isNarrow = given.source !== undefined || given['only-root'] === true;
-    const available = isNarrow ? NOTHING_AVAILABLE : await searchAvailable(runtime, { home, query, limit });
+    const available = await searchAvailable(runtime, { home, query, limit: isNarrow ? 0 : limit });
     const answer = {
       results: results.map((result) => resultJson(result, untrusted)),
       available: available.results.map(availableJson),
@@ -139,22 +138,23 @@ function nothingFound(runtime: Runtime, isDeep: boolean): string {
   return `no match in ${String(count)} skills; try other words${isDeep ? '' : ' or --deep to search the instructions'}`;
 }
 
-const NOTHING_AVAILABLE: AvailableResults = { results: [], problems: [] };
-
 interface SearchAvailable {
   readonly home: string | undefined;
   readonly query: string;
   readonly limit: number;
 }
 
-async function searchAvailable(runtime: Runtime, { home, query, limit }: SearchAvailable): Promise<AvailableResults> {
+async function searchAvailable(runtime: Runtime, { home, query, limit }: SearchAvailable) {
+  if (limit === 0) return { results: [], problems: [] };
   const { openSourceStore } = await import('#packs/source-store');
   const store = openSourceStore({ home });
-  if (store.files().length === 0) return NOTHING_AVAILABLE;
+  if (store.files().length === 0) return { results: [], problems: [] };
   const { searchSources } = await import('#packs/search-sources');
   const installed = new Set(runtime.index.skills.map(({ name }) => name));
   return searchSources(query, { store, limit, installed, cacheDir: runtime.cacheDir });
 }
+
+type AvailableResult = Awaited<ReturnType<typeof searchAvailable>>['results'][number];
 
 function availableJson({ name, description, from, source, digest, path, score }: AvailableResult): object {
   return {

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { docsPage, invalidInput, quoted, sliceStart, type SkillHead } from '#core';
-import { fillQuickstart, findQuickstart } from '#model';
+import { quickstartWith } from '#model';
 import { readHead } from '#skills';
 import { quietly, readTextFile } from '#platform';
 
@@ -140,12 +140,10 @@ interface ScriptRun {
 }
 
 function quickstartRun({ dir, text: skillText, head }: ReadSkill): readonly ScriptRun[] | undefined {
-  const read = findQuickstart(skillText);
-  if (read.type !== 'found') return undefined;
   const examples = [...filesIn(dir, 'assets'), ...filesIn(dir, 'evals/files')];
   const request = `Follow the quickstart of ${head.name} with "these words".`;
-  const filled = fillQuickstart(read.quickstart, { request, files: examples });
-  if (filled.type === 'missing') return undefined;
+  const filled = quickstartWith(skillText, { request, files: examples });
+  if (filled === undefined) return undefined;
   // Files of a case are in the inputs folder of the workspace.
   const args = filled.args.map((word) => {
     const file = filled.files.find((used) => word.endsWith(used));

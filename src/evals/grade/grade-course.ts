@@ -1,6 +1,5 @@
 /** Grades a run as a whole: which skills it loaded, how it ended, its budget, and its streamed answer. */
-import { BUDGET_NAMES } from '#agent';
-import { quoted, type Budget } from '#core';
+import { BUDGET_NAMES, quoted, type Budget } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { checked, errored, listText, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';

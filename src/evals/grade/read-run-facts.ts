@@ -12,7 +12,7 @@ import {
   type SessionState,
   type OfType,
 } from '#core';
-import { countEvent, NOTHING_USED, readAnswer, RECALL, UPDATE_PLAN } from '#agent';
+import { countUsage, OWN_TOOLS, readAnswer } from '#agent';
 import { readRun, verifyRun, type Verification } from '#journal';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import { subjectStep } from './subject-step.ts';
@@ -58,7 +58,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
   const start = events.find((event) => event.type === 'run-start');
   const end = events.findLast((event) => event.type === 'run-end');
   const answered = steps.findLast(({ observation }) => observation?.type === 'answered');
-  const used = lines.reduce((sum, { event, elapsed }) => countEvent(sum, event, elapsed), NOTHING_USED);
+  const used = countUsage(lines);
   const outcome = end?.outcome ?? 'running';
   const left = lines.flatMap((line) => (line.event.type === 'subject-end' ? filesOfSubject(line.event, line.seq) : []));
   return {
@@ -263,9 +263,6 @@ interface WrittenCall {
 export interface OpenStep extends StepFact {
   readonly call: number;
 }
-
-/** Tools of the agent loop, which never become actions. */
-const OWN_TOOLS: ReadonlySet<string> = new Set([UPDATE_PLAN, RECALL]);
 
 /**
  * Matches the calls and actions of one answer. The record does not link them: calls and actions with one name belong together, and a

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, rmSync } from 'node:fs';
 import type { EvalCase } from '../cases/case.ts';
 import type { AnsweringModel, ModelWay } from '../report/result.ts';
 import { stableJson, type Model, type ModelAnswer, type ModelDelta } from '#core';
-import { openScripted, readCassette, recordCassette, replayCassette, toScriptedTurns } from '#model';
+import { openScript, recordCassette, replayCassette } from '#model';
 import { sha256 } from '#platform';
 import type { Job } from './suite-jobs.ts';
 
@@ -36,7 +36,7 @@ interface CaseModelOptions {
 export function openCaseModel(job: Job, { suite, updateCassettes, portable }: CaseModelOptions): CaseModel | undefined {
   const answers = answersFor(job.evalCase, suite);
   if (answers?.type === 'script') {
-    const scripted = openScripted(toScriptedTurns({ turns: answers.turns }, job.evalCase.place.file));
+    const scripted = openScript({ turns: answers.turns }, job.evalCase.place.file);
     const identity = sha256(stableJson(answers.turns));
     const { assertDone } = scripted;
     return watched(scripted, { id: 'scripted', way: 'scripted', answers: identity, identity, assertDone });
@@ -47,7 +47,7 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
     const identity = sha256(readFileSync(file));
     const model = showing(replayed, portable);
     const { assertDone } = replayed;
-    return watched(model, { id: replayed.id, way: 'cassette', answers: answersDigest(file), identity, assertDone });
+    return watched(model, { id: replayed.id, way: 'cassette', answers: replayed.answers, identity, assertDone });
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
@@ -58,15 +58,6 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
   rmSync(recording, { force: true });
   const assertDone = (): void => renameSync(recording, file);
   return watched(recordCassette(suite.open(), recording, { redact: portable.hide }), { id, way, identity, assertDone });
-}
-
-/** Covers what the model said, not what it was asked. */
-function answersDigest(file: string): string {
-  const { entries } = readCassette(file);
-  const answerTexts = entries.map(({ answer }) =>
-    answer === undefined ? 'failed' : [answer.text, answer.toolCalls.map(({ name, input }) => [name, input])],
-  );
-  return sha256(stableJson(answerTexts));
 }
 
 /** Generated answers only stand in for a model that is not given. */

@@ -6,9 +6,9 @@ import type {
   SharedV3ProviderMetadata,
 } from '@ai-sdk/provider';
 
-import { defined, isObject, parseJson, type ModelAnswer, type ModelDelta, type ModelToolCall } from '#core';
+import { defined, isObject, parseJson, raise, type ModelAnswer, type ModelDelta, type ModelToolCall } from '#core';
 import { tooLarge, type AnswerLimits } from '../guarded-fetch.ts';
-import { ModelProblem, shownWords, type HideSecrets } from '../problem.ts';
+import { findModelProblem, modelProblem, shownWords, type HideSecrets, type ModelProblem } from '../problem.ts';
 
 export interface AnswerOptions {
   readonly limits: AnswerLimits;
@@ -20,7 +20,6 @@ export interface AnswerOptions {
 
 export type PlainAnswer = Omit<ModelAnswer, 'retries'>;
 
-/** Reads a complete answer. */
 export function readAnswer(
   { content, finishReason, usage }: LanguageModelV3GenerateResult,
   { limits, onMetadata }: Omit<AnswerOptions, 'onDelta' | 'hide'>,
@@ -41,7 +40,7 @@ export function readAnswer(
     if (part.providerMetadata !== undefined) onMetadata(call.id, part.providerMetadata);
   }
   // Some libraries accept any object as an answer with all fields missing.
-  if (text === '' && toolCalls.length === 0 && isUnfinished(finishReason)) throw unreadable();
+  if (text === '' && toolCalls.length === 0 && isUnfinished(finishReason)) raise(unreadable());
   return { text, toolCalls, finish: toFinish(finishReason, toolCalls.length > 0), usage: toUsage(usage) };
 }
 
@@ -53,11 +52,11 @@ export async function readStream(stream: ReadableStream<Part>, options: AnswerOp
   const growing = growingAnswer(options);
   let last: LastPart | undefined;
   for await (const part of stream) {
-    if (part.type === 'error') throw streamProblem(part.error, options.hide);
+    if (part.type === 'error') raise(streamProblem(part.error, options.hide));
     if (part.type === 'finish') last = part;
     else growing.take(part);
   }
-  if (last === undefined || isUnfinished(last.finishReason)) throw unfinished();
+  if (last === undefined || isUnfinished(last.finishReason)) raise(unfinished());
   return growing.finished(last);
 }
 
@@ -150,32 +149,33 @@ function isMissingEnd(error: unknown): boolean {
 }
 
 function unfinished(): ModelProblem {
-  return new ModelProblem('the stream ended before the answer was complete', { isRetryable: true });
+  return modelProblem('the stream ended before the answer was complete', { isRetryable: true });
 }
 
 const PASSING_ERROR = /overloaded|rate.?limit|server.?error|api_error|timeout|unavailable|resource.?exhausted/i;
 
 /** Converts an error inside a stream: an object of the server, or the library's error about a malformed chunk. */
 export function streamProblem(error: unknown, hide: HideSecrets): ModelProblem {
-  if (error instanceof ModelProblem) return error;
+  const known = findModelProblem(error);
+  if (known !== undefined) return known;
   if (isMissingEnd(error)) return unfinished();
   const data = error instanceof Error && 'data' in error && isObject(error.data) ? error.data : error;
   const said = isObject(data) && isObject(data['error']) ? data['error'] : data;
   if (isObject(said) && !(said instanceof Error) && typeof said['message'] === 'string') {
     const kind = [said['type'], said['code'], said['status']].filter((word) => typeof word === 'string').join(' ');
-    return new ModelProblem(`the server aborted with an error: ${shownWords(said['message'], hide)}`, {
+    return modelProblem(`the server aborted with an error: ${shownWords(said['message'], hide)}`, {
       isRetryable: PASSING_ERROR.test(kind),
     });
   }
-  if (typeof said === 'string') return new ModelProblem(`the server aborted with an error: ${shownWords(said, hide)}`);
+  if (typeof said === 'string') return modelProblem(`the server aborted with an error: ${shownWords(said, hide)}`);
   return unreadable();
 }
 
 /** Converts the library's error about an unreadable answer. Some servers report errors in it with a success status. */
 export function answerProblem(error: unknown, hide: HideSecrets): ModelProblem {
-  if (error instanceof ModelProblem) return error;
   if (!(error instanceof Error)) return unreadable();
-  if ('data' in error && error.data !== undefined) return streamProblem(error, hide);
+  if (findModelProblem(error) !== undefined || ('data' in error && error.data !== undefined))
+    return streamProblem(error, hide);
   const body =
     'responseBody' in error && typeof error.responseBody === 'string' ? parseJson(error.responseBody) : undefined;
   return isObject(body) && 'error' in body ? streamProblem(body['error'], hide) : unreadable();
@@ -183,7 +183,7 @@ export function answerProblem(error: unknown, hide: HideSecrets): ModelProblem {
 
 /** The library's own message is omitted, because it quotes the request or the answer. */
 function unreadable(): ModelProblem {
-  return new ModelProblem(
+  return modelProblem(
     'the answer does not follow the protocol of the provider: malformed JSON, or not a model server',
     {
       hint: 'check that the provider and the base URL belong together',
@@ -225,7 +225,7 @@ function counter(limits: AnswerLimits): { readonly add: (...texts: readonly stri
   return {
     add: (...texts) => {
       for (const text of texts) bytes += Buffer.byteLength(text);
-      if (bytes > limits.maxAnswerBytes) throw tooLarge(limits);
+      if (bytes > limits.maxAnswerBytes) raise(tooLarge(limits));
     },
   };
 }

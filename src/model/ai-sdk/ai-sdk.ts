@@ -18,6 +18,7 @@ import {
   defined,
   isObject,
   publishedSchema,
+  raise,
   type JsonSchema,
   type Model,
   type ModelAnswer,
@@ -34,7 +35,6 @@ export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly answerSchemas?: Model['answerSchemas'];
   /** Creates the provider's model with this `fetch` function. Called for each attempt, so that each has its own limits. */
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3;
-  /** Sends requests (default: the global `fetch`). */
   readonly fetch?: typeof globalThis.fetch;
   /** The provider signs its calls and requires the signatures back. */
   readonly signsCalls: boolean;
@@ -109,7 +109,7 @@ interface Attempt extends AdapterOptions {
   readonly listener: Listener;
 }
 
-/** Sends one request. Throws `ModelProblem`, the reason of the signal, or the error of the listener. */
+/** Sends one request. Raises a `ModelProblem`, and throws the reason of the signal, or the error of the listener. */
 async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAnswer> {
   const { connect, limits, hide, surroundings, signatures, listener, signsCalls, fetch } = options;
   const guard = guardedFetch({ limits, hide, now: surroundings.now, fetch });
@@ -133,7 +133,7 @@ async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAn
   } catch (error) {
     listener.throwFault();
     listener.signal.throwIfAborted();
-    throw guard.problem() ?? answerProblem(error, hide);
+    return raise(guard.problem() ?? answerProblem(error, hide));
   } finally {
     guard.end();
   }
@@ -154,7 +154,6 @@ interface RequestOptions {
   readonly metadataOf: (callId: string) => SharedV3ProviderOptions | undefined;
 }
 
-/** Converts a request for the providers of the AI SDK. */
 function toCallOptions(
   request: ModelRequest,
   options: RequestOptions,
@@ -279,7 +278,6 @@ function toTool(
   };
 }
 
-/** A copy without our own keywords. */
 function plainSchema(schema: JsonSchema): LanguageModelV3FunctionTool['inputSchema'] {
   const isWhole = 'properties' in schema;
   return toJson(isWhole ? publishedSchema(schema) : schema);

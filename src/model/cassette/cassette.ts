@@ -37,7 +37,8 @@ export interface ReplayOptions {
 }
 
 export interface ReplayModel extends Model {
-  /** Throws if recorded calls were not requested. */
+  /** A digest of what the model said, whatever it was asked. */
+  readonly answers: string;
   assertDone(): void;
 }
 
@@ -132,6 +133,7 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
   const left = new Set(entries);
   return {
     id: header.model,
+    answers: answersDigest(entries),
     ...defined({ contextWindow: header.contextWindow, answerSchemas: header.answerSchemas }),
     call(request, callOptions) {
       if (callOptions.signal.aborted) return Promise.reject(callOptions.signal.reason);
@@ -151,6 +153,13 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
       throw failed(header.model, `${String(left.size)} of ${String(entries.length)} recorded calls were not requested`);
     },
   };
+}
+
+function answersDigest(entries: readonly CassetteEntry[]): string {
+  const texts = entries.map(({ answer }) =>
+    answer === undefined ? 'failed' : [answer.text, answer.toolCalls.map(({ name, input }) => [name, input])],
+  );
+  return sha256(stableJson(texts));
 }
 
 async function played(
@@ -244,7 +253,6 @@ function normalMessage(message: ModelMessage, change: ChangeText, idOf: ChangeTe
   }
 }
 
-/** Changes every string inside a JSON value. */
 function changedTexts<T>(value: T, change: ChangeText): T {
   const text = JSON.stringify(value, (_key, item: unknown) => (typeof item === 'string' ? change(item) : item));
   // The same shape: only texts were replaced by texts.
@@ -277,7 +285,6 @@ function cut(line: string): string {
   return line.length > LONGEST_LINE ? `${shown}…` : shown;
 }
 
-/** One line for each part that can differ. */
 function requestText({ system, messages, tools, answerSchema, maxOutputTokens }: ModelRequest): string {
   return [
     '[system]',

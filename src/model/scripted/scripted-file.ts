@@ -1,7 +1,7 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
 import { jsonSchema, checkJson, docsPage, FINISHES, invalidInput, quoted, SkillError, type FromSchema } from '#core';
 import { readTextFile } from '#platform';
-import type { Expectation, ScriptedTurn } from './scripted.ts';
+import { openScripted, type Expectation, type ScriptedModel, type ScriptedTurn } from './scripted.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const DAY_MS = 86_400_000;
@@ -65,8 +65,12 @@ export function readScriptedTurns(file: string): readonly ScriptedTurn[] {
   return toScriptedTurns(parsed(file, read.text), file);
 }
 
-/** Validates a parsed script; `file` is used in messages. */
-export function toScriptedTurns(script: unknown, file: string): readonly ScriptedTurn[] {
+/** Opens a model that plays a parsed script; `file` is used in messages. */
+export function openScript(script: unknown, file: string): ScriptedModel {
+  return openScripted(toScriptedTurns(script, file));
+}
+
+function toScriptedTurns(script: unknown, file: string): readonly ScriptedTurn[] {
   const [problem] = checkJson(script, SCRIPT);
   if (problem !== undefined || !isScript(script)) throw invalid(file, problemText(problem));
   return (script.turns ?? []).map((turn, place) => toTurn(file, turn, place));

@@ -138,3 +138,8 @@ export const AGENTS: readonly Agent[] = ROWS.map(([id, name, project, user, ...d
   user,
   detect,
 }));
+
+/** Where an agent reads the skills of a project; the shared folder for an unknown agent. */
+export function findProjectFolder(id: string): string {
+  return AGENTS.find((agent) => agent.id === id)?.project ?? SHARED_FOLDER;
+}

@@ -1,7 +1,16 @@
 /** Which folders of agents a change of a root affects, and what the lock records about them afterwards. */
-import { compareText } from '#core';
-import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import type { FolderChange, PlacementKind, FolderOutcome } from './place-skills.ts';
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+
+import { compareText, type Surroundings } from '#core';
+import { isDirectory, isPresent, realPath } from '#platform';
+import { readLock, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
+import { isLinkTo, type FolderChange, type PlacementKind, type FolderOutcome } from './place-skills.ts';
+import { agentBases, brokenLinks, detectAgents, listFolderAgents, type AgentBase } from './agents.ts';
+import { SHARED_FOLDER } from './agent-table.ts';
+import { projectTop } from '#runtime';
+import { isRefusal } from '../problems.ts';
+import { isCopyOf } from './copies.ts';
 
 /** A change of a skill, as far as it matters here. */
 interface SkillChange {
@@ -95,4 +104,75 @@ function record(
       ? {}
       : { copyDigests: Object.fromEntries(digests.toSorted(([a], [b]) => compareText(a, b))) }),
   });
+}
+
+/** `missing`: no entry. `changed`: an entry that is not our link or copy. `edited`: a copy with other bytes. */
+export interface CheckedCopy {
+  readonly name: string;
+  readonly kind: PlacementKind;
+  /** Absolute path of the link or copy. */
+  readonly path: string;
+  readonly agents: readonly string[];
+  readonly status: 'same' | 'missing' | 'changed' | 'edited' | 'broken';
+}
+
+/** Checks what the lock records about one skill. */
+export function checkCopies(skill: LockedSkill, root: string, base: AgentBase): readonly CheckedCopy[] {
+  const places = listLockedFolders(skill);
+  if (places.length === 0) return [];
+  const real = realPath(root);
+  return places.map(({ folder, kind }) => {
+    const absolute = path.resolve(real, folder);
+    const place = path.join(absolute, skill.name);
+    return {
+      name: skill.name,
+      kind,
+      path: place,
+      agents: listFolderAgents(absolute, base),
+      status: checkStatus(place, { folder, kind }, skill, real),
+    };
+  });
+}
+
+function checkStatus(
+  place: string,
+  { folder, kind }: { readonly folder: string; readonly kind: PlacementKind },
+  skill: LockedSkill,
+  root: string,
+): CheckedCopy['status'] {
+  if (!isPresent(place)) return 'missing';
+  if (kind === 'link') {
+    const target = path.join(root, skill.name);
+    if (!isLinkTo(place, { real: realPath(path.dirname(place)), target })) return 'changed';
+    return isDirectory(target) ? 'same' : 'broken';
+  }
+  if (!lstatSync(place).isDirectory()) return 'changed';
+  return isCopyOf(place, skill, folder) ? 'same' : 'edited';
+}
+
+/** The agents in use here, and the links and copies of installed skills that are not as they should be. */
+export function checkAgentFolders(surroundings: Surroundings) {
+  const bases = agentBases(surroundings);
+  const broken = brokenLinks(bases);
+  const known = new Set(broken.map((link) => link.path));
+  const changed = bases.flatMap((base) =>
+    ROOTS.flatMap((folder) => checkRoot(path.join(base.base, folder), base)).map((copy) => ({
+      ...copy,
+      scope: base.scope,
+    })),
+  );
+  return {
+    detected: detectAgents(surroundings, projectTop(surroundings)),
+    broken,
+    changed: changed.filter((copy) => copy.status !== 'same' && !known.has(copy.path)),
+  };
+}
+
+const ROOTS = [SHARED_FOLDER, '.agent/skills'];
+
+/** Other checks report an unreadable lock. */
+function checkRoot(root: string, base: AgentBase): readonly CheckedCopy[] {
+  const lock = readLock(root);
+  if (lock === undefined || isRefusal(lock)) return [];
+  return [...lock.skills.values()].flatMap((skill) => checkCopies(skill, root, base));
 }

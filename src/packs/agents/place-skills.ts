@@ -8,12 +8,18 @@ import path from 'node:path';
 
 import { quoted } from '#core';
 import { isInside, isSystemError, makeFolders, type DirectoryHandle } from '#platform';
-import { removeEmptyFolders } from './remove-empty-folders.ts';
+import { removeEmptyFolders, inTargetFolder, type TargetFolder } from './place-folder.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
-import { digestFolder, isCopyOf, stageCopies, type CopyContext, type StagedCopies, type StagedCopy } from './copies.ts';
-import { hasSameFiles } from './foreign-copy.ts';
-import { inTargetFolder, type TargetFolder } from './place-folder.ts';
+import {
+  digestFolder,
+  isCopyOf,
+  stageCopies,
+  hasSameFiles,
+  type CopyContext,
+  type StagedCopies,
+  type StagedCopy,
+} from './copies.ts';
 
 export type PlacementKind = 'link' | 'copy';
 

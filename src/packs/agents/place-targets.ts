@@ -2,20 +2,20 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, type Surroundings } from '#core';
+import { invalidInput, nearest, quoted, type Surroundings } from '#core';
+import { projectTop } from '#runtime';
 import { isInside, isPresent, realPath } from '#platform';
-import { packRefusal, type PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { AGENTS, type Agent } from './agent-table.ts';
-import { findAgentBase } from './agent-view.ts';
-import { agentFolder } from './agents.ts';
+import { agentFolder, detectAgents, findAgentBase } from './agents.ts';
 import { listLockedFolders } from './lock-places.ts';
-import type { LockFile } from '../lock/lock.ts';
+import type { LockFile } from '../lock/lock-file.ts';
 import { resolveTargetFolder, type TargetFolder } from './place-folder.ts';
 import { isCopyOf } from './copies.ts';
 import { isLinkTo, type FolderChange, type PlacementKind } from './place-skills.ts';
 
 /** A folder that should show the skills of a root. */
-export interface PlaceTarget extends TargetFolder {
+export interface AgentTarget extends TargetFolder {
   /** Ids of the agents that look there; empty for a folder that the user named. */
   readonly agents: readonly string[];
   /** The agents read the root itself. */
@@ -32,17 +32,16 @@ export function placeTargets(
   agents: readonly Agent[],
   folders: readonly string[],
   { root, surroundings }: TargetOptions,
-): readonly PlaceTarget[] | PackRefusal {
+): readonly AgentTarget[] | PackRefusal {
   const real = realFolder(root);
   const base = findAgentBase(root, surroundings);
-  const targets = new Map<string, PlaceTarget>();
+  const targets = new Map<string, AgentTarget>();
   for (const agent of agents) {
     const folder = agentFolder(agent, base);
     if (folder === undefined)
-      return {
-        ...packRefusal('install/agent', `${agent.name} needs a home folder, and there is none`),
+      return packRefusal('install/agent', `${agent.name} needs a home folder, and there is none`, {
         hint: 'set HOME, or leave this agent out',
-      };
+      });
     const known = targets.get(folder);
     const within = isInside(folder, base.base) ? base.base : realFolder(path.dirname(folder));
     targets.set(folder, {
@@ -52,17 +51,16 @@ export function placeTargets(
       isRoot: realFolder(folder) === real,
     });
   }
-  for (const given of folders) {
-    const folder = realFolder(path.resolve(surroundings.cwd, given));
+  for (const named of folders) {
+    const folder = realFolder(path.resolve(surroundings.cwd, named));
     const target = { folder, within: path.parse(folder).root, agents: [], isRoot: folder === real };
     if (!targets.has(folder)) targets.set(folder, target);
   }
   const above = [...targets.values()].find(({ folder, isRoot }) => !isRoot && isInside(real, folder));
   if (above === undefined) return [...targets.values()];
-  return {
-    ...packRefusal('install/agent', `${quoted(above.folder, 200)} contains the root ${quoted(real, 200)}`),
+  return packRefusal('install/agent', `${quoted(above.folder, 200)} contains the root ${quoted(real, 200)}`, {
     hint: 'links would lead back to themselves: choose another folder, or install into it with a single --to',
-  };
+  });
 }
 
 /** The path with the links of its existing part resolved. */
@@ -73,8 +71,8 @@ function realFolder(folder: string): string {
 }
 
 /** What a commit has to change so that the targets show the skills, or no longer show them. */
-export function placeRequests(
-  targets: readonly PlaceTarget[],
+export function requestChanges(
+  targets: readonly AgentTarget[],
   names: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
   {
     root,
@@ -100,14 +98,14 @@ export function folderInLock(root: string, folder: string): string {
 }
 
 /** Targets in whose folders another installer already put one of the skills. */
-export function targetsInUse(names: readonly string[], options: TargetOptions): readonly PlaceTarget[] {
+export function targetsInUse(names: readonly string[], options: TargetOptions): readonly AgentTarget[] {
   const targets = placeTargets(AGENTS, [], options);
-  if ('type' in targets) return [];
+  if (isRefusal(targets)) return [];
   return targets.filter(({ folder, isRoot }) => !isRoot && names.some((name) => isPresent(path.join(folder, name))));
 }
 
 /** A target as the plan of an install shows it. */
-export interface PlannedPlace extends Pick<PlaceTarget, 'agents' | 'folder' | 'isRoot'> {
+export interface PlannedTarget extends Pick<AgentTarget, 'agents' | 'folder' | 'isRoot'> {
   readonly kind: PlacementKind;
   /** Skills that become visible, and those that are already. */
   readonly add: readonly string[];
@@ -126,11 +124,11 @@ export interface PlanOptions {
 }
 
 /** Looks at a target without changing it. */
-export function planPlace(
-  target: PlaceTarget,
+export function planTarget(
+  target: AgentTarget,
   names: readonly string[],
   { root, kind, lock, takeOver }: PlanOptions,
-): PlannedPlace {
+): PlannedTarget {
   const { agents, folder, isRoot } = target;
   const plan = { agents, folder, isRoot, kind, add: [], same: names, taken: [] };
   if (isRoot) return plan;
@@ -160,3 +158,49 @@ export function planPlace(
   }
   return { ...plan, add, same, taken };
 }
+
+/** The value of `--agent` that stands for every detected agent. */
+const ALL_AGENTS = 'all';
+
+export interface TargetChoice {
+  /** Ids of agents; `all` stands for the detected ones. */
+  readonly agents?: readonly string[];
+  readonly folders?: readonly string[];
+}
+
+/** The folders of agents by id, and further folders. Throws `input/invalid` for an unknown agent. */
+export function findTargets(
+  { root, surroundings }: TargetOptions,
+  { agents = [], folders = [] }: TargetChoice,
+): readonly AgentTarget[] | PackRefusal {
+  const detected = (): readonly Agent[] =>
+    detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
+  const chosen = agents.flatMap((id) => (id === ALL_AGENTS ? someAgents(detected()) : findAgent(id)));
+  return placeTargets([...new Set(chosen)], folders, { root, surroundings });
+}
+
+/** The folders of the agents in use here. */
+export function detectedTargets({ root, surroundings }: TargetOptions): readonly AgentTarget[] {
+  const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
+  const targets = placeTargets(detected, [], { root, surroundings });
+  return isRefusal(targets) ? [] : targets;
+}
+
+function someAgents(detected: readonly Agent[]): readonly Agent[] {
+  if (detected.length > 0) return detected;
+  const hint = `name one: --agent claude-code; ${KNOWN}`;
+  throw invalidInput('no agent was detected for --agent all', 'the id of an agent', hint);
+}
+
+function findAgent(id: string): Agent {
+  const known = AGENTS.find((agent) => agent.id === id);
+  if (known !== undefined) return known;
+  const near = nearest(
+    id,
+    AGENTS.map((agent) => agent.id),
+  );
+  const hint = near.length === 0 ? KNOWN : `did you mean ${near.join(', ')}? ${KNOWN}`;
+  throw invalidInput(`unknown agent: ${quoted(id)}`, 'the id of an agent', hint);
+}
+
+const KNOWN = `known agents: ${AGENTS.map((agent) => agent.id).join(', ')}`;

@@ -1,12 +1,11 @@
 /** Extracts files into a folder. All writes use descriptors: a path that another process puts in the way is refused and never followed. */
-import { fchmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { fchmodSync, mkdirSync, readdirSync, rmdirSync, openSync, closeSync } from 'node:fs';
 import path from 'node:path';
 
 import { quoted } from '#core';
-import { DirectoryHandle, isSystemError, removeTree } from '#platform';
+import { DirectoryHandle, isSystemError, removeTree, OPEN_FLAGS, writeAll } from '#platform';
 import { findRefusal, packRefusal, refused, systemProblem, type PackRefusal } from '../problems.ts';
 import type { EntryProblem } from '../sources/source.ts';
-import { openNewFile, type FileWriter } from './new-file.ts';
 
 export interface TreeWriter {
   folder(at: string): void;
@@ -178,4 +177,21 @@ export interface OpenedArchive {
    */
   extract(to: string, options?: ExtractOptions): Promise<Extracted | PackRefusal>;
   close(): void;
+}
+
+export interface FileWriter {
+  write(bytes: Uint8Array): void;
+  close(): void;
+}
+
+/** Creates a file that is written in chunks. It has exactly `mode`, whatever the umask. Throws system errors. */
+export function openNewFile(file: string, mode: number): FileWriter {
+  const descriptor = openSync(file, OPEN_FLAGS.newFile, mode);
+  try {
+    fchmodSync(descriptor, mode);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  return { write: (bytes) => writeAll(descriptor, bytes), close: () => closeSync(descriptor) };
 }

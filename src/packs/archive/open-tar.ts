@@ -1,4 +1,5 @@
 import type { SkillError } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { refused } from '../problems.ts';
 import {
   extractTree,
@@ -8,12 +9,10 @@ import {
   type OpenedArchive,
   type TreeWriter,
 } from './extract-tree.ts';
-import { openGunzip, type ByteSource } from './gunzip.ts';
+import { openGunzip, readTar, type ByteSource, type TarEntry } from './read-tar.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { openEntryValidator, type EntryValidator } from './validate-entries.ts';
 import type { OpenOptions } from './open-zip.ts';
-import { readTar, type TarEntry } from './read-tar.ts';
-import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** Reads the archive twice: once to validate, once to extract. Throws a refusal. */
 export async function openTar(

@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
 import { quoted } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { pause } from '#platform';
-import type { FileWriter } from './new-file.ts';
 import {
   extractTree,
+  type FileWriter,
   type ArchiveEntry,
   type ExtractOptions,
   type Extracted,
@@ -13,12 +14,10 @@ import {
   type TreeWriter,
 } from './extract-tree.ts';
 import type { ArchiveFile } from './archive-file.ts';
-import { openEntryValidator } from './validate-entries.ts';
+import { openEntryValidator, entryRefused } from './validate-entries.ts';
 import { readZipDirectory, findZipEnd, type ZipEntry } from './zip-directory.ts';
 import { inFileOrder, readLocalHeaders } from './zip-local.ts';
 import { refused } from '../problems.ts';
-import { entryRefused } from './entry-name.ts';
-import type { ArchiveLimits } from '../archive-limits.ts';
 
 export interface OpenOptions {
   readonly limits: ArchiveLimits;

@@ -1,12 +1,17 @@
-import { listParentFolders, problemError } from '#core';
-import { leftOutLine, findOmission, type LeftOut } from '../sources/left-out.ts';
-import { findSkillFolders, insideSkill, findSkillFolder } from '../sources/skill-folders.ts';
+import { listParentFolders, problemError, quoted, type SkillError } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
+import {
+  leftOutLine,
+  findOmission,
+  findSkillFolders,
+  insideSkill,
+  findSkillFolder,
+  type LeftOut,
+} from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';
-import { openPathValidator, type UsableName } from '../sources/portable-name.ts';
+import { openPathValidator, nameRefusal, tooManyNames, type UsableName } from '../sources/portable-name.ts';
 import { asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { ArchiveEntry } from './extract-tree.ts';
-import { entryRefused } from './entry-name.ts';
-import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** An entry as the archive describes it. Untrusted. */
 export interface RawEntry {
@@ -179,4 +184,27 @@ function validateTotal(bytes: number, archiveBytes: number, limits: ArchiveLimit
     );
   if (bytes > limits.maxBytes)
     throw refused('archive/too-large', `the archive unpacks to more than ${String(limits.maxBytes)} bytes`);
+}
+
+/** A refusal for one entry, by its name in the archive. */
+export function entryRefused(code: PackProblem, name: string, what: string): SkillError {
+  return problemError(nameRefusal(code, name, what));
+}
+
+export function tooMany(limits: ArchiveLimits): SkillError {
+  return problemError(tooManyNames(limits));
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Decodes a name as UTF-8. Zip entries without the UTF-8 flag should use an old code page, but contain UTF-8 in practice; anything else is
+ * refused.
+ */
+export function decodeName(raw: Uint8Array): string {
+  try {
+    return UTF8.decode(raw);
+  } catch {
+    throw refused('archive/name', `the name ${quoted(Buffer.from(raw).toString('latin1'))} is not UTF-8`);
+  }
 }

@@ -1,12 +1,11 @@
 import type { Entry, ExtraField } from 'yauzl';
 
-import { findRefusal, refused, type PackProblem } from '../problems.ts';
 import { pause } from '#platform';
-import { windowedReads, type ArchiveFile } from './archive-file.ts';
-import type { RawEntry } from './validate-entries.ts';
-import { decodeName, entryRefused, tooMany } from './entry-name.ts';
 import type { SkillError } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
+import { findRefusal, refused, type PackProblem } from '../problems.ts';
+import { windowedReads, type ArchiveFile } from './archive-file.ts';
+import { decodeName, entryRefused, tooMany, type RawEntry } from './validate-entries.ts';
 
 /** An entry of the central directory. */
 export interface ZipEntry extends RawEntry {

@@ -3,18 +3,23 @@ import { mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { compareText, isValidName, quoted } from '#core';
+import { compareText, isSkillError, isValidName, quoted, type Problem } from '#core';
 import { removeTree } from '#platform';
 import { currentRevision, listSite, readTypedSource, stagePack, type StagePackOptions } from '../inspect/stage-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { accepted, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { resolveTypedPath } from '../sources/folder.ts';
-import { skillHead, startOfFile } from '../sources/skill-name.ts';
-import { SKILL_FILE_NAME } from '../sources/skill-folders.ts';
+import { skillHead, startOfFile, SKILL_FILE_NAME } from '../sources/skill-folders.ts';
 import { sourceText } from '../sources/source-text.ts';
 import type { PackSource, SourceSkill, StageProgress } from '../sources/source.ts';
-import { MAX_AVAILABLE, availableSkill, type AvailableSkill, type SourceIndex } from './source-index.ts';
+import {
+  MAX_AVAILABLE,
+  availableSkill,
+  openSourceStore,
+  type AvailableSkill,
+  type SourceIndex,
+} from './source-store.ts';
 
 export interface IndexSourceOptions {
   readonly settings: PackSettings;
@@ -44,12 +49,7 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
   const { cwd, home = cwd } = settings.surroundings;
   const place = toAbsoluteSource(source, { cwd, home });
   const to = mkdtempSync(path.join(os.tmpdir(), 'skillwright-source-'));
-  const stage: StagePackOptions = {
-    settings,
-    to,
-    signal: options.signal,
-    onProgress: options.onProgress,
-  };
+  const stage: StagePackOptions = { settings, to, signal: options.signal, onProgress: options.onProgress };
   try {
     if (before?.revision !== undefined && (await currentRevision(place, stage)) === before.revision)
       return { type: 'indexed', index: { ...before, at: now.toISOString() }, isSame: true, leftOut: [] };
@@ -60,13 +60,7 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
       return packRefusal('pack/no-skill', `${quoted(sourceText(place), 200)} has no skill that can be installed`);
     return {
       type: 'indexed',
-      index: {
-        name,
-        source: sourceText(place),
-        at: now.toISOString(),
-        revision: listed.revision,
-        skills,
-      },
+      index: { name, source: sourceText(place), at: now.toISOString(), revision: listed.revision, skills },
       isSame: false,
       leftOut: [...listed.leftOut, ...leftOut],
     };
@@ -134,4 +128,58 @@ function usable(skills: readonly AvailableSkill[]): Omit<Listed, 'revision'> {
     else byName.set(skill.name, availableSkill(skill));
   }
   return { skills: [...byName.values()].toSorted((a, b) => compareText(a.name, b.name)), leftOut };
+}
+
+export interface SourceOptions extends Pick<IndexSourceOptions, 'settings' | 'signal' | 'onProgress'> {
+  readonly name: string;
+}
+
+/** Indexes a new source and keeps the index. Throws a refusal, and `input/invalid` for an invalid or used name. */
+export async function addSource(source: string, options: SourceOptions): Promise<IndexedSource> {
+  const { settings, name, signal } = options;
+  const store = openSourceStore(settings.surroundings);
+  // Before anything is fetched.
+  store.checkNew(name);
+  const indexed = accepted(await indexSource(source, options));
+  await store.save(indexed.index, { isNew: true, signal });
+  return indexed;
+}
+
+export interface SourceDifference {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+/** Indexes a source again, and returns what changed. If it cannot be read, its index is kept. */
+export async function updateSource(
+  before: SourceIndex,
+  options: Omit<SourceOptions, 'name'>,
+): Promise<(IndexedSource & SourceDifference) | Problem> {
+  const { settings, signal } = options;
+  const indexed = await indexSource(before.source, { ...options, name: before.name, before });
+  if (isRefusal(indexed)) return indexed;
+  try {
+    await openSourceStore(settings.surroundings).save(indexed.index, { isNew: false, signal });
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    return { code: error.code, message: error.message, hint: error.hint };
+  }
+  return { ...indexed, ...difference(before.skills, indexed.index.skills) };
+}
+
+function difference(before: readonly AvailableSkill[], now: readonly AvailableSkill[]): SourceDifference {
+  const old = new Map(before.map((skill) => [skill.name, skill]));
+  const present = new Set(now.map(({ name }) => name));
+  const names = (skills: readonly AvailableSkill[]): readonly string[] => skills.map(({ name }) => name);
+  return {
+    added: names(now.filter(({ name }) => !old.has(name))),
+    removed: names(before.filter(({ name }) => !present.has(name))),
+    changed: names(
+      now.filter(({ name, digest, description }) => {
+        const known = old.get(name);
+        return known !== undefined && (known.digest !== digest || known.description !== description);
+      }),
+    ),
+  };
 }

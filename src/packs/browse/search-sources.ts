@@ -3,8 +3,7 @@ import path from 'node:path';
 
 import { fingerprintFiles, readCacheEntry, writeCacheEntry } from '#platform';
 import { buildSearchIndex, readSearchIndex, type SearchIndex } from '#skills';
-import type { AvailableSkill } from './source-index.ts';
-import type { SourceStore } from './source-store.ts';
+import type { AvailableSkill, SourceStore } from './source-store.ts';
 
 export interface AvailableResult extends AvailableSkill {
   /** The user's name for the source. */

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { DIAGNOSTIC_RULES, isValidName, printable, quoted, type Diagnostic, type Mode } from '#core';
-import type { LockedFile } from '../lock/lock.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import type { NameCheck } from './confusable-name.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';

@@ -2,14 +2,22 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { isRefusal, type PackRefusal } from '../problems.ts';
-import { readSource } from '../sources/source-text.ts';
-import type { ExtractArchive, PackSource, StageProgress, StagedSource } from '../sources/source.ts';
-import { readSite, stageSource } from '../sources/stage-source.ts';
-import { resolveTypedPath } from '../sources/folder.ts';
 import { isDirectory, isPresent } from '#platform';
+import { ARCHIVE_LIMITS, quoted } from '#core';
+import { isRefusal, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { readSource, sourceText } from '../sources/source-text.ts';
+import type {
+  ExtractArchive,
+  PackSource,
+  StageProgress,
+  StagedSource,
+  StageContext,
+  StageOptions,
+} from '../sources/source.ts';
+import { resolveTypedPath, stageFolder } from '../sources/folder.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import type { SiteIndex } from '../sources/well-known.ts';
+import { stageArchive } from '../sources/archive.ts';
 
 export interface StagePackOptions {
   readonly settings: PackSettings;
@@ -102,3 +110,53 @@ export const extractArchive: ExtractArchive = async (file, to, options) => {
     opened.close();
   }
 };
+
+/**
+ * Stages a source into `to`. Local folders and archives load no network code. Throws the abort reason; every other failure is a refusal.
+ */
+export async function stageSource(source: PackSource, options: StageOptions): Promise<StagedSource | PackRefusal> {
+  options.signal?.throwIfAborted();
+  const context = toStageContext(options);
+  const staged = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
+  if (isRefusal(staged) || staged.skills.length > 0 || staged.unusable.length !== 1) return staged;
+  // The source is the skill.
+  return staged.unusable[0]?.refusal ?? staged;
+}
+
+/** Reads what a site lists, without fetching a skill. */
+export async function readSite(
+  source: Extract<PackSource, { type: 'well-known' }>,
+  options: StageOptions,
+): Promise<SiteIndex | PackRefusal> {
+  options.signal?.throwIfAborted();
+  const { findIndex } = await import('../sources/well-known.ts');
+  const read = (): Promise<SiteIndex | PackRefusal> => findIndex(source.url, toStageContext(options));
+  return await orSystemRefusal(read, 'the index of the site cannot be read', 'source/failed');
+}
+
+function toStageContext(options: StageOptions): StageContext {
+  return {
+    ...options,
+    limits: options.limits ?? ARCHIVE_LIMITS,
+    network: options.network ?? {},
+    tree: path.join(options.to, 'tree'),
+  };
+}
+
+async function stage(source: PackSource, context: StageContext): Promise<StagedSource | PackRefusal> {
+  if (source.type === 'folder') return await stageFolder(source, context);
+  if (source.type === 'archive') return await stageArchive(source, context);
+  const isLocal = source.type === 'git' && source.url.startsWith('file:');
+  if (context.offline === true && !isLocal)
+    return packRefusal('source/not-offline', `${quoted(sourceText(source), 200)} is not a local source`);
+  switch (source.type) {
+    case 'url':
+      return await (await import('../sources/well-known.ts')).stageUrl(source, context);
+    case 'git':
+      return await (await import('../sources/git.ts')).stageGit(source, context);
+    case 'npm':
+      return await (await import('../sources/npm.ts')).stageNpm(source, context);
+    case 'well-known':
+      return await (await import('../sources/well-known.ts')).stageSite(source, context);
+  }
+}

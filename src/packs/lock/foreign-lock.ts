@@ -3,19 +3,19 @@
  * `.skill-lock.json` of a user (version 3) by `npx skills`, and `.openskills.json` in each skill folder by openskills. They contain no
  * commits, so a source may have changed since.
  */
-import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath } from '#core';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath, compareText } from '#core';
+import { isDirectory, isPresent, isSystemError, readTextFile } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
 export interface ForeignSkill {
   readonly name: string;
   /** Untrusted text with ref. `readSource` parses and validates it. */
   readonly source: string;
-  /** A branch, tag or commit, as written in the file. */
-  readonly ref?: string;
   /** Relative to the source; absent if the source itself is the skill. */
   readonly folder?: string;
-  /** Information that the file does not contain, for the user. */
-  readonly note?: string;
 }
 
 export interface UnreadForeignSkill {
@@ -139,7 +139,7 @@ function parseSkillFolder(skillPath = ''): string | undefined {
   return read.type === 'path' && !folder.includes('#') ? read.path : undefined;
 }
 
-type ForeignSource = Pick<ForeignSkill, 'source' | 'ref' | 'folder' | 'note'>;
+type ForeignSource = Omit<ForeignSkill, 'name'>;
 
 /** Returns the source or an error message. */
 function toForeignSource(entry: Entry): ForeignSource | string {
@@ -154,19 +154,15 @@ function toForeignSource(entry: Entry): ForeignSource | string {
     case 'well-known':
       if (sourceUrl !== undefined && /^https?:\/\//i.test(sourceUrl)) return { source: `well-known:${sourceUrl}` };
       return /^[\w.-]+(?::\d+)?$/.test(source)
-        ? {
-            source: `well-known:https://${source}`,
-            note: 'the file does not contain the path of the site: the top of the site is used',
-          }
+        ? // The file does not contain the path of the site.
+          { source: `well-known:https://${source}` }
         : `${quoted(source)} is not a valid site name`;
     case 'node_modules':
       return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(source)
-        ? { source: `npm:${source}`, note: 'the file does not contain the version of the package: the latest is used' }
+        ? { source: `npm:${source}` }
         : `${quoted(source)} is not a valid package name`;
     case 'local':
-      return /^(?:\/|\.{1,2}(?:\/|$)|[A-Za-z]:[\\/])/.test(source)
-        ? { source, note: 'the source is a folder on the machine where the file was written' }
-        : `${quoted(source)} is not a path`;
+      return /^(?:\/|\.{1,2}(?:\/|$)|[A-Za-z]:[\\/])/.test(source) ? { source } : `${quoted(source)} is not a path`;
     default:
       return `unknown source type: ${quoted(sourceType)}`;
   }
@@ -200,9 +196,78 @@ function repository(address: string): string | undefined {
 function inRepository(address: string | undefined, { source, ref, folder }: Entry): ForeignSource | string {
   if (address === undefined || address.includes('#'))
     return `the file does not contain the address of its repository, only ${quoted(source)}`;
-  return {
-    source: ref === undefined ? address : `${address}#${ref}`,
-    ref,
-    folder,
-  };
+  return { source: ref === undefined ? address : `${address}#${ref}`, folder };
+}
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const OPENSKILLS_FILE = '.openskills.json';
+const LOCK_FILES = ['skills-lock.json', '.skill-lock.json'];
+/** Where openskills puts skills, relative to a project or the home folder. */
+const OPENSKILLS_FOLDERS = ['.claude/skills', '.agent/skills'];
+const HINT =
+  'name a skills-lock.json or .skill-lock.json of npx skills, a folder of skills of openskills, or a project that has one of them';
+
+export interface ForeignInstall extends ForeignLock {
+  /** Relative paths in the file start here. */
+  readonly base: string;
+}
+
+/** Replaces the hints of the parser, which are about our own lock file. */
+export function readForeignInstall(file: string): ForeignInstall | PackRefusal {
+  const shown = quoted(file, 200);
+  if (path.basename(file) === OPENSKILLS_FILE) {
+    const folder = path.dirname(file);
+    return openSkills(path.dirname(folder), [path.basename(folder)]);
+  }
+  if (isDirectory(file)) return readForeignFolder(file);
+  const read = readTextFile(file, MAX_BYTES);
+  if (read.type !== 'read') {
+    const why = read.type === 'absent' ? 'file not found' : read.reason;
+    return { ...packRefusal('lock/missing', `cannot read ${shown}: ${why}`), hint: HINT };
+  }
+  const foreign = readForeignLock(read.text);
+  if (foreign.type === 'read') return { ...foreign, base: path.dirname(file) };
+  return { ...foreign, message: `cannot import ${shown}: ${foreign.message}`, hint: HINT };
+}
+
+function readForeignFolder(folder: string): ForeignInstall | PackRefusal {
+  const lock = LOCK_FILES.map((name) => path.join(folder, name)).find((file) => isPresent(file));
+  if (lock !== undefined) return readForeignInstall(lock);
+  const places = [folder, ...OPENSKILLS_FOLDERS.map((below) => path.join(folder, below))];
+  const found = places.find((place) =>
+    namesIn(place).some((name) => isPresent(path.join(place, name, OPENSKILLS_FILE))),
+  );
+  if (found !== undefined) return openSkills(found, namesIn(found));
+  const message = `${quoted(folder, 200)} has no skills-lock.json, no .skill-lock.json and no skill with .openskills.json`;
+  return { ...packRefusal('lock/missing', message), hint: HINT };
+}
+
+function openSkills(folder: string, names: readonly string[]): ForeignInstall {
+  const skills: ForeignSkill[] = [];
+  const unread: UnreadForeignSkill[] = [];
+  for (const name of names) {
+    const read = readTextFile(path.join(folder, name, OPENSKILLS_FILE), MAX_BYTES);
+    const skill =
+      read.type === 'read'
+        ? readOpenSkillsEntry(name, read.text)
+        : read.type === 'absent'
+          ? `it has no ${OPENSKILLS_FILE}, so its source is unknown: install it from its source`
+          : `its ${OPENSKILLS_FILE} cannot be read: ${read.reason}`;
+    if (typeof skill === 'string') unread.push({ name, reason: skill });
+    else skills.push(skill);
+  }
+  return { type: 'read', scope: 'project', skills, unread, base: folder };
+}
+
+/** Names of the folders in a folder; links are left out, because they lead to skills of another folder. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map(({ name }) => name)
+      .toSorted(compareText);
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
 }

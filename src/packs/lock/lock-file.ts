@@ -11,9 +11,66 @@ import {
   readJsonText,
   type SkillError,
 } from '#core';
-import { LOCK_FILE_NAME, LOCK_SCHEMA, type Drift, type LockFile, type LockedFile, type LockedSkill } from './lock.ts';
-import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { readTextFile } from '#platform';
+import { accepted, asRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+
+/**
+ * `skills.lock.json` records what is installed in a root, from which source and with which bytes. It is stored in the root. `lock-file.ts`
+ * reads and writes it.
+ */
+export const LOCK_FILE_NAME = 'skills.lock.json';
+export const LOCK_SCHEMA = 1;
+
+/** One file of an installed skill. */
+export interface LockedFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Absent if the file is not executable. */
+  readonly executable?: true;
+}
+
+export interface LockedSkill {
+  readonly name: string;
+  /** `metadata.version` of SKILL.md. */
+  readonly version?: string;
+  /** As `ResolvedSource.source`. */
+  readonly source: string;
+  readonly revision?: string;
+  /** `sha256:<hex>` of the original archive. */
+  readonly archive?: string;
+  /** Relative to the source; absent if the source itself is the skill. */
+  readonly folder?: string;
+  /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
+  readonly digest: string;
+  /** Sorted by path, with `/` as separator. */
+  readonly files: Readonly<Record<string, LockedFile>>;
+  /** Folders that have a link to the skill, relative to the root, with `/` as separator; sorted. */
+  readonly links?: readonly string[];
+  /** Folders that have a copy of the skill. */
+  readonly copies?: readonly string[];
+  /** Digests of copies, by folder, if they differ from `digest`: a merged or edited skill was copied. */
+  readonly copyDigests?: Readonly<Record<string, string>>;
+  /** Names of the required skills. */
+  readonly requires?: readonly string[];
+  /** Id of the key that signed it. */
+  readonly signedBy?: string;
+  /** ISO 8601 to the second. Changes only when the bytes change. */
+  readonly installedAt: string;
+  /** The version of skillwright. */
+  readonly tool: string;
+}
+
+export interface LockFile {
+  readonly schema: typeof LOCK_SCHEMA;
+  readonly skills: ReadonlyMap<string, LockedSkill>;
+}
+
+/** Differences between an installed skill and the lock, each list sorted. */
+export interface Drift {
+  readonly changed: readonly string[];
+  readonly missing: readonly string[];
+  readonly added: readonly string[];
+}
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
 
@@ -80,17 +137,12 @@ export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined 
   if (VALID.has(skill)) return undefined;
   try {
     const { name, ...fields } = skill;
-    toSkill(name, fields);
+    toLockedSkill(name, fields);
     VALID.add(skill);
     return undefined;
   } catch (error) {
     return asRefusal(error);
   }
-}
-
-/** Parses the entry in a journal or in the record of a backup. Throws a refusal. */
-export function toLockedSkill(name: string, value: unknown): LockedSkill {
-  return toSkill(name, value);
 }
 
 /** The entry without its name, which is the key. */
@@ -144,7 +196,7 @@ function toLock(value: unknown): LockFile {
   if (unknown !== undefined) throw unknownField(unknown, LOCK_FILE_NAME);
   if (!isObject(skills)) throw invalid(`"skills" of ${LOCK_FILE_NAME} must be an object`);
   const locked = new Map<string, LockedSkill>();
-  for (const name of Object.keys(skills).sort(compareText)) locked.set(name, toSkill(name, skills[name]));
+  for (const name of Object.keys(skills).sort(compareText)) locked.set(name, toLockedSkill(name, skills[name]));
   return { schema: LOCK_SCHEMA, skills: locked };
 }
 
@@ -193,8 +245,8 @@ function list(key: keyof LockedFields, isValid: (value: string) => boolean, what
   return [key, check];
 }
 
-/** Checks the parsed objects and keeps them: copying each of them took as long as parsing the lock. */
-function toSkill(name: string, value: unknown): LockedSkill {
+/** Checks the parsed objects and keeps them: copying each of them took as long as parsing the lock. Throws a refusal. */
+export function toLockedSkill(name: string, value: unknown): LockedSkill {
   if (!isValidName(name)) throw invalid(`${quoted(name)} is not a valid skill name`);
   checkFields(name, value);
   return { name, ...value, files: sortedFiles(value.files) };
@@ -320,6 +372,17 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** Reads the lock of a root without opening the root. Returns undefined if the root has no lock. */
 export function readLock(root: string): LockFile | PackRefusal | undefined {
   return readFileAt(path.join(root, LOCK_FILE_NAME));
+}
+
+/** The lock of a root. Throws a refusal if there is none. */
+export function requireLock(root: string): LockFile {
+  return accepted(readLock(root) ?? packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`));
+}
+
+/** The lock entry of the skill in a folder; undefined if there is none that can be read. */
+export function findLockedSkill(dir: string): LockedSkill | undefined {
+  const lock = readLock(path.dirname(dir));
+  return lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir));
 }
 
 /** Reads a lock file; a missing one is an empty lock. */

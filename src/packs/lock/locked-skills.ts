@@ -2,8 +2,9 @@
 import path from 'node:path';
 
 import { compareText, quoted, type SkillHead } from '#core';
-import type { LockFile, LockedSkill } from './lock.ts';
-import { packRefusal, type PackRefusal } from '../problems.ts';
+import { requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
+import { completeChange, type RootOptions } from '../root/open-root.ts';
+import { refused } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
 import { parseSkillMd } from '#skills';
 import { readTextFile } from '#platform';
@@ -15,15 +16,11 @@ export interface LockedGroup {
   readonly skills: readonly LockedSkill[];
 }
 
-/** Groups the named skills (default: all), sorted by source and name. Refuses names that are not installed. */
-export function lockedGroups(
-  lock: LockFile,
-  names: readonly string[],
-  root: string,
-): readonly LockedGroup[] | PackRefusal {
+/** Groups the named skills (default: all), sorted by source and name. Throws a refusal for names that are not installed. */
+export function lockedGroups(lock: LockFile, names: readonly string[], root: string): readonly LockedGroup[] {
   const unknown = names.find((name) => !lock.skills.has(name));
   if (unknown !== undefined)
-    return packRefusal('install/not-installed', `${quoted(unknown)} is not in the lock of ${quoted(root, 200)}`);
+    throw refused('install/not-installed', `${quoted(unknown)} is not in the lock of ${quoted(root, 200)}`);
   const groups = new Map<string, LockedSkill[]>();
   const meant = names.length === 0 ? lock.skills : new Set(names);
   for (const skill of [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name))) {
@@ -60,4 +57,13 @@ export function readSkillHead(dir: string, name: string): SkillHead | undefined 
   if (read.type !== 'read') return undefined;
   const source = { path: file, directory: name, fileName: 'SKILL.md', text: read.text, validUtf8: read.validUtf8 };
   return parseSkillMd(source, { mode: 'lenient', blockAngleBrackets: false }).head;
+}
+
+/** What is installed in a root, sorted by name. Completes an interrupted change first. Throws a refusal. */
+export async function listLocked(
+  options: RootOptions,
+): Promise<{ readonly root: string; readonly skills: readonly LockedSkill[] }> {
+  await completeChange(options);
+  const { root } = options.settings;
+  return { root, skills: [...requireLock(root).skills.values()].toSorted((a, b) => compareText(a.name, b.name)) };
 }

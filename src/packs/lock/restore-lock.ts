@@ -2,199 +2,148 @@
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
-import { findAgentBase } from '../agents/agent-view.ts';
-import { checkPlaces, type CheckedPlace } from '../agents/check-places.ts';
-import type { FolderChange, Unplaced } from '../agents/place-skills.ts';
-import { folderInLock, type PlaceTarget } from '../agents/place-targets.ts';
-import type { LockedSkill } from './lock.ts';
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import type { StagedSource } from '../sources/source.ts';
-import { withRoot, type OpenRoot } from '../root/open-root.ts';
+import { findAgentBase } from '../agents/agents.ts';
+import { checkCopies } from '../agents/lock-places.ts';
+import { folderInLock, type AgentTarget } from '../agents/place-targets.ts';
+import { readTypedSource, settingsForLock, stagePack } from '../inspect/stage-pack.ts';
+import { verifySource } from '../inspect/verdicts.ts';
+import type { FetchIntoRootOptions } from '../install.ts';
+import { accepted, isRefusal, orRefusal, refused, type PackRefusal } from '../problems.ts';
+import { inRoot, type ChangeOutcome, type OpenRoot } from '../root/open-root.ts';
 import { mayReplace, type Existing, type PutChange } from '../root/plan.ts';
-import type { SkillBackup } from '../root/skill-backups.ts';
 import { fingerprintFolder, presentFiles } from '../root/present-files.ts';
-import { readLock } from './lock-file.ts';
-import { stagePack, settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
-import type { InstallProgress } from '../install.ts';
-import type { BeforeCommit } from '../root/commit.ts';
-import type { PackSettings } from '../pack-settings.ts';
-import { verifySource } from '../inspect/prove-source.ts';
+import type { StagedSource } from '../sources/source.ts';
+import { trustArriving } from '../trust-confirmed.ts';
 import { verifySkill } from '../verify-root.ts';
+import { requireLock, type LockedSkill } from './lock-file.ts';
 
-export interface RestoreOptions {
-  readonly settings: PackSettings;
+export interface RestoreOptions extends Omit<FetchIntoRootOptions, 'at'> {
   /** Folders of the lock that the user named; others are used only if they belong to a known agent. */
-  readonly targets?: readonly PlaceTarget[];
+  readonly targets?: readonly AgentTarget[];
   /** What to do with a skill that does not match the lock (default: refuse). */
   readonly existing?: Existing;
-  readonly offline?: boolean;
-  readonly dryRun?: boolean;
-  /** Called with the staged skills right before they are installed. */
-  readonly beforeCommit?: BeforeCommit;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: InstallProgress) => void;
-  readonly onNote?: (note: string) => void;
 }
 
-export interface Restored {
+export interface Restored extends Omit<ChangeOutcome, 'notes'> {
   readonly type: 'restored';
   readonly root: string;
   /** Names of skills that already match the lock. */
   readonly same: readonly string[];
-  /** Names of skills that were installed, or would be in a dry run. */
+  /** Names of skills that were installed, or would be in a dry run, with their digests. */
   readonly brought: readonly string[];
   /** Links and copies for agents that were missing and are back, or would be; absolute paths. */
   readonly linked: readonly string[];
-  /** Links and copies that could not be made. */
-  readonly unplaced: readonly Unplaced[];
-  /** Replaced skills that were kept. */
-  readonly kept: readonly SkillBackup[];
-  readonly isDone: boolean;
+  /** The locked digests of the installed skills by name. */
+  readonly digests: ReadonlyMap<string, string>;
 }
 
 /** Refuses to overwrite local edits without `existing`: a folder that differs from its lock entry is reported. */
 export async function restoreLock(options: RestoreOptions): Promise<Restored | PackRefusal> {
-  const { settings, signal, onNote } = options;
-  const { root } = settings;
-  const lock = readLock(root);
-  if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
-  if (isRefusal(lock)) return lock;
-  return await withRoot(root, { signal, onRecovered: ({ message }) => onNote?.(message) }, (open) =>
-    restoreInto(open, options),
-  );
+  const lock = orRefusal(() => requireLock(options.settings.root));
+  return isRefusal(lock) ? lock : await inRoot(options, (open) => restoreInto(open, options));
 }
 
-async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Restored | PackRefusal> {
+async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Restored> {
+  const { settings, existing = 'refuse', dryRun = false, trust, signal, targets = [] } = options;
   const all = [...open.lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name));
   const found = all.map((locked) => verifySkill(path.join(open.path, locked.name), locked));
-  const { existing = 'refuse' } = options;
   const edited = found.find(({ status }) => status === 'drift' || status === 'unreadable');
   if (edited !== undefined && !mayReplace(existing))
-    return packRefusal('lock/drift', `${quoted(edited.name)} does not match the lock; it may have been edited`);
-  const wanted = found.flatMap(({ status, locked }) => (status === 'same' || locked === undefined ? [] : [locked]));
-  const base = findAgentBase(open.path, options.settings.surroundings);
-  const missing = all.flatMap((locked) => checkPlaces(locked, open.path, base)).filter(isNotInPlace);
+    throw refused('lock/drift', `${quoted(edited.name)} does not match the lock; it may have been edited`);
+  const absent = found.flatMap(({ status, locked }) => (status === 'same' || locked === undefined ? [] : [locked]));
+  const base = findAgentBase(open.path, settings.surroundings);
+  const missing = all
+    .flatMap((locked) => checkCopies(locked, open.path, base))
+    // A link to a skill that is missing as well needs no change.
+    .filter(({ status }) => status !== 'same' && status !== 'broken');
   const done = {
     type: 'restored',
     root: open.path,
     same: found.filter(({ status }) => status === 'same').map(({ name }) => name),
-    brought: wanted.map(({ name }) => name),
-    linked: missing.map((place) => place.path),
+    brought: absent.map(({ name }) => name),
+    digests: new Map(absent.map(({ name, digest }) => [name, digest])),
+    linked: missing.map((copy) => copy.path),
     unplaced: [],
     kept: [],
   } as const;
-  if (options.dryRun === true || wanted.length + missing.length === 0)
-    return { ...done, isDone: options.dryRun !== true };
-  const changes = await stageLocked(wanted, open, options);
-  if (isRefusal(changes)) return changes;
-  const places = missing.map(({ name, kind, path: at }): FolderChange => {
+  if (dryRun || absent.length + missing.length === 0) return { ...done, isDone: !dryRun };
+  const changes = await stageLocked(absent, open, options);
+  const places = missing.map(({ name, kind, path: at }) => {
     const folder = path.dirname(at);
-    const within = options.targets?.find((target) => target.folder === folder)?.within;
-    const change = { folder: folderInLock(open.path, folder), kind, add: [name], remove: [] };
-    return within === undefined ? change : { ...change, within };
+    const within = targets.find((target) => target.folder === folder)?.within;
+    return { folder: folderInLock(open.path, folder), kind, add: [name], remove: [], within };
   });
-  const committed = await open.commit(changes, {
-    places,
-    beforeCommit: options.beforeCommit,
-    signal: options.signal,
-  });
-  if (isRefusal(committed)) return committed;
-  const { unplaced, kept } = committed;
+  const beforeCommit = trust === true ? trustArriving(settings) : undefined;
+  const { unplaced, kept } = accepted(await open.commit(changes, { places, beforeCommit, signal }));
   const failed = new Set(unplaced.map(({ folder, name }) => path.join(folder, name)));
   return { ...done, linked: done.linked.filter((at) => !failed.has(at)), unplaced, kept, isDone: true };
 }
 
-/** A link to a skill that is missing as well needs no change. */
-function isNotInPlace({ status }: CheckedPlace): boolean {
-  return status !== 'same' && status !== 'broken';
-}
-
 /** Stages each source once, at the locked revision, and selects the skills with the locked digests. */
 async function stageLocked(
-  wanted: readonly LockedSkill[],
+  absent: readonly LockedSkill[],
   open: OpenRoot,
   options: RestoreOptions,
-): Promise<readonly PutChange[] | PackRefusal> {
+): Promise<readonly PutChange[]> {
   const changes: PutChange[] = [];
-  for (const group of bySource(wanted)) {
-    const [first] = group;
-    if (first === undefined) continue;
-    const staged = await stageGroup(first, group, open, options);
-    if (isRefusal(staged)) return staged;
-    const unproven = await signatureProblem(staged, group, options);
-    if (unproven !== undefined) return unproven;
+  for (const group of bySource(absent)) {
+    const staged = await stageGroup(group, open, options);
+    // `signedBy` in the lock is not proof, because anyone can write the lock.
+    if (options.settings.requireSigned) accepted(await verifySource(staged, group, options.settings));
     for (const locked of group) {
-      const change = changeFor(locked, staged, options.existing);
-      if (isRefusal(change)) return change;
-      changes.push(change);
-      options.onProgress?.({ step: 'check', done: changes.length, total: wanted.length });
+      changes.push(changeFor(locked, staged, options.existing));
+      options.onProgress?.({ step: 'check', done: changes.length, total: absent.length });
     }
   }
   return changes;
 }
 
 async function stageGroup(
-  { source: typed, revision, archive }: LockedSkill,
-  group: readonly LockedSkill[],
+  group: readonly [LockedSkill, ...LockedSkill[]],
   open: OpenRoot,
   { settings, offline, signal, onProgress }: RestoreOptions,
-): Promise<StagedSource | PackRefusal> {
-  const source = readTypedSource(typed, settingsForLock(settings));
-  if (isRefusal(source)) return source;
-  const stage = (expect: { readonly archive?: string }): Promise<StagedSource | PackRefusal> =>
+): Promise<StagedSource> {
+  const [{ source: typed, revision, archive }] = group;
+  const source = accepted(readTypedSource(typed, settingsForLock(settings)));
+  const stage = (expected: string | undefined): Promise<StagedSource | PackRefusal> =>
     stagePack(source, {
       settings: settingsForLock(settings),
       to: open.staging(),
-      expect: { revision, ...expect },
+      expect: { revision, archive: expected },
       only: group.map(({ name }) => name),
       offline,
       signal,
       onProgress,
     });
-  const staged = await stage(archive === undefined ? {} : { archive });
+  const staged = await stage(archive);
   // A rebuilt archive may contain the same skills. Their own digests decide.
-  return isRefusal(staged) && staged.code === 'source/digest' && archive !== undefined ? await stage({}) : staged;
-}
-
-/** Verifies signatures if they are required. `signedBy` in the lock is not proof, because anyone can write the lock. */
-async function signatureProblem(
-  staged: StagedSource,
-  group: readonly LockedSkill[],
-  { settings }: RestoreOptions,
-): Promise<PackRefusal | undefined> {
-  if (!settings.requireSigned) return undefined;
-  const proof = await verifySource(staged, group, settings);
-  return isRefusal(proof) ? proof : undefined;
+  const isRebuilt = isRefusal(staged) && staged.code === 'source/digest' && archive !== undefined;
+  return accepted(isRebuilt ? await stage(undefined) : staged);
 }
 
 /** Finds the skill with the locked bytes. */
-function changeFor(
-  locked: LockedSkill,
-  { skills, unusable }: StagedSource,
-  existing: Existing = 'refuse',
-): PutChange | PackRefusal {
+function changeFor(locked: LockedSkill, { skills, unusable }: StagedSource, existing: Existing = 'refuse'): PutChange {
   const { name, folder = '', source } = locked;
-  const refused = unusable.find((one) => one.folder === folder);
-  if (refused !== undefined) return refused.refusal;
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);
+  accepted(unusable.find((one) => one.folder === folder)?.refusal);
   if (skill === undefined)
-    return packRefusal('lock/not-reproducible', `${quoted(source, 200)} no longer contains ${quoted(name)}`);
+    throw refused('lock/not-reproducible', `${quoted(source, 200)} no longer contains ${quoted(name)}`);
   const tree =
-    skill.digest === undefined ? presentFiles(skill.path) : { ...fingerprintFolder(skill.path), digest: skill.digest };
-  if (isRefusal(tree)) return tree;
+    skill.digest === undefined
+      ? accepted(presentFiles(skill.path))
+      : { ...fingerprintFolder(skill.path), digest: skill.digest };
   if (!('looks' in tree) || tree.digest !== locked.digest)
-    return packRefusal(
-      'lock/not-reproducible',
-      `${quoted(name)} of ${quoted(source, 200)} does not have the locked bytes`,
-    );
+    throw refused('lock/not-reproducible', `${quoted(name)} of ${quoted(source, 200)} does not have the locked bytes`);
   return { type: 'put', name, from: skill.path, lock: locked, existing, looks: tree.looks };
 }
 
-function bySource(skills: readonly LockedSkill[]): readonly (readonly LockedSkill[])[] {
-  const groups = new Map<string, LockedSkill[]>();
+function bySource(skills: readonly LockedSkill[]): readonly [LockedSkill, ...LockedSkill[]][] {
+  const groups = new Map<string, [LockedSkill, ...LockedSkill[]]>();
   for (const skill of skills) {
     const key = JSON.stringify([skill.source, skill.revision, skill.archive]);
-    groups.set(key, [...(groups.get(key) ?? []), skill]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [skill]);
+    else group.push(skill);
   }
   return [...groups.values()];
 }

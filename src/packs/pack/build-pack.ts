@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { Zip, ZipPassThrough, deflateSync } from 'fflate';
 
 import {
   collisionKey,
@@ -14,16 +15,15 @@ import {
   type SkillError,
   ARCHIVE_LIMITS,
 } from '#core';
-import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
-import { asRefusal, refused, type PackRefusal } from '../problems.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { parseSkillMd } from '#skills';
 import { openConfined, openSha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
+import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
+import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
 import { readPackFiles } from './pack-files.ts';
 import { SIGNATURE_SUFFIX } from '../sign/sign.ts';
-import { MAX_ZIP_BYTES, MAX_ZIP_ENTRIES, openZip } from './zip-writer.ts';
-import type { LockedFile } from '../lock/lock.ts';
-import type { ArchiveLimits } from '../archive-limits.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 
 export interface PackProgress {
   readonly step: 'read' | 'write';
@@ -271,4 +271,73 @@ function readFile(folder: ConfinedDirectory | undefined, at: string, { bytes, ex
 
 function changed(at: string): SkillError {
   return refused('source/changed', `${quoted(at, 120)} changed while it was packed`, at);
+}
+
+export interface ZipFileName {
+  /** `/` between parts. The caller validates it. */
+  readonly name: string;
+  readonly isExecutable: boolean;
+}
+
+export interface ZipWriter {
+  /** Adds a file and passes the bytes of its entry to `onBytes`. */
+  add(file: ZipFileName, data: Uint8Array): void;
+  /** Passes the central directory to `onBytes`. */
+  end(): void;
+  /** Bytes passed on so far. */
+  readonly size: number;
+}
+
+/** The writer does not produce Zip64. No pack within the limits needs it. */
+export const MAX_ZIP_ENTRIES = 0xfffe;
+export const MAX_ZIP_BYTES = 0xffff_fffe;
+
+/** `fflate` writes the local time of a date, so the date is given in local time: every machine writes 1980-01-01 00:00. */
+const TIME = new Date(1980, 0, 1);
+const UNIX = 3;
+const DEFLATED = 8;
+/** `mem` is fixed because `fflate` derives its default from `Math.log`, whose last digit may differ between machines. */
+const DEFLATE = { level: 9, mem: 5 } as const;
+/** Files that shrink by more than this factor are stored, because archive readers (ours included) reject them as zip bombs. */
+const MAX_SHRINK = 100;
+
+/** An entry that is compressed as a whole, because only then it is known whether to store it instead. */
+class DeflatedEntry extends ZipPassThrough {
+  readonly #deflated: Uint8Array<ArrayBuffer> | undefined;
+
+  constructor({ name, isExecutable }: ZipFileName, data: Uint8Array) {
+    super(name);
+    const deflated = deflateSync(data, DEFLATE);
+    const isWorthIt = deflated.length < data.length && data.length <= deflated.length * MAX_SHRINK;
+    this.#deflated = isWorthIt ? deflated : undefined;
+    if (isWorthIt) this.compression = DEFLATED;
+    this.os = UNIX;
+    this.attrs = ((isExecutable ? 0o100755 : 0o100644) << 16) >>> 0;
+    this.mtime = TIME;
+  }
+
+  protected override process(data: Uint8Array<ArrayBuffer>, final: boolean): void {
+    this.ondata(null, this.#deflated ?? data, final);
+  }
+}
+
+/** `onBytes` gets the bytes of the zip in order, while `add` and `end` run. */
+export function openZip(onBytes: (bytes: Uint8Array) => void): ZipWriter {
+  let size = 0;
+  const zip = new Zip((error, bytes) => {
+    if (error !== null) throw error;
+    size += bytes.length;
+    onBytes(bytes);
+  });
+  return {
+    add(file, data) {
+      const entry = new DeflatedEntry(file, data);
+      zip.add(entry);
+      entry.push(data, true);
+    },
+    end: () => zip.end(),
+    get size() {
+      return size;
+    },
+  };
 }

@@ -12,8 +12,8 @@ import {
   type SkillError,
   ARCHIVE_LIMITS,
 } from '#core';
-import { findOmission } from '../sources/left-out.ts';
-import type { LockedFile } from '../lock/lock.ts';
+import { findOmission } from '../sources/skill-folders.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 

@@ -1,5 +1,8 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
+import path from 'node:path';
+
 import { listParentFolders, ignoredBy, parentFolder, parseIgnore, printable, problemError, quoted } from '#core';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import {
   digestOfEntries,
   hashOpened,
@@ -11,14 +14,45 @@ import {
   withEntryNow,
   type TreeEntry,
 } from '#platform';
-import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
-import { whyLeftOut } from '../sources/left-out.ts';
-import type { LockedFile } from '../lock/lock.ts';
+import { whyLeftOut } from '../sources/skill-folders.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
 import { isRefusal, refused, treeRefusal } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
-import path from 'node:path';
-import type { ArchiveLimits } from '../archive-limits.ts';
+
+/** Files that exclude files from packs; later files take precedence. */
+export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
+
+/** Files of repositories, editors, systems and interpreters. An ignore file can include them with `!`. */
+const ALWAYS = [
+  '.git',
+  '.hg/',
+  '.svn/',
+  '.gitignore',
+  '.gitattributes',
+  '.gitmodules',
+  '.skillignore',
+  '.DS_Store',
+  '._*',
+  '__MACOSX/',
+  'Thumbs.db',
+  'desktop.ini',
+  '*~',
+  '*.sw[op]',
+  '.idea/',
+  '.vscode/',
+  'node_modules/',
+  '__pycache__/',
+  '*.py[co]',
+  '.venv/',
+  '.pytest_cache/',
+];
+
+/** Rules that precede those of all files. */
+export const BUILT_IN_IGNORES: readonly ReturnType<typeof parseIgnore>[number][] = parseIgnore(ALWAYS.join('\n'), {
+  folder: '',
+  file: '',
+});
 
 type IgnoreRule = ReturnType<typeof parseIgnore>[number];
 

@@ -3,12 +3,13 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, quoted, type Diagnostic } from '#core';
-import { packRefusal, type PackRefusal } from '../problems.ts';
+import { accepted, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { buildPack, type BuildPackOptions, type BuiltPack, type PackProgress } from './build-pack.ts';
 import { checkSkill } from '#skills';
-import { isPresent, isSystemError, realPath } from '#platform';
+import { isDirectory, isInside, isPresent, isSystemError, realPath } from '#platform';
+import { projectTop } from '#runtime';
 import { readSkillHead } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-settings.ts';
+import { skillsFolder, type PackSettings } from '../pack-settings.ts';
 
 export interface SkillToPack {
   readonly dir: string;
@@ -49,6 +50,46 @@ export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefus
   }
 }
 
+export interface PackWordsOptions extends Omit<PackOptions, 'skills' | 'out'> {
+  /** Folders and names of skills; empty means the current folder, or the folder that `new` and `install` use. */
+  readonly words: readonly string[];
+  /** Relative to the current folder (default: `<name>-<version>.zip`). */
+  readonly output?: string;
+  readonly dryRun?: boolean;
+  /** Finds the folder of a skill by name. */
+  readonly findSkill: (name: string) => Promise<string | undefined>;
+}
+
+/** Packs folders and skills by name. An existing folder takes precedence over a skill of that name. Throws a refusal. */
+export async function packWords(options: PackWordsOptions): Promise<BuiltPack & { readonly out: string }> {
+  const { words, output, dryRun = false, findSkill, ...rest } = options;
+  const { cwd } = options.settings.surroundings;
+  const skills: SkillToPack[] = [];
+  for (const word of words.length === 0 ? [defaultFolder(cwd)] : words) {
+    const folder = path.resolve(cwd, word);
+    const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await findSkill(word);
+    if (place === undefined)
+      throw refused('pack/unknown-skill', `${quoted(word)} is neither a folder nor a known skill`);
+    skills.push(...accepted(skillsToPack(place)));
+  }
+  const out = output === undefined ? defaultOut(skills, cwd) : path.resolve(cwd, output);
+  return { ...accepted(await packSkills({ ...rest, skills, out: dryRun ? undefined : out })), out };
+}
+
+/** The current folder if it is or contains a skill, otherwise the folder that `new` and `install` use. */
+function defaultFolder(cwd: string): string {
+  if (!isRefusal(skillsToPack(cwd))) return cwd;
+  const own = skillsFolder(projectTop({ cwd, home: undefined }) ?? cwd);
+  return isDirectory(own) ? own : cwd;
+}
+
+/** The current folder; inside a skill its parent, so that the pack is not part of the next pack. */
+function defaultOut(skills: readonly SkillToPack[], cwd: string): string {
+  const here = realPath(cwd);
+  const around = skills.find(({ dir }) => isInside(here, dir));
+  return path.join(around === undefined ? cwd : path.dirname(around.dir), packName(skills));
+}
+
 /** Uses the declared name; the strict check compares it with the folder. */
 function skillToPack(dir: string): SkillToPack {
   const head = readSkillHead(dir, path.basename(dir));
@@ -58,11 +99,7 @@ function skillToPack(dir: string): SkillToPack {
 
 /** Builds a pack of folders and named skills and writes it to a file. */
 export async function packSkills({ settings, ...options }: PackOptions): Promise<BuiltPack | PackRefusal> {
-  return await buildPack({
-    ...options,
-    limits: settings.limits,
-    check: (dir) => strictly(dir, settings),
-  });
+  return await buildPack({ ...options, limits: settings.limits, check: (dir) => strictly(dir, settings) });
 }
 
 function strictly(dir: string, { check }: PackSettings): readonly Diagnostic[] {

@@ -1,11 +1,22 @@
 /** Reads the manifest of a pack from a file or from the zip. */
 import { isUtf8 } from 'node:buffer';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 
-import { quoted, ARCHIVE_LIMITS } from '#core';
-import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest, type ManifestReading } from './manifest.ts';
-import { findRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
-import { isSystemError, readTextFile } from '#platform';
+import { ARCHIVE_LIMITS, quoted, listParentFolders, compareText } from '#core';
+import { isSystemError, readTextFile, isPresent } from '#platform';
+import {
+  MANIFEST_NAME,
+  MAX_MANIFEST_BYTES,
+  readManifest,
+  type ManifestReading,
+  type ManifestSkill,
+  type PackManifest,
+} from './manifest.ts';
+import { findRefusal, packRefusal, readRefusal, refused, isRefusal, type PackRefusal } from '../problems.ts';
+import { findDrift, hasDrift, type Drift } from '../lock/lock-file.ts';
+import { presentFiles } from '../root/present-files.ts';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };
 
@@ -70,4 +81,59 @@ async function readEntry(zip: ZipFile, entry: Entry, file: string): Promise<Pack
 
 function notUtf8(file: string): PackRefusal {
   return packRefusal('pack/manifest', `${MANIFEST_NAME} of ${quoted(file, 200)} is not UTF-8`, file);
+}
+
+export type ManifestCheck = { readonly type: 'same' } | { readonly type: 'drift'; readonly drift: Drift } | PackRefusal;
+
+/** `folder` contains `<skill>/…` for each skill. Paths of the drift start there; folders end with `/`. */
+export function checkManifest(folder: string, { skills }: PackManifest): ManifestCheck {
+  const drifts: Drift[] = [];
+  try {
+    drifts.push({ changed: [], missing: [], added: extraEntries(folder, skills) });
+  } catch (error) {
+    return readRefusal(error, folder);
+  }
+  for (const skill of skills) {
+    const drift = skillDrift(folder, skill);
+    if (isRefusal(drift)) return drift;
+    drifts.push(drift);
+  }
+  const all = (key: keyof Drift): readonly string[] => drifts.flatMap((drift) => drift[key]).sort(compareText);
+  const drift = { changed: all('changed'), missing: all('missing'), added: all('added') };
+  return hasDrift(drift) ? { type: 'drift', drift } : { type: 'same' };
+}
+
+/** Entries beside the skills and the manifest. */
+function extraEntries(folder: string, skills: readonly ManifestSkill[]): readonly string[] {
+  const known = new Set([MANIFEST_NAME, ...skills.map(({ name }) => name)]);
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !known.has(name))
+    .map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`);
+}
+
+function skillDrift(folder: string, skill: ManifestSkill): Drift | PackRefusal {
+  const { name, files, digest } = skill;
+  const dir = path.join(folder, name);
+  const below = (at: string): string => `${name}/${at}`;
+  if (!isPresent(dir)) return { changed: [], missing: Object.keys(files).map(below), added: [] };
+  const tree = presentFiles(dir, { withoutLooks: true });
+  if (isRefusal(tree)) return tree;
+  const link = Object.keys(tree.files).find((at) => tree.files[at]?.sha256 === '');
+  if (link !== undefined)
+    return packRefusal('archive/link', `${quoted(below(link), 120)} is a link or a special file`, below(link));
+  const { changed, missing, added } = findDrift(files, tree.files);
+  const expected = new Set(Object.keys(files).flatMap(listParentFolders));
+  const folders = tree.folders.filter((at) => !expected.has(at)).map((at) => `${at}/`);
+  const drift = {
+    changed: changed.map(below),
+    missing: missing.map(below),
+    added: [...added, ...folders].map(below),
+  };
+  if (!hasDrift(drift) && tree.digest !== digest)
+    return packRefusal(
+      'pack/manifest',
+      `the digest of ${quoted(name)} in ${MANIFEST_NAME} does not match its files`,
+      MANIFEST_NAME,
+    );
+  return drift;
 }

@@ -4,12 +4,20 @@
  * SHA-256. CycloneDX has no hash type for the tree digest, so it is a property.
  */
 import parseLicense from 'spdx-expression-parse';
+import path from 'node:path';
 
-import { compareText, visibleJson } from '#core';
-import type { LockedFile } from '../lock/lock.ts';
-import type { PackSource } from '../sources/source.ts';
+import { compareText, visibleJson, quoted } from '#core';
 import { sha256 } from '#platform';
+import { lockTime, requireLock, type LockedFile, type LockedSkill } from '../lock/lock-file.ts';
+import type { PackSource } from '../sources/source.ts';
 import { VERSION } from '../../version.ts';
+import { accepted, isRefusal, orRefusal, type PackRefusal } from '../problems.ts';
+import { completeChange, type RootOptions } from '../root/open-root.ts';
+import { refuseExisting, writeWholeText } from '../whole-file.ts';
+import { presentBuffer, presentFiles } from '../root/present-files.ts';
+import { settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
+import { readSkillHead, lockedGroups } from '../lock/locked-skills.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface SbomSkill {
   readonly name: string;
@@ -26,16 +34,6 @@ export interface SbomSkill {
   /** Names of the required skills. */
   readonly requires?: readonly string[];
   readonly signedBy?: string;
-}
-
-export interface SbomOptions {
-  readonly skills: readonly SbomSkill[];
-  /** The version of skillwright. */
-  readonly tool: string;
-  /** ISO 8601. */
-  readonly timestamp: string;
-  /** 64 hex digits: the hash of all skill digests. */
-  readonly identity: string;
 }
 
 interface Property {
@@ -67,18 +65,20 @@ export interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-export function buildSbom({ skills, tool, timestamp, identity }: SbomOptions): Sbom {
+/** The serial number depends only on names, versions and digests. */
+export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }): Sbom {
   const sorted = skills.toSorted((a, b) => compareText(a.name, b.name));
   const names = new Set(sorted.map(({ name }) => name));
+  const lines = sorted.map(({ name, version = '', digest }) => JSON.stringify([name, version, digest]));
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
-    serialNumber: `urn:uuid:${toUuid(identity)}`,
+    serialNumber: `urn:uuid:${toUuid(sha256(lines.sort(compareText).join('\n')))}`,
     version: 1,
     metadata: {
-      timestamp,
-      tools: { components: [{ type: 'application', name: 'skillwright', version: tool }] },
+      timestamp: lockTime(now),
+      tools: { components: [{ type: 'application', name: 'skillwright', version: VERSION }] },
     },
     components: sorted.map(skillComponent),
     dependencies: sorted.map(({ name, requires = [] }) => ({
@@ -131,11 +131,7 @@ function reference(name: string): string {
 }
 
 /** UUID version 8 is for custom formats. */
-function toUuid(identity: string): string {
-  const hex = identity
-    .toLowerCase()
-    .replaceAll(/[^0-9a-f]/g, '')
-    .padEnd(32, '0');
+function toUuid(hex: string): string {
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4);
   return [
     hex.slice(0, 8),
@@ -170,24 +166,6 @@ function toLicense(text: string): object {
   }
 }
 
-/** Creates the bill of materials. Its serial number depends only on names, versions and digests. */
-export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }): Sbom {
-  const lines = skills.map(({ name, version = '', digest }) => JSON.stringify([name, version, digest]));
-  return buildSbom({
-    skills,
-    tool: VERSION,
-    timestamp: `${now.toISOString().slice(0, 19)}Z`,
-    identity: sha256(lines.sort(compareText).join('\n')),
-  });
-}
-
-export interface SourcedSkill {
-  readonly name: string;
-  readonly version?: string;
-  readonly source?: PackSource;
-  readonly revision?: string;
-}
-
 /** Forges with their own purl type. */
 const FORGES: ReadonlyMap<string, string> = new Map([
   ['github.com', 'github'],
@@ -195,7 +173,12 @@ const FORGES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The package URL (purl) of an npm or git source. Undefined for folders, archives and addresses, which others could not resolve. */
-export function packageUrl({ name, version, source, revision }: SourcedSkill): string | undefined {
+export function packageUrl({
+  name,
+  version,
+  source,
+  revision,
+}: Omit<SbomSkill, 'digest' | 'files'>): string | undefined {
   if (source?.type === 'npm') {
     const at = revision ?? version;
     return `pkg:npm/${source.name.split('/').map(encoded).join('/')}${at === undefined ? '' : `@${encoded(at)}`}`;
@@ -225,4 +208,81 @@ function parseRepositoryUrl(url: string): { readonly host: string; readonly path
 
 function encoded(text: string): string {
   return encodeURIComponent(text).replaceAll('%3A', ':');
+}
+
+export interface SbomOfRoot {
+  readonly type: 'sbom';
+  readonly sbom: Sbom;
+  readonly names: readonly string[];
+  /** Differences from the lock, for the user. */
+  readonly notes: readonly string[];
+}
+
+export interface SbomOfRootOptions {
+  /** Names of skills (default: all in the lock). */
+  readonly names?: readonly string[];
+  readonly now?: Date;
+}
+
+/** Refuses if a skill cannot be read, because the list would be incomplete. */
+export function sbomOfRoot(settings: PackSettings, options: SbomOfRootOptions = {}): SbomOfRoot | PackRefusal {
+  return orRefusal(() => listRoot(settings, options));
+}
+
+function listRoot(settings: PackSettings, { names = [], now = new Date() }: SbomOfRootOptions): SbomOfRoot {
+  const { root } = settings;
+  const groups = lockedGroups(requireLock(root), names, root);
+  const buffer = presentBuffer();
+  const notes: string[] = [];
+  const locks = groups.flatMap((group) => group.skills).toSorted((a, b) => compareText(a.name, b.name));
+  const skills = locks.map((locked) => {
+    const place = path.join(root, locked.name);
+    const tree = accepted(presentFiles(place, { buffer, withoutLooks: true, locked: locked.files }));
+    if (tree.digest !== locked.digest)
+      notes.push(`${quoted(locked.name)} was edited: the list describes the edited files`);
+    return sbomSkill(locked, tree, settings);
+  });
+  return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };
+}
+
+export interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'> {
+  readonly settings: PackSettings;
+  /** Without it, nothing is written. */
+  readonly file?: string;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** Completes an interrupted change of the root, and writes its bill of materials to a file. Throws a refusal. */
+export async function writeSbom(options: WriteSbomOptions): Promise<SbomOfRoot & { readonly text: string }> {
+  const { settings, names, file, force = false, dryRun = false } = options;
+  await completeChange(options);
+  const made = listRoot(settings, { names });
+  const text = formatSbom(made.sbom);
+  if (file !== undefined && !force) refuseExisting(file);
+  if (file !== undefined && !dryRun) writeWholeText(file, text, { force });
+  return { ...made, text };
+}
+
+function sbomSkill(
+  { name, source: text, revision, requires, signedBy, digest: lockedDigest }: LockedSkill,
+  { digest, files }: Pick<SbomSkill, 'digest' | 'files'>,
+  settings: PackSettings,
+): SbomSkill {
+  const head = readSkillHead(path.join(settings.root, name), name);
+  const version = head?.meta['version'];
+  const source = readTypedSource(text, settingsForLock(settings));
+  return {
+    name,
+    version,
+    digest,
+    files,
+    description: head?.description,
+    license: head?.license,
+    source: isRefusal(source) ? undefined : source,
+    revision,
+    requires,
+    // The signature does not cover changed files.
+    signedBy: digest === lockedDigest ? signedBy : undefined,
+  };
 }

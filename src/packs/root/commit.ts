@@ -5,22 +5,28 @@
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { recordFolders, planFolderChanges } from '../agents/lock-places.ts';
-import { applyFolderChanges, type FolderChange, type FolderOutcome, type Unplaced } from '../agents/place-skills.ts';
-import type { LockFile } from '../lock/lock.ts';
-import { findDrift, hasDrift, lockFileText } from '../lock/lock-file.ts';
-import { findRefusal, isRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { quoted } from '#core';
 import { isSystemError, pause, TreeFingerprint, writeFileAtomically } from '#platform';
+import { recordFolders, planFolderChanges } from '../agents/lock-places.ts';
+import { applyFolderChanges, type FolderChange, type FolderOutcome, type Unplaced } from '../agents/place-skills.ts';
+import { findDrift, hasDrift, lockFileText, type LockFile } from '../lock/lock-file.ts';
+import { findRefusal, isRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { applySteps, lockAfter, undoSteps, type OnStep, type StepOutcome } from './apply.ts';
 import { syncPath, syncPaths, type BackgroundSync } from './sync.ts';
 import { removeJournal, writeJournal, type Step, type Transaction } from './journal.ts';
 import { RECORD_NAME } from './skill-backups.ts';
-import { lockPath, refuseReplaced, rootPath, displayPath, statePath, type RootHandle } from './root-paths.ts';
+import {
+  lockPath,
+  refuseReplaced,
+  rootPath,
+  displayPath,
+  statePath,
+  type RootHandle,
+  type RootLock,
+} from './root-paths.ts';
 import { storeOriginals } from './originals.ts';
 import { planSteps, refuseChanges, type PlannedChange, type PutChange } from './plan.ts';
 import { fingerprintFolder, pathsIn, presentBuffer, presentFiles, type PresentTree } from './present-files.ts';
-import type { RootLock } from './root-lock.ts';
 
 export interface CommitProgress {
   /** `check`: the staged folders are compared. `write`: they are synced to disk. `apply`: they are moved into the root. */

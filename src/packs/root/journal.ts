@@ -5,11 +5,10 @@
 import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 
 import { isObject, isValidName, quoted, type SkillError } from '#core';
-import type { LockedSkill } from '../lock/lock.ts';
-import { isFolderPath, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
+import { readPrivateFile, writeFileAtomically } from '#platform';
+import { isFolderPath, lockedFields, toLockedSkill, type LockedSkill } from '../lock/lock-file.ts';
 import type { FolderChange } from '../agents/place-skills.ts';
 import { findRefusal, refused } from '../problems.ts';
-import { readPrivateFile, writeFileAtomically } from '#platform';
 import { syncPath } from './sync.ts';
 import {
   BACKUP_PARTS,

@@ -3,28 +3,38 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Unplaced } from '../agents/place-skills.ts';
-import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import { asRefusal, isRefusal, orSystemRefusal, packRefusal, systemRefusal, type PackRefusal } from '../problems.ts';
-import { diagnose, problemError, quoted, SkillError, type Diagnostic } from '#core';
+import { readLockAt, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
+import {
+  accepted,
+  asRefusal,
+  findRefusal,
+  isRefusal,
+  orSystemRefusal,
+  packRefusal,
+  refused,
+  systemRefusal,
+  type PackRefusal,
+} from '../problems.ts';
+import { diagnose, invalidInput, problemError, quoted, type Diagnostic } from '#core';
 import type { OnStep } from './apply.ts';
 import {
   BACKUP_PARTS,
   JOURNAL_NAME,
   STATE_FOLDER,
-  openRootHandle,
-  lockPath,
-  prepareState,
   closeRootHandle,
-  identityAt,
   displayPath,
+  identityAt,
+  lockPath,
+  lockRoot,
+  openRootHandle,
+  prepareState,
   statePath,
   timedName,
   unusable,
   type RootHandle,
+  type RootLock,
 } from './root-paths.ts';
-import { readLockAt } from '../lock/lock-file.ts';
 import { recoverOpenRoot, type Recovered } from './recover.ts';
-import { lockRoot, type RootLock } from './root-lock.ts';
 import {
   isInside,
   isSystemError,
@@ -35,13 +45,13 @@ import {
   TreeFingerprint,
   withForwardSlashes,
 } from '#platform';
-import { commitChanges, type CommitEnd, type CommitOptions, type Work } from './commit.ts';
+import { commitChanges, type CommitOptions } from './commit.ts';
 import { startBackgroundSync, type BackgroundSync } from './sync.ts';
 import {
   backupPath,
   listBackups,
-  removeEmptyBackups,
   removeBackup,
+  removeEmptyBackups,
   surplusBackups,
   type BackupKind,
   type SkillBackup,
@@ -72,7 +82,7 @@ export async function withRoot<T>(
   const opened = await orSystemRefusal(() => open(root, options), `${quoted(root, 200)} cannot be used`);
   if (isRefusal(opened)) return opened;
   try {
-    return await act(opened.handle());
+    return await act(opened.root);
   } catch (error) {
     return asRefusal(error);
   } finally {
@@ -80,12 +90,26 @@ export async function withRoot<T>(
   }
 }
 
-/** Only recovers a root. */
-export async function recoverRoot(
-  root: string,
-  options: Omit<WithRootOptions, 'create'> = {},
-): Promise<{ readonly type: 'recovered'; readonly lock: LockFile } | PackRefusal> {
-  return withRoot(root, options, ({ lock }) => Promise.resolve({ type: 'recovered', lock }));
+/** What the functions that use the root of some settings have in common. */
+export interface RootOptions {
+  readonly settings: { readonly root: string };
+  readonly signal?: AbortSignal;
+  /** Gets notes for the user, such as the completion of an interrupted change. */
+  readonly onNote?: (note: string) => void;
+}
+
+/** `withRoot` for the root of some settings. */
+export function inRoot<T>(
+  { settings, signal, onNote }: RootOptions,
+  act: (open: OpenRoot) => Promise<T>,
+  { create }: Pick<WithRootOptions, 'create'> = {},
+): Promise<T | PackRefusal> {
+  return withRoot(settings.root, { create, signal, onRecovered: ({ message }) => onNote?.(message) }, act);
+}
+
+/** Completes an interrupted change before a reader looks at the root. Throws a refusal. */
+export async function completeChange(options: RootOptions): Promise<void> {
+  if (needsRecovery(options.settings.root)) accepted(await inRoot(options, () => Promise.resolve(true)));
 }
 
 /** Whether a change is in progress or was interrupted. A cheap check for readers. */
@@ -93,42 +117,29 @@ export function needsRecovery(root: string): boolean {
   return existsSync(path.join(root, STATE_FOLDER, JOURNAL_NAME));
 }
 
-async function open(root: string, options: WithRootOptions): Promise<RootSession> {
-  const handle = openRootHandle(root, { create: options.create ?? false });
-  let rootLock: RootLock | undefined;
-  try {
-    prepareState(handle);
-    rootLock = await lockRoot(handle, options);
-    await recoverOpenRoot(handle, options);
-    const lock = readLockAt(lockPath(handle));
-    if (isRefusal(lock)) throw problemError(lock);
-    return new RootSession(handle, rootLock, lock);
-  } catch (error) {
-    rootLock?.release();
-    closeRootHandle(handle);
-    throw error;
-  }
-}
-
-export interface Committed {
-  readonly type: 'committed';
-  readonly lock: LockFile;
+/** What a change leaves. */
+export interface ChangeOutcome {
+  /** False for a dry run. */
+  readonly isDone: boolean;
   /** Backups of what was moved out of the root. */
   readonly kept: readonly SkillBackup[];
-  /** Previous versions that were deleted because there were too many. */
-  readonly pruned: readonly SkillBackup[];
   /** What other processes changed in the meantime and how it was handled, for the user. */
   readonly notes: readonly string[];
-  /** Links and copies that could not be made or removed. */
+  /** Links and copies for agents that could not be made or removed. */
   readonly unplaced: readonly Unplaced[];
+}
+
+export interface Committed extends Omit<ChangeOutcome, 'isDone'> {
+  readonly type: 'committed';
+  readonly lock: LockFile;
+  /** Previous versions that were deleted because there were too many. */
+  readonly pruned: readonly SkillBackup[];
 }
 
 /** Selects a backup (default: the newest of that name). */
 export interface BackupChoice {
   readonly name: string;
   readonly id?: string;
-  /** What to do with an existing skill (default: refuse). */
-  readonly existing?: Existing;
 }
 
 export interface OpenRoot {
@@ -147,228 +158,185 @@ export interface OpenRoot {
   refusals(changes: readonly RootChange[]): ReadonlyMap<string, PackRefusal>;
   /** Makes all changes or none. */
   commit(changes: readonly RootChange[], options?: CommitOptions): Promise<Committed | PackRefusal>;
-  /** Removed skills, newest first. */
-  trash(): readonly SkillBackup[];
-  /** Previous versions of a skill, newest first. */
-  versions(name: string): readonly SkillBackup[];
-  backups(): readonly SkillBackup[];
+  /** Backups of one kind, newest first, optionally of one skill. */
+  backups(part: BackupKind, name?: string): readonly SkillBackup[];
   /** The texts of an installed version as its source had them, by SHA-256; empty if they are no longer kept. */
   originals(locked: LockedSkill): Promise<OriginalTexts>;
-  /** Restores removed skills with their lock entries: all or none. */
-  restore(choices: readonly BackupChoice[], options?: CommitOptions): Promise<Committed | PackRefusal>;
+  /** Restores removed skills with their lock entries: all or none. `existing` says what to do with an existing skill (default: refuse). */
+  restore(
+    choices: readonly BackupChoice[],
+    options?: CommitOptions & { readonly existing?: Existing },
+  ): Promise<Committed | PackRefusal>;
   /** Replaces a skill by its previous version and backs up the replaced one. */
-  rollback(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal>;
-  /** Deletes backups of one kind, optionally of one skill, and returns them. */
-  purge(part: BackupKind, choice?: { readonly name?: string; readonly before?: Date }): Promise<readonly SkillBackup[]>;
+  rollback(choice: BackupChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
+  emptyTrash(): Promise<void>;
 }
 
 /** Number of previous versions to keep per skill. */
 const KEEP_VERSIONS = 5;
 
-export class RootSession {
-  readonly #handle: RootHandle;
-  readonly #rootLock: RootLock;
-  readonly #staging: string;
-  readonly #stagingPath: string;
-  #lock: LockFile;
-  #isClosed = false;
-  #backgroundSync: BackgroundSync | undefined;
-  #folders = 0;
-
-  constructor(handle: RootHandle, rootLock: RootLock, lock: LockFile) {
-    this.#handle = handle;
-    this.#rootLock = rootLock;
-    this.#lock = lock;
-    this.#staging = `staging/${ownerName(thisProcess())}.${timedName(new Date(), 'work')}`;
-    this.#stagingPath = displayPath(handle, this.#staging);
-  }
-
-  handle(): OpenRoot {
-    const lockNow = (): LockFile => this.#lock;
-    return {
-      path: this.#handle.path,
-      get lock() {
-        return lockNow();
-      },
-      staging: () => this.#newFolder(),
-      startSync: (count) => this.#startSync(count),
-      refusals: (changes) =>
-        changeRefusals(
-          this.#handle,
-          this.#lock,
-          changes.map((change) => this.#planned(change)),
-        ),
-      commit: (changes, options) =>
-        this.#commit(
-          changes.map((change) => this.#planned(change)),
-          changes.filter(isPut),
-          options,
-        ),
-      trash: () => listBackups(this.#handle, 'trash'),
-      versions: (name) => listBackups(this.#handle, 'previous', name),
-      backups: () => listBackups(this.#handle, 'backups'),
-      originals: ({ digest }) => readOriginals(this.#handle, digest),
-      restore: (choices, options) => this.#bringBack('trash', choices, options),
-      rollback: (choice, options) => this.#rollBack(choice, options),
-      purge: (part, choice) => this.#purge(part, choice),
-    };
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#backgroundSync?.drop();
-    try {
-      // A remaining journal refers to the staging folder, so the next process still needs it.
-      if (identityAt(statePath(this.#handle, JOURNAL_NAME)) === undefined)
-        await removeTree(statePath(this.#handle, this.#staging));
-    } catch (error) {
-      // The next process that opens the root removes the rest.
-      if (!isSystemError(error)) throw error;
-    } finally {
-      this.#rootLock.release();
-      closeRootHandle(this.#handle);
-    }
-  }
-
-  #startSync(count: number): BackgroundSync | undefined {
-    this.#refuseClosed();
-    this.#backgroundSync?.drop();
-    this.#backgroundSync = startBackgroundSync({ count, within: this.#handle.path });
-    return this.#backgroundSync;
-  }
-
-  #newFolder(): string {
-    this.#refuseClosed();
-    this.#backgroundSync?.drop();
-    this.#backgroundSync = undefined;
-    this.#folders += 1;
-    const below = `${this.#staging}/${String(this.#folders)}`;
-    try {
-      makeFolders(statePath(this.#handle, below), 0o700);
-    } catch (error) {
-      throw problemError(systemRefusal(error, `cannot create a staging folder in ${quoted(this.#handle.path, 200)}`));
-    }
-    return displayPath(this.#handle, below);
-  }
-
-  #planned(change: RootChange): PlannedChange {
-    if (change.type === 'remove') return change;
-    const { looks, from, original: _, ...rest } = change;
-    const own = this.#stagingPath;
-    const staged = path.resolve(from);
-    if (!isInside(staged, own) || staged === own)
-      throw new SkillError({
-        code: 'input/invalid',
-        message: `${JSON.stringify(from)} is not inside a folder that staging() returned`,
-        hint: 'copy the files there first',
-        data: { expected: own },
-      });
-    const below = withForwardSlashes(staged.slice(own.length + 1));
-    return { ...rest, from: `${this.#staging}/${below}`, isFingerprinted: looks instanceof TreeFingerprint };
-  }
-
-  async #commit(
-    changes: readonly PlannedChange[],
-    staged: readonly PutChange[],
-    options: CommitOptions = {},
-  ): Promise<Committed | PackRefusal> {
-    this.#refuseClosed();
-    const made = await this.#orRefusal(() => {
-      if (identityAt(statePath(this.#handle, JOURNAL_NAME)) !== undefined)
-        throw unusable('an earlier change is not complete: open the root again', this.#handle.path);
-      makeFolders(statePath(this.#handle, this.#staging), 0o700);
-      return Promise.resolve(this.#work());
-    });
-    if (isRefusal(made)) return made;
-    const { backgroundSync, ...rest } = options;
-    const isCovered = backgroundSync !== undefined && backgroundSync === this.#backgroundSync;
-    const end = await commitChanges(made, changes, staged, isCovered ? { ...rest, backgroundSync } : rest);
-    if (end.type === 'done') return this.#committed(end);
-    if (end.type === 'refused') {
-      await this.#orRefusal(() => removeEmptyBackups(this.#handle));
-      return end;
-    }
-    return end.refusal;
-  }
-
-  #orRefusal<T>(act: () => Promise<T>): Promise<T | PackRefusal> {
-    return orSystemRefusal(act, `${quoted(this.#handle.path, 200)} cannot be used`);
-  }
-
-  #work(): Work {
-    return { handle: this.#handle, rootLock: this.#rootLock, lock: this.#lock, staging: this.#staging };
-  }
-
-  async #committed({ lock, steps, notes, unplaced }: Extract<CommitEnd, { type: 'done' }>): Promise<Committed> {
-    this.#lock = lock;
-    const outOf = new Set(steps.flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? []));
-    const parts = new Set([...outOf].map((below) => below.split('/')[0]));
-    const kept = BACKUP_PARTS.filter((part) => parts.has(part))
-      .flatMap((part) => listBackups(this.#handle, part))
-      .filter((entry) => outOf.has(backupPath(entry)));
-    const names = new Set(kept.filter(({ part }) => part === 'previous').map(({ name }) => name));
-    const pruned = names.size === 0 ? [] : surplusBackups(this.#handle, 'previous', { names, keep: KEEP_VERSIONS });
-    for (const entry of pruned) await removeBackup(this.#handle, entry);
-    pruneOriginals(this.#handle, lock);
-    return { type: 'committed', lock, kept, pruned, notes, unplaced };
-  }
-
-  async #bringBack(
-    part: BackupKind,
-    choices: readonly BackupChoice[],
-    options?: CommitOptions,
-  ): Promise<Committed | PackRefusal> {
-    const all = listBackups(this.#handle, part, choices.length === 1 ? choices[0]?.name : undefined);
-    const chosen: SkillBackup[] = [];
-    const changes: PlannedChange[] = [];
-    for (const { name, id, existing = 'refuse' } of choices) {
-      const found = all.find((kept) => kept.name === name && (id === undefined || kept.id === id));
-      if (found === undefined)
-        return packRefusal(
-          'install/trash',
-          `there is no backup of ${quoted(name)} in ${quoted(displayPath(this.#handle, part), 200)}`,
-        );
-      const { lock } = found;
-      chosen.push(found);
-      changes.push({ type: 'put', name, from: backupPath(found), existing, lock });
-    }
-    const end = await this.#commit(changes, [], options);
-    // Only the records are left.
-    if (!isRefusal(end)) for (const found of chosen) await removeBackup(this.#handle, found);
-    return end;
-  }
-
-  #rollBack(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal> {
-    if (this.#lock.skills.has(choice.name))
-      return this.#bringBack('previous', [{ ...choice, existing: 'replace' }], options);
-    const message = `${quoted(choice.name)} is not installed in ${quoted(this.#handle.path, 200)}`;
-    return Promise.resolve(packRefusal('install/not-installed', message));
-  }
-
-  async #purge(
-    part: BackupKind,
-    { name, before }: { readonly name?: string; readonly before?: Date } = {},
-  ): Promise<readonly SkillBackup[]> {
-    const isMeant = ({ at }: SkillBackup): boolean => before === undefined || Date.parse(at) < before.getTime();
-    const gone = listBackups(this.#handle, part, name).filter(isMeant);
-    for (const entry of gone) await removeBackup(this.#handle, entry);
-    pruneOriginals(this.#handle, this.#lock);
-    return gone;
-  }
-
-  #refuseClosed(): void {
-    if (this.#isClosed)
-      throw new SkillError({
-        code: 'input/invalid',
-        message: 'the root is closed',
-        hint: 'use it only inside the function that withRoot calls',
-        data: { expected: 'an open root' },
-      });
+async function open(root: string, options: WithRootOptions): Promise<ReturnType<typeof openSession>> {
+  const handle = openRootHandle(root, { create: options.create ?? false });
+  let rootLock: RootLock | undefined;
+  try {
+    prepareState(handle);
+    rootLock = await lockRoot(handle, options);
+    await recoverOpenRoot(handle, options);
+    return openSession(handle, rootLock, accepted(readLockAt(lockPath(handle))));
+  } catch (error) {
+    rootLock?.release();
+    closeRootHandle(handle);
+    throw error;
   }
 }
 
-function isPut(change: RootChange): change is PutChange {
-  return change.type === 'put';
+function openSession(handle: RootHandle, rootLock: RootLock, lockAtStart: LockFile) {
+  const staging = `staging/${ownerName(thisProcess())}.${timedName(new Date(), 'work')}`;
+  const stagingPath = displayPath(handle, staging);
+  let lock = lockAtStart;
+  let isClosed = false;
+  let backgroundSync: BackgroundSync | undefined;
+  let folders = 0;
+
+  const refuseClosed = (): void => {
+    if (isClosed)
+      throw invalidInput('the root is closed', 'an open root', 'use it only inside the function that withRoot calls');
+  };
+  const toPlanned = (change: RootChange): PlannedChange => {
+    if (change.type === 'remove') return change;
+    const { looks, from, original: _, ...rest } = change;
+    const staged = path.resolve(from);
+    if (!isInside(staged, stagingPath) || staged === stagingPath)
+      throw invalidInput(
+        `${JSON.stringify(from)} is not inside a folder that staging() returned`,
+        stagingPath,
+        'copy the files there first',
+      );
+    const below = withForwardSlashes(staged.slice(stagingPath.length + 1));
+    return { ...rest, from: `${staging}/${below}`, isFingerprinted: looks instanceof TreeFingerprint };
+  };
+  const commit = async (
+    changes: readonly PlannedChange[],
+    staged: readonly PutChange[],
+    { backgroundSync: sync, ...options }: CommitOptions = {},
+  ): Promise<Committed | PackRefusal> => {
+    refuseClosed();
+    try {
+      if (identityAt(statePath(handle, JOURNAL_NAME)) !== undefined)
+        throw unusable('an earlier change is not complete: open the root again', handle.path);
+      makeFolders(statePath(handle, staging), 0o700);
+    } catch (error) {
+      return findRefusal(error) ?? systemRefusal(error, `${quoted(handle.path, 200)} cannot be used`);
+    }
+    const covering = sync === backgroundSync ? sync : undefined;
+    const end = await commitChanges({ handle, rootLock, lock, staging }, changes, staged, {
+      ...options,
+      backgroundSync: covering,
+    });
+    if (end.type === 'unfinished') return end.refusal;
+    if (end.type === 'refused') {
+      await orSystemRefusal(() => removeEmptyBackups(handle), `${quoted(handle.path, 200)} cannot be used`);
+      return end;
+    }
+    lock = end.lock;
+    const outOf = new Set(end.steps.flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? []));
+    const parts = new Set([...outOf].map((below) => below.split('/')[0]));
+    const kept = BACKUP_PARTS.filter((part) => parts.has(part))
+      .flatMap((part) => listBackups(handle, part))
+      .filter((entry) => outOf.has(backupPath(entry)));
+    const names = new Set(kept.filter(({ part }) => part === 'previous').map(({ name }) => name));
+    const pruned = names.size === 0 ? [] : surplusBackups(handle, 'previous', { names, keep: KEEP_VERSIONS });
+    for (const entry of pruned) await removeBackup(handle, entry);
+    pruneOriginals(handle, lock);
+    return { type: 'committed', lock, kept, pruned, notes: end.notes, unplaced: end.unplaced };
+  };
+  const bringBack = async (
+    part: BackupKind,
+    choices: readonly BackupChoice[],
+    { existing = 'refuse', ...options }: CommitOptions & { readonly existing?: Existing } = {},
+  ): Promise<Committed | PackRefusal> => {
+    const all = listBackups(handle, part, choices.length === 1 ? choices[0]?.name : undefined);
+    const chosen = choices.map(({ name, id }) => {
+      const found = all.find((kept) => kept.name === name && (id === undefined || kept.id === id));
+      if (found !== undefined) return found;
+      const where = quoted(displayPath(handle, part), 200);
+      throw refused('install/trash', `there is no backup of ${quoted(name)} in ${where}`);
+    });
+    const changes = chosen.map((found): PlannedChange => ({
+      type: 'put',
+      name: found.name,
+      from: backupPath(found),
+      existing,
+      lock: found.lock,
+    }));
+    const end = await commit(changes, [], options);
+    // Only the records are left.
+    if (!isRefusal(end)) for (const found of chosen) await removeBackup(handle, found);
+    return end;
+  };
+
+  const root: OpenRoot = {
+    path: handle.path,
+    get lock() {
+      return lock;
+    },
+    staging() {
+      refuseClosed();
+      backgroundSync?.drop();
+      backgroundSync = undefined;
+      folders += 1;
+      const below = `${staging}/${String(folders)}`;
+      try {
+        makeFolders(statePath(handle, below), 0o700);
+      } catch (error) {
+        throw problemError(systemRefusal(error, `cannot create a staging folder in ${quoted(handle.path, 200)}`));
+      }
+      return displayPath(handle, below);
+    },
+    startSync(count) {
+      refuseClosed();
+      backgroundSync?.drop();
+      backgroundSync = startBackgroundSync({ count, within: handle.path });
+      return backgroundSync;
+    },
+    refusals: (changes) => changeRefusals(handle, lock, changes.map(toPlanned)),
+    commit: (changes, options) =>
+      commit(
+        changes.map(toPlanned),
+        changes.filter((change) => change.type === 'put'),
+        options,
+      ),
+    backups: (part, name) => listBackups(handle, part, name),
+    originals: ({ digest }) => readOriginals(handle, digest),
+    restore: (choices, options) => bringBack('trash', choices, options),
+    async rollback(choice, options) {
+      if (lock.skills.has(choice.name))
+        return await bringBack('previous', [choice], { ...options, existing: 'replace' });
+      const message = `${quoted(choice.name)} is not installed in ${quoted(handle.path, 200)}`;
+      return packRefusal('install/not-installed', message);
+    },
+    async emptyTrash() {
+      for (const entry of listBackups(handle, 'trash')) await removeBackup(handle, entry);
+      pruneOriginals(handle, lock);
+    },
+  };
+  return {
+    root,
+    async close(): Promise<void> {
+      isClosed = true;
+      backgroundSync?.drop();
+      try {
+        // A remaining journal refers to the staging folder, so the next process still needs it.
+        if (identityAt(statePath(handle, JOURNAL_NAME)) === undefined) await removeTree(statePath(handle, staging));
+      } catch (error) {
+        // The next process that opens the root removes the rest.
+        if (!isSystemError(error)) throw error;
+      } finally {
+        rootLock.release();
+        closeRootHandle(handle);
+      }
+    },
+  };
 }
 
 /** How long a reader waits for a writer, which is either nearly done or busy with a download. */
@@ -377,12 +345,11 @@ const WAIT_MS = 5_000;
 /** Recovers roots before they are read, and reports it. A root that cannot be recovered is read as it is. */
 export async function recoverRoots(roots: readonly string[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = [];
-  for (const path of roots) {
-    const report = ({ message }: { readonly message: string }): void =>
-      void diagnostics.push(diagnose({ code: 'root/interrupted', path, message }, 'lenient'));
-    const options = { timeoutMs: WAIT_MS, onRecovered: report };
-    const recovered = await recoverRoot(path, { ...options, signal });
-    if (isRefusal(recovered)) report(recovered);
+  for (const root of roots) {
+    const onRecovered = ({ message }: { readonly message: string }): void =>
+      void diagnostics.push(diagnose({ code: 'root/interrupted', path: root, message }, 'lenient'));
+    const recovered = await withRoot(root, { timeoutMs: WAIT_MS, onRecovered, signal }, () => Promise.resolve(true));
+    if (isRefusal(recovered)) onRecovered(recovered);
   }
   return diagnostics;
 }

@@ -8,7 +8,7 @@ import { lstatSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback, gzip as gzipCallback } from 'node:zlib';
 
-import type { LockFile, LockedFile } from '../lock/lock.ts';
+import type { LockFile, LockedFile } from '../lock/lock-file.ts';
 import { isObject, parseJson, toRelativePath } from '#core';
 import { isSystemError, namesIn, openConfined, readPrivateFile, writeFileAtomically } from '#platform';
 import { listBackups } from './skill-backups.ts';

@@ -3,10 +3,9 @@ import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { collisionKey, isValidName, problemError, quoted } from '#core';
-import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import { lockedSkillProblem } from '../lock/lock-file.ts';
-import { orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { makeFolders } from '#platform';
+import { lockedSkillProblem, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
+import { orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import type { Step } from './journal.ts';
 import { prepareBackup, type BackupKind } from './skill-backups.ts';
 import type { TreeLooks } from './present-files.ts';

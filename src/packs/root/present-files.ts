@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
-import type { LockedFile } from '../lock/lock.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import { findRefusal, isRefusal, packRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { quoted, type SkillError } from '#core';
 import {

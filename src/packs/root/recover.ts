@@ -1,16 +1,14 @@
 /** Recovers a root after a crash: completes a committed change and clears an uncommitted one. */
 import { readdirSync, renameSync } from 'node:fs';
 
-import { recordFolders } from '../agents/lock-places.ts';
-import type { LockFile } from '../lock/lock.ts';
-import { lockFileText, readLockAt } from '../lock/lock-file.ts';
-import { isRefusal, refused } from '../problems.ts';
 import { problemError, quoted } from '#core';
 import { removeTree, writeFileAtomically } from '#platform';
-import { lockAfter, reapplySteps, type OnStep } from './apply.ts';
+import { recordFolders } from '../agents/lock-places.ts';
+import { lockFileText, readLockAt, type LockFile } from '../lock/lock-file.ts';
+import { isRefusal, refused } from '../problems.ts';
+import { lockAfter, reapplySteps, isExchangeOver, type OnStep } from './apply.ts';
 import { placeSkills } from './commit.ts';
 import { syncPath } from './sync.ts';
-import { isExchangeOver } from './exchange.ts';
 import {
   readJournal,
   refuseLinkedWay,

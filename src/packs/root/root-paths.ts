@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { LOCK_FILE_NAME } from '../lock/lock.ts';
-import { refused } from '../problems.ts';
 import { quoted, type SkillError } from '#core';
-import { DirectoryHandle, isSystemError, makeFolders, tryRealPath } from '#platform';
+import { DirectoryHandle, isSystemError, makeFolders, tryRealPath, acquireLock, lockHolder } from '#platform';
+import { LOCK_FILE_NAME } from '../lock/lock-file.ts';
+import { refused } from '../problems.ts';
 
 export const STATE_FOLDER = '.skillwright';
 export const JOURNAL_NAME = 'transaction.json';
@@ -141,4 +141,49 @@ export function timedName(at: Date, what: string): string {
 
 export function unusable(message: string, at: string): SkillError {
   return refused('install/root', message, at);
+}
+
+export interface RootLockOptions {
+  readonly signal?: AbortSignal;
+  /** How long to wait for another process (default: 30 s). */
+  readonly timeoutMs?: number;
+}
+
+export interface RootLock {
+  /** Throws a refusal if another process removed the lock, by hand or because this process was suspended for too long. */
+  refuseLost(): void;
+  release(): void;
+}
+
+const TIMEOUT_MS = 30_000;
+/** Processes in other containers cannot check whether the holder is alive; they rely on the heartbeat. */
+const HEARTBEAT_MS = 5_000;
+const STALE_MS = 60_000;
+
+/** Waits until this process may change the root. Throws a refusal on timeout, and system errors. */
+export async function lockRoot(
+  handle: RootHandle,
+  { signal, timeoutMs = TIMEOUT_MS }: RootLockOptions = {},
+): Promise<RootLock> {
+  const file = statePath(handle, 'lock');
+  const lock = await acquireLock(file, {
+    timeoutMs,
+    staleMs: STALE_MS,
+    heartbeatMs: HEARTBEAT_MS,
+    signal,
+  });
+  if (lock === undefined) throw busy(handle, file);
+  return {
+    refuseLost() {
+      if (!lock.isHeld()) throw busy(handle, file);
+      lock.renew();
+    },
+    release: () => lock.release(),
+  };
+}
+
+function busy(handle: RootHandle, file: string): SkillError {
+  const pid = lockHolder(file);
+  const who = pid === undefined ? 'another process' : `process ${String(pid)}`;
+  return refused('install/busy', `${who} is changing ${quoted(handle.path, 200)}`, handle.path);
 }

@@ -5,10 +5,9 @@
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 
 import { compareText, isObject, isValidName, parseJson } from '#core';
-import type { LockedSkill } from '../lock/lock.ts';
-import { lockTime, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
-import { findRefusal } from '../problems.ts';
 import { readPrivateFile, removeTree, writeFileAtomically } from '#platform';
+import { lockTime, lockedFields, toLockedSkill, type LockedSkill } from '../lock/lock-file.ts';
+import { findRefusal } from '../problems.ts';
 import { BACKUP_PARTS, displayPath, statePath, timedName, type RootHandle } from './root-paths.ts';
 
 export type BackupKind = (typeof BACKUP_PARTS)[number];

@@ -1,21 +1,33 @@
 /** Manages pinned public keys, and creates new key pairs. */
 import path from 'node:path';
 
-import { quoted, SkillError } from '#core';
-import { isKeyId, parsePublicKey, publicKeyLine, type MinisignPublicKey } from './minisign.ts';
-import { asRefusal, type PackRefusal } from '../problems.ts';
-import { openSealedFile, readPrivateFile, type SealedFile } from '#platform';
+import { invalidInput, quoted, type SkillError } from '#core';
+import { isSystemError, makeFolders, openSealedFile, readPrivateFile, type SealedFile } from '#platform';
+import {
+  isKeyId,
+  parsePublicKey,
+  publicKeyLine,
+  makeKey,
+  openSecretKey,
+  type MinisignPublicKey,
+  type NewKeyOptions,
+  type SigningKey,
+} from './minisign.ts';
+import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';
-import { makeKey, openSecretKey, type NewKeyOptions, type SigningKey } from './secret-key.ts';
 
 export interface PinnedKey {
   /** The user's name for the key. */
   readonly name: string;
   readonly key: MinisignPublicKey;
+  /** The key as `minisign -P` takes it. */
+  readonly line: string;
   readonly at: string;
 }
 
 export interface PinnedKeys {
+  /** The key that `add` would pin. Throws `input/invalid`. */
+  read(name: string, text: string): PinnedKey;
   /** `text` is a minisign public key file, or its key line. Throws `input/invalid` and `io/failed`. */
   add(name: string, text: string, options?: { readonly now?: Date }): Promise<PinnedKey>;
   /** Removes by name or id and returns the removed keys. Throws `io/failed`. */
@@ -31,17 +43,15 @@ const NAME = /^[A-Za-z0-9](?:[\w.@+-]{0,62}[A-Za-z0-9])?$/;
 export function openPinnedKeys({ home }: { readonly home: string | undefined }): PinnedKeys {
   const sealed = home === undefined ? undefined : openKeysFile(home);
   return {
+    read: (name, text) => pinnedKey(name, text, new Date()),
     async add(name, text, { now = new Date() } = {}) {
       if (sealed === undefined) throw invalid('cannot store the key: there is no home folder', 'a home folder');
-      const key = parsePublicKey(text);
-      if (key.type === 'invalid') throw invalid(`not a public key: ${key.reason}`, 'a minisign public key');
+      const pinned = pinnedKey(name, text, now);
       checkName(name);
-      const pinned: PinnedKey = { name, key, at: now.toISOString() };
       await sealed.change((all) => {
-        const same = all.find((entry) => entry.name === name || publicKeyLine(entry.key) === publicKeyLine(key));
+        const same = all.find((entry) => entry.name === name || entry.line === pinned.line);
         if (same === undefined) return [...all, pinned];
-        const isSameKey = publicKeyLine(same.key) === publicKeyLine(key);
-        throw isSameKey
+        throw same.line === pinned.line
           ? invalid(`this key is already pinned as ${quoted(same.name)}`, 'another key')
           : invalid(`another key is pinned as ${quoted(name)}`, 'another name, or remove that key first');
       });
@@ -63,6 +73,12 @@ export function openPinnedKeys({ home }: { readonly home: string | undefined }):
   };
 }
 
+function pinnedKey(name: string, text: string, at: Date): PinnedKey {
+  const key = parsePublicKey(text);
+  if (key.type === 'public-key') return { name, key, line: publicKeyLine(key), at: at.toISOString() };
+  throw invalidInput(`not a public key: ${key.reason}`, 'a minisign public key', 'pass a .pub file or its key line');
+}
+
 export interface NewKeyFiles {
   readonly type: 'made';
   readonly id: string;
@@ -80,6 +96,7 @@ export async function writeNewKey(
   checkName(name);
   const [publicFile, secretFile] = [path.join(folder, `${name}.pub`), path.join(folder, `${name}.key`)];
   try {
+    makeKeyFolder(folder);
     for (const file of [secretFile, publicFile]) refuseExisting(file);
     const { id, publicText, secretText } = await makeKey(options);
     writeWholeText(secretFile, secretText, { force: false, mode: 0o600 });
@@ -87,6 +104,15 @@ export async function writeNewKey(
     return { type: 'made', id, publicFile, secretFile, publicText };
   } catch (error) {
     return asRefusal(error);
+  }
+}
+
+function makeKeyFolder(folder: string): void {
+  try {
+    makeFolders(folder, 0o700);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw refused('pack/unwritable', `cannot create ${quoted(folder, 200)} (${error.code})`, folder);
   }
 }
 
@@ -102,6 +128,28 @@ export async function openKeyFile(file: string, password?: string): Promise<KeyF
   return openSecretKey(read.bytes.toString('utf8'), password);
 }
 
+/** A secret key file to sign with. */
+export interface KeyChoice {
+  readonly file: string;
+  readonly password?: string;
+  /** Called only if the key has a password and none is given. */
+  readonly askPassword: () => Promise<string | undefined>;
+}
+
+/** Throws a refusal. */
+export async function openSigningKey({ file, password, askPassword }: KeyChoice): Promise<SigningKey> {
+  const unusable = (reason: string): SkillError =>
+    refused('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file);
+  const opened = await openKeyFile(file, password);
+  if (opened.type === 'signing-key') return opened;
+  if (opened.problem !== 'password' || password !== undefined) throw unusable(opened.reason);
+  const typed = await askPassword();
+  if (typed === undefined) throw unusable(`${opened.reason}; without a terminal pass --password-file`);
+  const again = await openKeyFile(file, typed);
+  if (again.type !== 'signing-key') throw unusable(again.reason);
+  return again;
+}
+
 function openKeysFile(home: string): SealedFile<PinnedKey> {
   const stored = openSealedFile<StoredKey>({
     file: path.join(home, '.agent/keys.json'),
@@ -112,8 +160,8 @@ function openKeysFile(home: string): SealedFile<PinnedKey> {
     name: ({ name }) => name,
     maxEntries: MAX_KEYS,
   });
-  const opened = (entries: readonly StoredKey[]): readonly PinnedKey[] => entries.flatMap(pinnedKey);
-  const closed = ({ name, key, at }: PinnedKey): StoredKey => ({ name, key: publicKeyLine(key), at });
+  const opened = (entries: readonly StoredKey[]): readonly PinnedKey[] => entries.flatMap(openKey);
+  const closed = ({ name, line, at }: PinnedKey): StoredKey => ({ name, key: line, at });
   return {
     load: () => {
       const { entries, problems } = stored.load();
@@ -139,9 +187,9 @@ function storedKey(value: object): StoredKey | undefined {
   return NAME.test(name) && parsePublicKey(key).type === 'public-key' ? { name, key, at } : undefined;
 }
 
-function pinnedKey({ name, key, at }: StoredKey): readonly PinnedKey[] {
-  const parsed = parsePublicKey(key);
-  return parsed.type === 'invalid' ? [] : [{ name, key: parsed, at }];
+function openKey({ name, key: line, at }: StoredKey): readonly PinnedKey[] {
+  const key = parsePublicKey(line);
+  return key.type === 'invalid' ? [] : [{ name, key, line, at }];
 }
 
 /** A name in the form of a key id would shadow the key with that id. */
@@ -151,5 +199,5 @@ function checkName(name: string): void {
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {
-  return new SkillError({ code: 'input/invalid', message, hint: `give ${expected}`, data: { expected } });
+  return invalidInput(message, expected, `give ${expected}`);
 }

@@ -2,21 +2,21 @@
 import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
-import { compareText, problemError, quoted, ARCHIVE_LIMITS } from '#core';
-import { parseSignature, formatSignature, type MinisignPublicKey, type MinisignSignature } from './minisign.ts';
-import type { PackManifest } from '../pack/manifest.ts';
-import { findRefusal, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
-import {
-  formatPackComment,
-  isSignableVersion,
-  parsePackComment,
-  type PackComment,
-  type SignedSkill,
-} from './signed-comment.ts';
-import { writeWholeText } from '../whole-file.ts';
-import { publicKeyObject, type SigningKey } from './secret-key.ts';
-import type { PinnedKey } from './keys.ts';
+import { ARCHIVE_LIMITS, compareText, problemError, quoted, isValidName } from '#core';
 import { OPEN_FLAGS } from '#platform';
+import {
+  parseSignature,
+  formatSignature,
+  publicKeyObject,
+  type MinisignPublicKey,
+  type MinisignSignature,
+  type SigningKey,
+} from './minisign.ts';
+import type { PackManifest } from '../pack/manifest.ts';
+import { lockTime } from '../lock/lock-file.ts';
+import { accepted, findRefusal, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
+import { writeWholeText } from '../whole-file.ts';
+import { openSigningKey, type KeyChoice, type PinnedKey } from './keys.ts';
 
 export const SIGNATURE_SUFFIX = '.minisig';
 
@@ -47,11 +47,32 @@ export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
     const { file, manifest, key, now = new Date(), out = file + SIGNATURE_SUFFIX, force = false } = options;
     const skills = signableSkills(manifest);
     const sums = hashPayload({ file });
-    const comment: PackComment = { skills, sha256: sums.sha256, time: `${now.toISOString().slice(0, 19)}Z` };
+    const comment: PackComment = { skills, sha256: sums.sha256, time: lockTime(now) };
     const text = signed(sums, key, formatPackComment(comment));
     if (options.dryRun !== true) writeWholeText(out, text, { force });
     return { type: 'signed', path: out, keyId: key.id, comment, text };
   });
+}
+
+export interface SignFileOptions extends Omit<SignPackOptions, 'manifest' | 'now' | 'key'> {
+  readonly key: KeyChoice;
+}
+
+/** Signs a pack, or the manifest of a folder, which names the signed skills. Throws a refusal. */
+export async function signPackFile({
+  key,
+  ...options
+}: SignFileOptions): Promise<SignedPack & { readonly line: string }> {
+  const { file } = options;
+  const { readManifestOfPack, readPackManifest } = await import('../pack/read-pack-manifest.ts');
+  const reading = accepted(file.endsWith('.json') ? readPackManifest(file) : await readManifestOfPack(file));
+  if (reading.type !== 'manifest')
+    throw refused(
+      'pack/manifest',
+      `${quoted(file, 200)} has no skillwright manifest; create the pack with skillwright pack`,
+    );
+  const signed = accepted(signPack({ ...options, manifest: reading.manifest, key: await openSigningKey(key) }));
+  return { ...signed, line: formatPackComment(signed.comment) };
 }
 
 function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
@@ -69,7 +90,7 @@ export interface VerifyOptions {
   readonly payload: Payload;
   /** Text of the signature; undefined without a signature. */
   readonly signature: string | undefined;
-  readonly keys: readonly PinnedKey[];
+  readonly keys: readonly Pick<PinnedKey, 'name' | 'key'>[];
   /** The skills in the payload. The signature must name exactly these, with their versions. */
   readonly skills?: readonly { readonly name: string; readonly version?: string }[];
 }
@@ -210,4 +231,47 @@ function eachPiece(file: string, take: (bytes: Buffer) => void): void {
   } catch (error) {
     throw findRefusal(error) !== undefined ? error : problemError(readRefusal(error, file));
   }
+}
+
+export interface SignedSkill {
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface PackComment {
+  /** Sorted by name. */
+  readonly skills: readonly SignedSkill[];
+  /** Hash of the signed bytes, in hex. */
+  readonly sha256: string;
+  /** ISO 8601 to the second. */
+  readonly time: string;
+}
+
+const START = 'skillwright pack';
+const LINE = /^skillwright pack name=([^ =]+) version=([^ =]+) sha256=([0-9a-f]{64}) time=(\S+)$/;
+const VERSION = /^[0-9A-Za-z](?:[0-9A-Za-z.+_-]{0,62}[0-9A-Za-z])?$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+/** Whether a version can be part of a signed comment: short, and without separators. */
+export function isSignableVersion(version: string): boolean {
+  return VERSION.test(version);
+}
+
+export function formatPackComment({ skills, sha256, time }: PackComment): string {
+  const names = skills.map(({ name }) => name).join(',');
+  const versions = skills.map(({ version }) => version).join(',');
+  return `${START} name=${names} version=${versions} sha256=${sha256} time=${time}`;
+}
+
+/** Parses a canonical comment. Undefined for other lines. */
+export function parsePackComment(line: string): PackComment | undefined {
+  const [, names, versions, sha256, time] = LINE.exec(line) ?? [];
+  if (names === undefined || versions === undefined || sha256 === undefined || time === undefined) return undefined;
+  if (!TIME.test(time) || Number.isNaN(Date.parse(time))) return undefined;
+  const [listed, stated] = [names.split(','), versions.split(',')];
+  const skills = listed.map((name, at) => ({ name, version: stated[at] ?? '' }));
+  const isWhole = listed.length === stated.length && new Set(listed).size === listed.length;
+  if (!isWhole || !skills.every(({ name, version }) => isValidName(name) && isSignableVersion(version)))
+    return undefined;
+  return { skills, sha256, time };
 }

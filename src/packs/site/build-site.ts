@@ -18,26 +18,28 @@ import {
   temporaryPrefix,
 } from '#platform';
 import { parseSkillMd } from '#skills';
-import { packName, packSkills, type SkillToPack } from '../pack/pack.ts';
+import { packName, packSkills, skillsToPack, type SkillToPack } from '../pack/pack.ts';
 import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { accepted, findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { scanSkill } from '#scan';
 import { allowOption, judgeFindings, readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
-import { formatPublicLine, type SigningKey } from '../sign/secret-key.ts';
+import { openSigningKey, type KeyChoice } from '../sign/keys.ts';
+import { formatPublicLine, type SigningKey } from '../sign/minisign.ts';
 import { SITE_POLICY, indexPage, skillPage, type PageSite, type PageSkill } from './site-pages.ts';
 
 export interface BuildSiteOptions {
   readonly settings: PackSettings;
-  readonly skills: readonly SkillToPack[];
+  /** A text is a folder that is a skill or has skills in its direct subfolders. */
+  readonly skills: readonly (SkillToPack | string)[];
   /** The folder of the site. An existing site is replaced. */
   readonly out: string;
   readonly title: string;
   /** Address of the site for install commands on its pages. */
   readonly url?: string;
   /** Signs the packs. Every skill then needs a version. */
-  readonly key?: SigningKey;
+  readonly key?: SigningKey | KeyChoice;
   readonly now?: Date;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
@@ -67,16 +69,20 @@ const DISCOVERY_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.
 const MAX_SKILL_MD = 16 * 1024 * 1024;
 const MAX_REFUSALS = 20;
 
-/** Returns every reason not to publish, and then leaves the folder as it was. Throws only the abort reason. */
+/** Returns every reason not to publish, and then leaves the folder as it was. Throws a refusal for a folder without skills. */
 export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | readonly PackRefusal[]> {
   const { out } = options;
+  const skills = options.skills
+    .flatMap((skill) => (typeof skill === 'string' ? accepted(skillsToPack(skill)) : [skill]))
+    .toSorted((a, b) => compareText(a.name, b.name));
+  const key = options.key === undefined || 'id' in options.key ? options.key : await openSigningKey(options.key);
   const work = temporaryName(out, '');
   try {
     await recoverInterrupted(out);
     refuseForeign(out);
     makeFolders(path.dirname(out));
     mkdirSync(work);
-    const built = await fill(work, options);
+    const built = await fill(work, skills, { ...options, key });
     if (built.type === 'built-site') await move(work, out);
     return built.type === 'built-site' ? built : built.refusals;
   } catch (error) {
@@ -126,14 +132,15 @@ async function move(work: string, out: string): Promise<void> {
 
 type Filled = BuiltSite | { readonly type: 'refused-site'; readonly refusals: readonly PackRefusal[] };
 
-async function fill(work: string, options: BuildSiteOptions): Promise<Filled> {
+type FillOptions = BuildSiteOptions & { readonly key?: SigningKey };
+
+async function fill(work: string, skills: readonly SkillToPack[], options: FillOptions): Promise<Filled> {
   const { key, title, url, out, signal, onProgress } = options;
   const site: PageSite = {
     title,
     url,
     key: key === undefined ? undefined : { id: key.id, line: formatPublicLine(key) },
   };
-  const skills = options.skills.toSorted((a, b) => compareText(a.name, b.name));
   const refusals: PackRefusal[] = [];
   const pages: PageSkill[] = [];
   const entries: object[] = [];
@@ -193,11 +200,11 @@ interface Published {
 }
 
 /** Writes the pack, its signature and the file of the index. */
-async function publish(skill: SkillToPack, work: string, options: BuildSiteOptions): Promise<Published | PackRefusal> {
+async function publish(skill: SkillToPack, work: string, options: FillOptions): Promise<Published | PackRefusal> {
   const { settings, key, signal } = options;
   const file = `packs/${packName([skill])}`;
   makeFolders(path.join(work, 'packs'));
-  const pack = await packSkills({ settings, skills: [skill], out: path.join(work, file), ...toSignalOption(signal) });
+  const pack = await packSkills({ settings, skills: [skill], out: path.join(work, file), signal });
   if (isRefusal(pack)) return pack;
   const [manifest] = pack.manifest.skills;
   if (manifest === undefined) return packRefusal('pack/no-skill', 'the pack is empty');
@@ -271,7 +278,7 @@ async function listedFile(
   const out = path.join(work, DISCOVERY, url);
   makeFolders(path.dirname(out));
   const { settings, signal } = options;
-  const archive = await packSkills({ settings, skills: [skill], out, layout: 'skill', ...toSignalOption(signal) });
+  const archive = await packSkills({ settings, skills: [skill], out, layout: 'skill', signal });
   return isRefusal(archive) ? archive : { type: 'archive', url, sha256: archive.sha256 };
 }
 
@@ -287,8 +294,4 @@ function stoppedByScan({ name, dir }: SkillToPack, digest: string, settings: Pac
     ...packRefusal('pack/scan', `${where}: ${first.message} (${first.rule})`, first.path),
     hint: `review the files; to publish them anyway: ${allowOption(reviewed)}`,
   };
-}
-
-function toSignalOption(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }

@@ -3,16 +3,13 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { SKILL_FILE_NAME, findSkillFolder } from './skill-folders.ts';
-import { leftOutLine } from './left-out.ts';
 import { parentFolder, problemError, quoted } from '#core';
-import { ARCHIVE_NAME } from './source-address.ts';
-import { sourceText } from './source-text.ts';
-import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
 import { OPEN_FLAGS, isDirectory, isSystemError, pause } from '#platform';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { SKILL_FILE_NAME, findSkillFolder, leftOutLine, skillName, startOfFile } from './skill-folders.ts';
+import { ARCHIVE_NAME, sourceText } from './source-text.ts';
+import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
 import { findSkills, resolveTypedPath, skillsInside } from './folder.ts';
-import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';
 import { noSkill, readSignature, withManifest } from './top-files.ts';
 

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { isSystemError, readGrant, timerMs, type HttpTarget, requestGuarded, httpTarget } from '#platform';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { insecure, isLoopback } from './source-address.ts';
+import { insecure, isLoopback } from './source-text.ts';
 import { printable, problemError, quoted, sliceStart } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
 

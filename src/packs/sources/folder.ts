@@ -15,9 +15,16 @@ import {
   type OpenedEntry,
 } from '#platform';
 import { findFilesNamed } from '#skills';
-import { leftOutLine, whyLeftOut, whyNotSearched, type LeftOut } from './left-out.ts';
+import {
+  leftOutLine,
+  whyLeftOut,
+  whyNotSearched,
+  SKILL_FILE_NAME,
+  nestedSkill,
+  whyUnreachable,
+  type LeftOut,
+} from './skill-folders.ts';
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
-import { SKILL_FILE_NAME, nestedSkill, whyUnreachable } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';

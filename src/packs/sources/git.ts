@@ -1,14 +1,19 @@
 /** Stages skills from a git repository: fetches one commit, lists its tree and writes the files of its skills from the objects. */
 import path from 'node:path';
 
-import { leftOutLine, findOmission } from './left-out.ts';
 import { quoted, type SkillError } from '#core';
-import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { isRef } from './source-address.ts';
-import { SKILL_FILE_NAME, findSkillFolders, insideSkill, findSkillFolder } from './skill-folders.ts';
-import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { removeTree } from '#platform';
+import {
+  leftOutLine,
+  findOmission,
+  SKILL_FILE_NAME,
+  findSkillFolders,
+  insideSkill,
+  findSkillFolder,
+} from './skill-folders.ts';
+import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { isRef, sourceText } from './source-text.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import {
   fetchCommit,
   gitFailed,

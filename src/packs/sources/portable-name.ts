@@ -1,6 +1,6 @@
 /** Validates untrusted file names: portable to all common systems, and unique on case-insensitive ones. */
-import { collisionKey, hiddenCharacters, printable, quoted, ARCHIVE_LIMITS } from '#core';
-import type { LeftOut } from './left-out.ts';
+import { ARCHIVE_LIMITS, collisionKey, hiddenCharacters, printable, quoted } from '#core';
+import type { LeftOut } from './skill-folders.ts';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
 

@@ -1,5 +1,5 @@
 import type { ScanFile } from '#scan';
-import type { LockedFile } from '../lock/lock.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import type { PackRefusal } from '../problems.ts';
 import type { TreeFingerprint, networkGate } from '#platform';
 import type { ArchiveLimits } from '../archive-limits.ts';

@@ -4,16 +4,15 @@ import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
 import { compareText, parentFolder, problemError, quoted } from '#core';
-import type { LockedFile } from '../lock/lock.ts';
-import { openPathValidator, type PathValidator } from './portable-name.ts';
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { SKILL_FILE_NAME } from './skill-folders.ts';
-import type { SkillContents, SourceSkill } from './source.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import type { ScanFile } from '#scan';
 import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint } from '#platform';
+import type { LockedFile } from '../lock/lock-file.ts';
+import { openPathValidator, type PathValidator } from './portable-name.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { SKILL_FILE_NAME, MAX_HEAD, skillName } from './skill-folders.ts';
+import type { SkillContents, SourceSkill } from './source.ts';
 import { toScanFile } from '../inspect/scan-files.ts';
-import { MAX_HEAD, skillName } from './skill-name.ts';
-import type { ArchiveLimits } from '../archive-limits.ts';
 
 const NOTHING = new Uint8Array();
 const FILE_MODE = 0o644;

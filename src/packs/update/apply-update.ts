@@ -19,8 +19,8 @@ import {
   type TreeEntry,
   type TreeRefusal,
 } from '#platform';
-import { openNewFile, type FileWriter } from '../archive/new-file.ts';
-import type { LockedFile } from '../lock/lock.ts';
+import { openNewFile, type FileWriter } from '../archive/extract-tree.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
 import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';

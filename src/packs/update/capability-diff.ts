@@ -2,7 +2,7 @@
  * Lists the capabilities that a new version of a skill adds, as far as its files state them. It does not prove that there are no others:
  * a skill can do things that it does not declare.
  */
-import { compareText, isBelowScripts, type SkillHead } from '#core';
+import { compareText, diffLines, isBelowScripts, type SkillHead, type TextDiff } from '#core';
 import { declaredSecrets, refuseDynamicCommands } from '#policy';
 import { parseSkillMd } from '#skills';
 import { readRequirements, requirementText } from '../requires/requires.ts';
@@ -154,4 +154,43 @@ function invocationCapabilities(before: SkillState, after: SkillState): readonly
     ...listed('applies to these files', was.paths === undefined ? [] : without(now.paths ?? [], was.paths)),
     ...stated('has a different description', before.description !== after.description),
   ];
+}
+
+export interface ComparedFile extends UpdatedFile {
+  /** Absent if a side has no text. */
+  readonly diff?: TextDiff;
+}
+
+/** The files that differ: SKILL.md first, then programs, then the others by path. */
+export function changedFiles(files: readonly UpdatedFile[]): readonly ComparedFile[] {
+  return files
+    .filter(({ before, after }) => before?.sha256 !== after?.sha256 || before?.isExecutable !== after?.isExecutable)
+    .toSorted((a, b) => rankFile(a) - rankFile(b) || compareText(a.path, b.path))
+    .map((file) => {
+      const [before, after] = [readSideText(file.before), readSideText(file.after)];
+      return before === undefined || after === undefined ? file : { ...file, diff: diffLines(before, after) };
+    });
+}
+
+function rankFile({ path, after, before }: UpdatedFile): number {
+  if (path === 'SKILL.md') return 0;
+  return isBelowScripts(path) || (after ?? before)?.isExecutable === true ? 1 : 2;
+}
+
+/** A missing file counts as empty. */
+function readSideText(side: UpdatedFile['before']): string | undefined {
+  return side === undefined ? '' : side.text;
+}
+
+/** Counts changed files and lines; lines of text files only. */
+export function countChanges(files: readonly ComparedFile[]) {
+  const sum = (of: (diff: TextDiff) => number): number =>
+    files.reduce((total, { diff }) => total + (diff === undefined ? 0 : of(diff)), 0);
+  return {
+    changed: files.filter(({ before, after }) => before !== undefined && after !== undefined).length,
+    added: files.filter(({ before }) => before === undefined).length,
+    removed: files.filter(({ after }) => after === undefined).length,
+    linesAdded: sum(({ added }) => added),
+    linesRemoved: sum(({ removed }) => removed),
+  };
 }

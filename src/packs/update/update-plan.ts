@@ -3,7 +3,7 @@
  * or deleted locally is a local edit. Only `force` loses local edits, and it lists them.
  */
 import { listParentFolders, collisionKey, compareText, quoted } from '#core';
-import type { LockedFile } from '../lock/lock.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
 /**

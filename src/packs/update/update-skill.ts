@@ -1,24 +1,31 @@
 /** Updates one installed skill: stages the new version, merged with local edits if requested. */
 import path from 'node:path';
+import { isUtf8 } from 'node:buffer';
 
-import type { LockedFile, LockedSkill } from '../lock/lock.ts';
-import type { UpdatedFile } from './capability-diff.ts';
-import { toRelativePath } from '#core';
+import { toRelativePath, compareText } from '#core';
 import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
+import type { LockedFile, LockedSkill } from '../lock/lock-file.ts';
+import { changedFiles, countChanges, type FileSide, type UpdatedFile } from './capability-diff.ts';
 import { isRefusal, type PackRefusal } from '../problems.ts';
 import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
-import { buildUpdate } from './apply-update.ts';
+import { buildUpdate, conflictsIn, type FileConflict } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
 import { presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from '../inspect/inspect-skill.ts';
 import type { IsTrusted } from '../trust-confirmed.ts';
-import { updatedFiles } from './updated-files.ts';
 
 /** The result for one skill. A `refused` skill stays unchanged. */
 export type SkillUpdate =
   | { readonly status: 'current'; readonly name: string; readonly before: LockedSkill; readonly reason: string }
-  | { readonly status: 'refused'; readonly name: string; readonly before: LockedSkill; readonly refusal: PackRefusal }
+  | {
+      readonly status: 'refused';
+      readonly name: string;
+      readonly before: LockedSkill;
+      readonly refusal: PackRefusal;
+      /** The changes that cannot be merged; empty if there is another reason. */
+      readonly conflicts: readonly FileConflict[];
+    }
   | ChangedSkill;
 
 export interface ChangedSkill {
@@ -31,6 +38,7 @@ export interface ChangedSkill {
   readonly lock: LockedSkill;
   /** The files before and after the update. */
   readonly files: readonly UpdatedFile[];
+  readonly changes: ReturnType<typeof countChanges>;
   /** Paths of files with merged lines. */
   readonly merged: readonly string[];
   /** Paths of files that keep their local state. */
@@ -54,9 +62,8 @@ export interface UpdateResult {
   readonly localLooks?: string;
 }
 
-/** What to tell the user about an update that stays untrusted. */
-export function untrustedNote(name: string): string {
-  return `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`;
+export function refusedUpdate(before: LockedSkill, refusal: PackRefusal): SkillUpdate {
+  return { status: 'refused', name: before.name, before, refusal, conflicts: conflictsIn(refusal) };
 }
 
 export interface UpdateSkillOptions {
@@ -80,27 +87,24 @@ export async function updateSkill(
   const { name } = before;
   const dir = path.join(root.path, name);
   const local = localTree(dir, before, mode);
-  if (isRefusal(local)) return { status: 'refused', name, before, refusal: local };
+  if (isRefusal(local)) return refusedUpdate(before, local);
   const isThere = local.looks !== undefined;
   // A missing folder has no edits to lose, so it is installed again.
-  const plan = planUpdate({
-    base: isThere ? before.files : {},
-    local: local.files,
-    incoming: skill.files,
-    mode,
-  });
+  const plan = planUpdate({ base: isThere ? before.files : {}, local: local.files, incoming: skill.files, mode });
   if (!plan.hasNews && plan.lost.length === 0)
     return { status: 'current', name, before, reason: 'the source has the same files' };
   const built = await stageResult(before, { plan, skill, dir }, options);
-  if (isRefusal(built)) return { status: 'refused', name, before, refusal: built };
+  if (isRefusal(built)) return refusedUpdate(before, built);
   const present = await readTreeDigest(dir);
+  const files = updatedFiles({ dir, files: local.files }, { dir: built.from, files: built.files });
   return {
     status: 'update',
     name,
     before,
     skill,
     lock,
-    files: updatedFiles({ dir, files: local.files }, { dir: built.from, files: built.files }),
+    files,
+    changes: countChanges(changedFiles(files)),
     merged: built.merged,
     kept: built.kept,
     lost: plan.lost,
@@ -108,11 +112,7 @@ export async function updateSkill(
       options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined) ||
       // Nothing of the local files is left: the new version follows the one that was installed.
       (built.from === skill.path && options.isTrusted(dir, before.digest)),
-    result: {
-      from: built.from,
-      looks: built.looks,
-      localLooks: local.looks,
-    },
+    result: { from: built.from, looks: built.looks, localLooks: local.looks },
   };
 }
 
@@ -154,15 +154,13 @@ async function stageResult(
   const originals = plan.toMerge.length === 0 ? new Map<string, string>() : await root.originals(before);
   const isKept = plan.files.every(({ take, base }) => take !== 'merge' || originals.has(base?.sha256 ?? ''));
   const base = isKept ? undefined : await options.stageBase(before);
-  const backups = [...root.versions(before.name), ...root.backups(), ...root.trash()]
-    .filter(({ name }) => name === before.name)
-    .map((kept) => kept.path);
+  const backups = (['previous', 'backups', 'trash'] as const).flatMap((part) => root.backups(part, before.name));
   const to = path.join(root.staging(), before.name);
   const built = await buildUpdate({
     plan,
     local: dir,
     incoming: skill.path,
-    base: baseFileReader([...(base === undefined ? [] : [base]), ...backups], {
+    base: baseFileReader([...(base === undefined ? [] : [base]), ...backups.map((kept) => kept.path)], {
       maxBytes: MAX_MERGED_BYTES,
       originals,
     }),
@@ -203,4 +201,52 @@ export function baseFileReader(
     }
     return undefined;
   };
+}
+
+/** A folder and its files. */
+export interface TreeSide {
+  readonly dir: string;
+  readonly files: FileTable;
+}
+
+/** Larger files are listed without their text. */
+const MAX_SHOWN_BYTES = 1024 * 1024;
+/** The limit for all texts of one side. */
+const MAX_SIDE_BYTES = 32 * 1024 * 1024;
+
+/** Returns the files of both sides, sorted by path. */
+export function updatedFiles(before: TreeSide, after: TreeSide): readonly UpdatedFile[] {
+  const [old, now] = [fileSides(before), fileSides(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].sort(compareText).map((path): UpdatedFile => {
+    const [was, is] = [old.get(path), now.get(path)];
+    return { path, before: was, after: is };
+  });
+}
+
+function fileSides({ dir, files }: TreeSide): ReadonlyMap<string, FileSide> {
+  const sides = new Map<string, FileSide>();
+  const opened = openConfined(dir);
+  let room = MAX_SIDE_BYTES;
+  try {
+    for (const [path, { sha256, bytes, executable }] of Object.entries(files)) {
+      const isShown = opened.type === 'open' && bytes <= Math.min(MAX_SHOWN_BYTES, room);
+      const text = isShown ? readFileText(opened.directory, path) : undefined;
+      room -= text === undefined ? 0 : bytes;
+      sides.set(path, { sha256, isExecutable: executable === true, text });
+    }
+  } finally {
+    if (opened.type === 'open') opened.directory.close();
+  }
+  return sides;
+}
+
+type Directory = Extract<ReturnType<typeof openConfined>, { type: 'open' }>['directory'];
+
+/** Returns undefined for binary files. Does not follow links. */
+function readFileText(directory: Directory, path: string): string | undefined {
+  const relative = toRelativePath(path);
+  if (relative.type === 'refused') return undefined;
+  const read = directory.read(relative.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
+  if (read.type !== 'read' || read.bytes.includes(0) || !isUtf8(read.bytes)) return undefined;
+  return read.bytes.toString('utf8');
 }

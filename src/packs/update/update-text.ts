@@ -2,52 +2,28 @@
  * Formats an update for review: new capabilities first, then changed files, then the diff. Untrusted text is framed (`framed-text.ts`) or
  * quoted, so that it cannot imitate our labels.
  */
-import { compareText, countText, diffLines, frameText, isBelowScripts, quoted, type TextDiff } from '#core';
+import { countText, frameText, quoted, type TextDiff } from '#core';
 import type { FileConflict } from './apply-update.ts';
 import type { MergeSide } from './merge-text.ts';
-import { newCapabilities, type UpdatedFile } from './capability-diff.ts';
+import { changedFiles, newCapabilities, type ComparedFile } from './capability-diff.ts';
+import type { ChangedSkill, SkillUpdate } from './update-skill.ts';
 
-export interface UpdateView {
-  readonly name: string;
-  /** Versions or revisions, if known. */
-  readonly from?: string;
-  readonly to?: string;
-  /** All files of both versions; unchanged files are not shown. */
-  readonly files: readonly UpdatedFile[];
-}
-
-export interface UpdateTextOptions {
-  /** Terminal columns. */
-  readonly width: number;
-  /** Diff lines of all files together; the rest is only counted. */
-  readonly maxLines?: number;
-}
-
-export interface UpdateCounts {
-  readonly changed: number;
-  readonly added: number;
-  readonly removed: number;
-  readonly linesAdded: number;
-  readonly linesRemoved: number;
-}
-
+/** Diff lines of all files together; the rest is only counted. */
 const MAX_LINES = 120;
 /** Terminal rows per list item or diff line. */
 const MAX_ROWS = 3;
 const MAX_ITEMS = 20;
 const MAX_FILES = 200;
 
-interface ComparedFile extends UpdatedFile {
-  /** Absent if a side has no text. */
-  readonly diff?: TextDiff;
-}
-
-export function updateLines(view: UpdateView, { width, maxLines = MAX_LINES }: UpdateTextOptions): readonly string[] {
-  const files = changedFiles(view.files);
-  const capabilities = newCapabilities(view.name, view.files);
+/** What a user reviews before an update, or the conflicts that prevent it. `width` is that of the terminal. */
+export function updateLines(update: SkillUpdate, width: number): readonly string[] {
+  if (update.status === 'current') return [];
+  if (update.status === 'refused') return conflictLines(update.conflicts, width);
+  const files = changedFiles(update.files);
+  const capabilities = newCapabilities(update.name, update.files);
   return [
-    formatTitle(view, width),
-    countsText(countChanges(files)),
+    formatTitle(update, width),
+    countsText(update.changes),
     ...(capabilities.length === 0
       ? ['no new capabilities found in its files']
       : capabilities.flatMap(({ what, items }) => [
@@ -56,12 +32,12 @@ export function updateLines(view: UpdateView, { width, maxLines = MAX_LINES }: U
         ])),
     ...files.slice(0, MAX_FILES).map((file) => fileLine(file, width)),
     ...(files.length > MAX_FILES ? [`  … ${String(files.length - MAX_FILES)} more files`] : []),
-    ...diffSections(files, width, maxLines),
+    ...diffSections(files, width),
   ];
 }
 
 /** The lines that both sides changed: yours first, then those of the new version. */
-export function conflictLines(conflicts: readonly FileConflict[], width: number): readonly string[] {
+function conflictLines(conflicts: readonly FileConflict[], width: number): readonly string[] {
   const rows = conflicts.flatMap(({ path, conflicts: parts = [] }) =>
     parts.flatMap(({ local, incoming }) => [
       `conflict in ${fitQuoted(path, width - 40)} at line ${String(local.line)}`,
@@ -80,52 +56,15 @@ function sideLines(whose: string, { lines }: MergeSide, width: number): readonly
   ];
 }
 
-/** Counts changed files and lines; lines of text files only. */
-export function countUpdate(files: readonly UpdatedFile[]): UpdateCounts {
-  return countChanges(changedFiles(files));
-}
-
-/** The files that differ: SKILL.md first, then programs, then the others by path. */
-function changedFiles(files: readonly UpdatedFile[]): readonly ComparedFile[] {
-  return files
-    .filter(({ before, after }) => before?.sha256 !== after?.sha256 || before?.isExecutable !== after?.isExecutable)
-    .toSorted((a, b) => rankFile(a) - rankFile(b) || compareText(a.path, b.path))
-    .map((file) => {
-      const [before, after] = [readSideText(file.before), readSideText(file.after)];
-      return before === undefined || after === undefined ? file : { ...file, diff: diffLines(before, after) };
-    });
-}
-
-function rankFile({ path, after, before }: UpdatedFile): number {
-  if (path === 'SKILL.md') return 0;
-  return isBelowScripts(path) || (after ?? before)?.isExecutable === true ? 1 : 2;
-}
-
-/** A missing file counts as empty. */
-function readSideText(side: UpdatedFile['before']): string | undefined {
-  return side === undefined ? '' : side.text;
-}
-
-function countChanges(files: readonly ComparedFile[]): UpdateCounts {
-  const sum = (of: (diff: TextDiff) => number): number =>
-    files.reduce((total, { diff }) => total + (diff === undefined ? 0 : of(diff)), 0);
-  return {
-    changed: files.filter(({ before, after }) => before !== undefined && after !== undefined).length,
-    added: files.filter(({ before }) => before === undefined).length,
-    removed: files.filter(({ after }) => after === undefined).length,
-    linesAdded: sum(({ added }) => added),
-    linesRemoved: sum(({ removed }) => removed),
-  };
-}
-
-function countsText({ changed, added, removed, linesAdded, linesRemoved }: UpdateCounts): string {
+function countsText({ changed, added, removed, linesAdded, linesRemoved }: ChangedSkill['changes']): string {
   if (changed + added + removed === 0) return 'no file changes';
   const files = `${countText(changed, 'file')} changed, ${String(added)} added, ${String(removed)} removed`;
   return `${files}; ${String(linesAdded)} lines added, ${String(linesRemoved)} removed`;
 }
 
-function formatTitle({ name, from, to }: UpdateView, width: number): string {
+function formatTitle({ name, before, lock }: ChangedSkill, width: number): string {
   const part = (text: string): string => fitQuoted(text, (width - 12) / 3);
+  const [from, to] = [before, lock].map((locked) => locked?.version ?? locked?.revision?.slice(0, 12));
   const versions =
     to === undefined ? '' : from === undefined ? ` to ${part(to)}` : ` from ${part(from)} to ${part(to)}`;
   return `${part(name)}${versions}`;
@@ -170,13 +109,13 @@ function fileLine({ path, before, after, diff }: ComparedFile, width: number): s
   return `  ${word} ${fitQuoted(path, width - 42)}${lines}${isNowExecutable ? ', now executable' : ''}`;
 }
 
-function diffSections(files: readonly ComparedFile[], width: number, maxLines: number): readonly string[] {
+function diffSections(files: readonly ComparedFile[], width: number): readonly string[] {
   const rows: string[] = [];
   let [shown, left] = [0, 0];
   for (const { path, diff } of files) {
     if (diff === undefined) continue;
     const total = diff.hunks.reduce((sum, { lines }) => sum + lines.length, 0);
-    const room = Math.max(0, maxLines - shown);
+    const room = Math.max(0, MAX_LINES - shown);
     left += Math.max(0, total - room);
     shown += Math.min(total, room);
     if (room > 0 && (total > 0 || diff.isEndChanged))

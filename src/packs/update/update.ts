@@ -4,29 +4,20 @@
  */
 import path from 'node:path';
 
-import { compareText, quoted } from '#core';
-import type { Unplaced } from '../agents/place-skills.ts';
-import { openNameCheck } from '../inspect/confusable-name.ts';
-import type { LockedSkill } from '../lock/lock.ts';
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import type { StagedSource, PackSource } from '../sources/source.ts';
-import type { UpdateMode } from './update-plan.ts';
-import type { SkillBackup } from '../root/skill-backups.ts';
-import { withRoot, type OpenRoot } from '../root/open-root.ts';
-import { fingerprintFolder } from '../root/present-files.ts';
-import { readLock } from '../lock/lock-file.ts';
+import { compareText, problemError, quoted } from '#core';
 import { isPresent } from '#platform';
+import { openNameCheck } from '../inspect/confusable-name.ts';
+import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
 import {
-  stagePack,
-  settingsForLock,
   currentRevision,
   readTypedSource,
+  settingsForLock,
+  stagePack,
   type StagePackOptions,
 } from '../inspect/stage-pack.ts';
-import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
-import { readRequirements } from '../requires/requires.ts';
-import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
-import { lockedSkill, type InstallProgress } from '../install.ts';
+import { sourceVerdicts } from '../inspect/verdicts.ts';
+import { lockedSkill, type FetchIntoRootOptions } from '../install.ts';
+import { requireLock, type LockedSkill } from '../lock/lock-file.ts';
 import {
   absentFromSource,
   findInSource,
@@ -34,65 +25,50 @@ import {
   readSkillHead,
   type LockedGroup,
 } from '../lock/locked-skills.ts';
-import type { BeforeCommit } from '../root/commit.ts';
-import type { PackSettings } from '../pack-settings.ts';
-import { sourceVerdicts } from '../inspect/verdicts.ts';
-import { updateSkill, type ChangedSkill, type SkillUpdate } from './update-skill.ts';
-import { openTrustCheck } from '../trust-confirmed.ts';
-import { updatedFiles } from './updated-files.ts';
+import { accepted, asRefusal, isRefusal, orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { readRequirements, requirementRefusal, resolveRequirements } from '../requires/requires.ts';
+import { inRoot, type ChangeOutcome, type OpenRoot } from '../root/open-root.ts';
+import { fingerprintFolder } from '../root/present-files.ts';
+import type { PackSource, StagedSource } from '../sources/source.ts';
+import { openTrustCheck, trustArriving } from '../trust-confirmed.ts';
+import { changedFiles, countChanges } from './capability-diff.ts';
+import type { UpdateMode } from './update-plan.ts';
+import { refusedUpdate, updateSkill, updatedFiles, type ChangedSkill, type SkillUpdate } from './update-skill.ts';
 
-export interface UpdateOptions {
-  readonly settings: PackSettings;
+export interface UpdateOptions extends FetchIntoRootOptions {
   /** Names of skills; empty means all skills of the lock. */
   readonly names?: readonly string[];
   /** How to treat local edits (default: `refuse`). `force` also accepts older and differently signed versions. */
   readonly mode?: UpdateMode;
   /** Refuses versions that violate the specification (default: `format.mode` of the configuration). */
   readonly strict?: boolean;
-  readonly offline?: boolean;
-  readonly dryRun?: boolean;
   /** Receives the planned changes; nothing is changed if it resolves to false. */
   readonly confirm: (skills: readonly ChangedSkill[]) => Promise<boolean>;
-  /** Called with the staged skills to trust after the confirmation, right before they are installed. */
-  readonly beforeCommit?: BeforeCommit;
-  readonly onProgress?: (progress: InstallProgress) => void;
-  readonly onNote?: (note: string) => void;
-  readonly signal?: AbortSignal;
-  /** The time of the update (default: now). */
-  readonly at?: Date;
 }
 
-export interface Updated {
+export interface Updated extends ChangeOutcome {
   readonly type: 'updated';
   readonly root: string;
   /** Sorted by name. */
   readonly skills: readonly SkillUpdate[];
-  /** False for a dry run. */
-  readonly isDone: boolean;
-  /** Backups of the replaced versions. */
-  readonly kept: readonly SkillBackup[];
-  readonly notes: readonly string[];
-  /** Copies for agents that could not be renewed. */
-  readonly unplaced: readonly Unplaced[];
+  /** Those of `skills` that change. */
+  readonly changed: readonly ChangedSkill[];
 }
 
 /** Rejects with the reason of the signal, without changes to the root. */
 export async function updateSkills(options: UpdateOptions): Promise<Updated | PackRefusal> {
-  const { settings, signal, onNote } = options;
-  const lock = readLock(settings.root);
-  if (lock === undefined) return packRefusal('lock/missing', `${quoted(settings.root, 200)} has no skills.lock.json`);
-  if (isRefusal(lock)) return lock;
-  return await withRoot(settings.root, { signal, onRecovered: ({ message }) => onNote?.(message) }, async (root) => {
-    const groups = lockedGroups(root.lock, options.names ?? [], root.path);
-    if ('type' in groups) return groups;
+  const locked = orRefusal(() => requireLock(options.settings.root));
+  if (isRefusal(locked)) return locked;
+  return await inRoot(options, async (root) => {
     const skills: SkillUpdate[] = [];
-    for (const group of groups) skills.push(...(await updateGroup(group, root, options)));
-    const broken = brokenRequirements(root, skills.filter(isChanged));
-    return broken ?? (await applyPlan(skills, root, options));
+    for (const group of lockedGroups(root.lock, options.names ?? [], root.path))
+      skills.push(...(await updateGroup(group, root, options)));
+    refuseBrokenRequirements(root, skills.filter(isChanged));
+    return await applyPlan(skills, root, options);
   });
 }
 
-export function isChanged(update: SkillUpdate): update is ChangedSkill {
+function isChanged(update: SkillUpdate): update is ChangedSkill {
   return update.status === 'update' || update.status === 'new';
 }
 
@@ -103,24 +79,27 @@ async function updateGroup(
   options: UpdateOptions,
 ): Promise<readonly SkillUpdate[]> {
   const refuseAll = (refusal: PackRefusal): readonly SkillUpdate[] =>
-    group.skills.map((before) => ({ status: 'refused', name: before.name, before, refusal }));
+    group.skills.map((before) => refusedUpdate(before, refusal));
   const source = readTypedSource(group.source, settingsForLock(options.settings));
   if (isRefusal(source)) return refuseAll(source);
   const only = group.skills.map(({ name }) => name);
   if (await hasSameRevision(group, source, root, options))
-    return group.skills.map((before) => {
-      return { status: 'current', name: before.name, before, reason: 'the source has the same revision' };
-    });
+    return group.skills.map((before) => ({
+      status: 'current',
+      name: before.name,
+      before,
+      reason: 'the source has the same revision',
+    }));
   const staged = await stagePack(source, stageOptions(options, root, { only }));
   if (isRefusal(staged)) return refuseAll(staged);
   const { settled, moved } = partitionSkills(group, staged, options);
   if (moved.length === 0) return settled;
-  const compared = await compareGroup(moved, { staged, source, root, options });
-  if (!isRefusal(compared)) return [...settled, ...compared];
-  return [
-    ...settled,
-    ...moved.map((before): SkillUpdate => ({ status: 'refused', name: before.name, before, refusal: compared })),
-  ];
+  try {
+    return [...settled, ...(await compareGroup(moved, { staged, source, root, options }))];
+  } catch (error) {
+    const refusal = asRefusal(error);
+    return [...settled, ...moved.map((before) => refusedUpdate(before, refusal))];
+  }
 }
 
 /** Whether the source still has the locked revision and all skills are installed, so that nothing needs to be staged. */
@@ -147,12 +126,10 @@ function partitionSkills(
     const { name } = before;
     const now = findInSource(before, staged.skills);
     const unusable = staged.unusable.find((skill) => skill.name === name || skill.folder === before.folder);
-    if (now === undefined && unusable !== undefined)
-      settled.push({ status: 'refused', name, before, refusal: unusable.refusal });
-    else if (now === undefined) {
-      const refusal = packRefusal('source/missing', absentFromSource(before, staged.skills));
-      settled.push({ status: 'refused', name, before, refusal });
-    } else if (now.digest === before.digest && mode !== 'force' && !isRefusal(fingerprintFolder(path.join(root, name))))
+    if (now === undefined && unusable !== undefined) settled.push(refusedUpdate(before, unusable.refusal));
+    else if (now === undefined)
+      settled.push(refusedUpdate(before, packRefusal('source/missing', absentFromSource(before, staged.skills))));
+    else if (now.digest === before.digest && mode !== 'force' && !isRefusal(fingerprintFolder(path.join(root, name))))
       settled.push({ status: 'current', name, before, reason: 'the source has the same files' });
     else moved.push(before);
   }
@@ -169,7 +146,7 @@ interface CompareOptions {
 async function compareGroup(
   moved: readonly LockedSkill[],
   { staged, source, root, options }: CompareOptions,
-): Promise<readonly SkillUpdate[] | PackRefusal> {
+): Promise<readonly SkillUpdate[]> {
   const { settings, mode = 'refuse', signal, onProgress, at = new Date() } = options;
   const inspect: InspectOptions = {
     settings,
@@ -177,22 +154,21 @@ async function compareGroup(
     checkName: openNameCheck([...root.lock.skills.keys()]),
     signal,
   };
-  const verdicts = await sourceVerdicts(preferInstalledFolders(staged, moved), {
-    ...inspect,
-    names: moved.map(({ name }) => name),
-    lock: root.lock,
-    force: mode === 'force',
-    onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
-  });
-  if (isRefusal(verdicts)) return verdicts;
-  const all = [...verdicts.ready, ...verdicts.needed];
+  const verdicts = accepted(
+    await sourceVerdicts(preferInstalledFolders(staged, moved), {
+      ...inspect,
+      names: moved.map(({ name }) => name),
+      lock: root.lock,
+      force: mode === 'force',
+      onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
+    }),
+  );
   const isTrusted = openTrustCheck(settings.surroundings.home);
-  const updates: SkillUpdate[] = moved.flatMap((before): readonly SkillUpdate[] => {
-    const { name } = before;
-    const refused = verdicts.refused.find((skill) => skill.name === name);
-    return refused === undefined ? [] : [{ status: 'refused', name, before, refusal: refused.refusal }];
+  const updates = moved.flatMap((before): readonly SkillUpdate[] => {
+    const found = verdicts.refused.find((skill) => skill.name === before.name);
+    return found === undefined ? [] : [refusedUpdate(before, found.refusal)];
   });
-  for (const skill of all) {
+  for (const skill of [...verdicts.ready, ...verdicts.needed]) {
     const before = moved.find(({ name }) => name === skill.name);
     const resolved = { ...staged.resolved, source: before?.source ?? moved[0]?.source ?? staged.resolved.source };
     const lock = lockedSkill(skill, resolved, at);
@@ -206,14 +182,7 @@ async function compareGroup(
         : await updateSkill(
             before,
             { skill, lock: before.digest === lock.digest ? { ...lock, installedAt: before.installedAt } : lock },
-            {
-              root,
-              mode,
-              inspect,
-              stageBase: openBaseStager(source, root, options),
-              isTrusted,
-              signal,
-            },
+            { root, mode, inspect, stageBase: openBaseStager(source, root, options), isTrusted, signal },
           ),
     );
   }
@@ -230,7 +199,9 @@ function preferInstalledFolders(staged: StagedSource, moved: readonly LockedSkil
 function newSkill(skill: InspectedSkill, lock: LockedSkill, isTrusted: boolean): SkillUpdate {
   const files = updatedFiles({ dir: skill.path, files: {} }, { dir: skill.path, files: skill.files });
   const result = { from: skill.path, looks: skill.looks };
-  return { status: 'new', name: skill.name, skill, lock, files, merged: [], kept: [], lost: [], isTrusted, result };
+  const changes = countChanges(changedFiles(files));
+  const none = { merged: [], kept: [], lost: [] };
+  return { status: 'new', name: skill.name, skill, lock, files, changes, ...none, isTrusted, result };
 }
 
 /** Git and npm sources provide old revisions again, for installs whose original is not kept in the root. */
@@ -248,30 +219,24 @@ function stageOptions(
   root: OpenRoot,
   more: Pick<StagePackOptions, 'expect' | 'only'>,
 ): StagePackOptions {
-  return {
-    settings: settingsForLock(settings),
-    to: root.staging(),
-    ...more,
-    offline,
-    signal,
-    onProgress,
-  };
+  return { settings: settingsForLock(settings), to: root.staging(), ...more, offline, signal, onProgress };
 }
 
 async function applyPlan(
   updates: readonly SkillUpdate[],
   root: OpenRoot,
-  { dryRun, confirm, signal, at, onProgress, beforeCommit }: UpdateOptions,
-): Promise<Updated | PackRefusal> {
+  { settings, dryRun, confirm, trust, signal, at, onProgress }: UpdateOptions,
+): Promise<Updated> {
   const skills = updates.toSorted((a, b) => compareText(a.name, b.name));
   const changed = skills.filter(isChanged);
-  const done = { type: 'updated', root: root.path, skills, kept: [], notes: [], unplaced: [] } as const;
+  const done = { type: 'updated', root: root.path, skills, changed, kept: [], notes: [], unplaced: [] } as const;
   if (dryRun === true) return { ...done, isDone: false };
   if (changed.length === 0) return { ...done, isDone: true };
-  if ((await confirm(changed)) !== true) return packRefusal('install/refused', 'not confirmed: nothing was updated');
+  if ((await confirm(changed)) !== true) throw refused('install/refused', 'not confirmed: nothing was updated');
   const edited = changed.find(({ name, result }) => isEditedSince(path.join(root.path, name), result.localLooks));
   if (edited !== undefined)
-    return packRefusal('source/changed', `${quoted(edited.name)} changed here after the update was planned`);
+    throw refused('source/changed', `${quoted(edited.name)} changed here after the update was planned`);
+  const trusted = new Set(changed.filter(({ isTrusted }) => isTrusted).map(({ name }) => name));
   const committed = await root.commit(
     changed.map(({ name, lock, skill, result: { from, looks }, status }) => ({
       type: 'put',
@@ -285,19 +250,17 @@ async function applyPlan(
     {
       signal,
       at,
-      beforeCommit: (arriving) =>
-        beforeCommit?.(
-          arriving.filter(({ name }) => changed.some((skill) => skill.name === name && skill.isTrusted)),
-        ) ?? Promise.resolve(),
+      beforeCommit:
+        trust === true
+          ? (arriving) => trustArriving(settings)(arriving.filter(({ name }) => trusted.has(name)))
+          : undefined,
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );
   // Only a newly required skill can meet a folder that is not ours, and the flags of install do not exist here.
-  if (isRefusal(committed))
-    return committed.code === 'install/foreign'
-      ? { ...committed, hint: 'move the folder away and update again' }
-      : committed;
-  const { kept, notes, unplaced } = committed;
+  if (isRefusal(committed) && committed.code === 'install/foreign')
+    throw problemError({ ...committed, hint: 'move the folder away and update again' });
+  const { kept, notes, unplaced } = accepted(committed);
   return { ...done, isDone: true, kept, notes, unplaced };
 }
 
@@ -309,17 +272,13 @@ function isEditedSince(dir: string, looks: string | undefined): boolean {
 }
 
 /** Refuses if an installed skill requires a version that the update replaces. The lock has no version ranges, so they are read from SKILL.md. */
-function brokenRequirements(root: OpenRoot, changed: readonly ChangedSkill[]): PackRefusal | undefined {
+function refuseBrokenRequirements(root: OpenRoot, changed: readonly ChangedSkill[]): void {
   const names = new Set(changed.map(({ name }) => name));
   const unchanged = [...root.lock.skills.values()].filter(
     ({ name, requires = [] }) => !names.has(name) && requires.some((required) => names.has(required)),
   );
   const resolution = resolveRequirements({
-    wanted: changed.map(({ name, skill: { version } }) => ({
-      name,
-      version,
-      requires: [],
-    })),
+    wanted: changed.map(({ name, skill: { version } }) => ({ name, version, requires: [] })),
     installed: unchanged.map(({ name }) => {
       const head = readSkillHead(path.join(root.path, name), name);
       const requirements = head === undefined ? [] : readRequirements(head).requirements;
@@ -327,5 +286,5 @@ function brokenRequirements(root: OpenRoot, changed: readonly ChangedSkill[]): P
     }),
     available: [],
   });
-  return requirementRefusal(resolution);
+  accepted(requirementRefusal(resolution));
 }

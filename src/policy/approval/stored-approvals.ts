@@ -13,7 +13,6 @@ export interface StoredApproval {
   /** The isolation it was given for; empty if no program runs. An approval for a sandbox does not cover a run without one. */
   readonly isolation: string;
   readonly verdict: 'yes' | 'no';
-  /** ISO 8601. */
   readonly at: string;
 }
 
@@ -21,13 +20,10 @@ export interface StoredApproval {
 export type RevokeTarget = { readonly id: string } | { readonly skill: string } | 'all';
 
 export interface StoredApprovals {
-  /** The latest answer that covers a request. */
   find(request: ApprovalRequest): StoredApproval | undefined;
-  /** All valid answers, oldest first, and why others are invalid. */
   list(): { readonly approvals: readonly StoredApproval[]; readonly problems: readonly string[] };
   /** Replaces an earlier answer to the same question. Throws `io/failed`. */
   save(approval: StoredApproval, options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Returns the revoked answers. Throws `io/failed`. */
   revoke(target: RevokeTarget): Promise<readonly StoredApproval[]>;
 }
 

@@ -30,7 +30,6 @@ import {
   type MountRules,
   type PackageOptions,
   type Packages,
-  type ServedPort,
   type Workspace,
 } from '#sandbox';
 import type { Redactor } from '#journal';
@@ -69,7 +68,7 @@ export interface ExecutionOptions {
   /** Host folders that programs see at their own path; one with `write` needs approval for each program. */
   readonly mounts?: readonly MountRequest[];
   /** Forwards this port of 127.0.0.1 to the same port of a program in a sandbox while it runs. */
-  readonly serve?: ServedPort;
+  readonly serve?: { readonly port: number; readonly onReady: () => void };
   /** Programs start in the project instead of the folder of their skill, if the project is mounted. */
   readonly startsInProject?: boolean;
   /** Host files and folders that may be used as inputs (default: none). */

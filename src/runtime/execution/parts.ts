@@ -12,15 +12,7 @@ import {
   type AttachedWorkspace,
   type Observation,
 } from '#core';
-import type {
-  ArtifactStore,
-  CheckedMount,
-  InputSources,
-  Packages,
-  PreparedPackages,
-  ServedPort,
-  Workspace,
-} from '#sandbox';
+import type { ArtifactStore, CheckedMount, InputSources, Packages, PreparedPackages, Workspace } from '#sandbox';
 import type { Redactor } from '#journal';
 
 type Span = OfType<RunEvent, 'span'>['span'];
@@ -96,7 +88,7 @@ export interface ExecutionParts {
   readonly records: readonly string[];
   readonly skillRoots: readonly string[];
   readonly startsInProject: boolean;
-  readonly serve: ServedPort | undefined;
+  readonly serve: { readonly port: number; readonly onReady: () => void } | undefined;
 }
 
 /** Details of one action. */

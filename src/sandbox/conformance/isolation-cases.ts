@@ -7,7 +7,7 @@ import { isPresent } from '#platform';
 import { attemptScript, fileName, type EscapeAttempt } from '../probe/escape-attempts.ts';
 import { openHostDecoys, type DecoyListener, type HostDecoys } from '../probe/host-decoys.ts';
 import { pickStableEnd, type Fixture } from './fixture.ts';
-import { CaseSkipped } from './case.ts';
+import { skipCase } from './case.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 
 /** A packet may still be in flight when its program has ended. */
@@ -40,7 +40,7 @@ function attemptCase(
         const read = (file: string): string => fixture.read(`${runFolder}/${file}`)?.toString('latin1') ?? '';
         assert.deepEqual(damage({ host, fixture, runFolder, read }), []);
         if (fixture.read(`${runFolder}/${fileName(attempt)}.tried`) === undefined)
-          throw new CaseSkipped('no tool for the attempt is installed');
+          skipCase('no tool for the attempt is installed');
       } finally {
         await host.close();
       }
@@ -51,6 +51,8 @@ function attemptCase(
 function listenerCase(name: string, attempt: EscapeAttempt, listener: DecoyListener): CaseDefinition {
   return attemptCase(name, attempt, ({ host }) => (host.wasReached(listener) ? [`${listener} was reached`] : []));
 }
+
+const ISOLATED = { isIsolation: true };
 
 export const ISOLATION_CASES: readonly CaseDefinition[] = [
   attemptCase('a program writes nothing outside its workspace', 'writes outside', ({ host }) => [
@@ -87,7 +89,7 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
     const file = fixture.onHost(`${runFolder}/setuid`);
     return isPresent(file) && (lstatSync(file).mode & 0o6000) !== 0 ? ['the bits were set'] : [];
   }),
-  conform('EXEC-7', 'a program sees no process of the host', { isIsolation: true }, async (fixture) => {
+  conform('EXEC-7', 'a program sees no process of the host', ISOLATED, async (fixture) => {
     const host = await openHostDecoys({ folder: fixture.folder, identity: fixture.executor.identity });
     try {
       const { stdout } = await fixture.mustSucceed(
@@ -100,7 +102,7 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
       await host.close();
     }
   }),
-  conform('EXEC-7', 'without permission for a host no route leads anywhere', { isIsolation: true }, async (fixture) => {
+  conform('EXEC-7', 'without permission for a host no route leads anywhere', ISOLATED, async (fixture) => {
     const { stdout } = await fixture.mustSucceed(
       '[ ! -r /proc/net/route ] || tail -n +2 /proc/net/route; [ ! -r /proc/net/if_inet6 ] || grep -v " lo$" /proc/net/if_inet6; true',
     );
@@ -111,7 +113,7 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
     'a program that needs a host to which there is no way is denied and not started',
     { isIsolation: true },
     async (fixture) => {
-      if (fixture.attached.capabilities.hasNetworkGrants) throw new CaseSkipped('the executor grants network access');
+      if (fixture.attached.capabilities.hasNetworkGrants) skipCase('the executor grants network access');
       const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"'], { network: ['example.org'] });
       const { end } = await fixture.runPrepared(prepared);
       assert.deepEqual(
@@ -120,14 +122,9 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
       );
     },
   ),
-  conform(
-    'EXEC-7',
-    'nothing of one program is in the next but what is in the workspace',
-    { isIsolation: true },
-    async (fixture) => {
-      const name = path.basename(fixture.folder);
-      await fixture.mustSucceed(`echo x > /tmp/${name}; echo x > /dev/shm/${name}; true`);
-      await fixture.mustSucceed(`[ ! -e /tmp/${name} ] && [ ! -e /dev/shm/${name} ]`);
-    },
-  ),
+  conform('EXEC-7', 'nothing of one program is in the next but what is in the workspace', ISOLATED, async (fixture) => {
+    const name = path.basename(fixture.folder);
+    await fixture.mustSucceed(`echo x > /tmp/${name}; echo x > /dev/shm/${name}; true`);
+    await fixture.mustSucceed(`[ ! -e /tmp/${name} ] && [ ! -e /dev/shm/${name} ]`);
+  }),
 ];

@@ -121,6 +121,9 @@ function bytesBelow(folder: string): number {
   }, 0);
 }
 
+const HIDES = { isIsolation: true, needs: { ...PYTHON, limits: ['memoryBytes'] } } as const;
+const CALLS = { isIsolation: true, needs: PYTHON };
+
 export const KERNEL_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-7',
@@ -132,23 +135,18 @@ export const KERNEL_CASES: readonly CaseDefinition[] = [
       assert.deepEqual(JSON.parse(ran.stdout.toString('utf8')), {});
     },
   ),
-  conform(
-    'EXEC-8',
-    'memory in anonymous files, System V segments and sockets is bounded',
-    { isIsolation: true, needs: { ...PYTHON, limits: ['memoryBytes'] } },
-    async (fixture) => {
-      const outcomes = await Promise.all(
-        Object.entries(HIDDEN_MEMORY).map(async ([name, body]) => {
-          const { end, runFolder } = await fixture.run(['python3', '-c', hidingScript(body)], {
-            limits: { memoryBytes: MEMORY },
-          });
-          const held = Number(fixture.read(`${runFolder}/held`)?.toString('utf8') ?? 0);
-          return end.reason === 'memory' || held < MEMORY ? [] : [`${name}: ${String(held)} bytes, ${end.reason}`];
-        }),
-      );
-      assert.deepEqual(outcomes.flat(), []);
-    },
-  ),
+  conform('EXEC-8', 'memory in anonymous files, System V segments and sockets is bounded', HIDES, async (fixture) => {
+    const outcomes = await Promise.all(
+      Object.entries(HIDDEN_MEMORY).map(async ([name, body]) => {
+        const { end, runFolder } = await fixture.run(['python3', '-c', hidingScript(body)], {
+          limits: { memoryBytes: MEMORY },
+        });
+        const held = Number(fixture.read(`${runFolder}/held`)?.toString('utf8') ?? 0);
+        return end.reason === 'memory' || held < MEMORY ? [] : [`${name}: ${String(held)} bytes, ${end.reason}`];
+      }),
+    );
+    assert.deepEqual(outcomes.flat(), []);
+  }),
   conform(
     'EXEC-8',
     'disk space can neither be reserved at once nor hidden in a closed folder',
@@ -167,13 +165,9 @@ time.sleep(20)
       assert(left < DISK + OVERSHOOT, `${String(left)} bytes`);
     },
   ),
-  conform(
-    'EXEC-7',
-    'a program cannot write to, trace or enter process 1',
-    { isIsolation: true, needs: PYTHON },
-    async (fixture) => {
-      const { isolation } = fixture.attached.capabilities;
-      const script = `
+  conform('EXEC-7', 'a program cannot write to, trace or enter process 1', CALLS, async (fixture) => {
+    const { isolation } = fixture.attached.capabilities;
+    const script = `
 import glob, json, os
 won = []
 for file in ["/proc/1/mem", "/proc/1/task/1/mem", *glob.glob("/proc/*/root/proc/1/mem")]:
@@ -189,9 +183,8 @@ for number in (9, 19):
 if "${isolation}" in ("bubblewrap", "namespaces"): won += os.listdir("/proc/1")
 print(json.dumps(won))
 `;
-      const ran = await fixture.run(['python3', '-c', script]);
-      assertExit(ran, 0);
-      assert.deepEqual(JSON.parse(ran.stdout.toString('utf8')), []);
-    },
-  ),
+    const ran = await fixture.run(['python3', '-c', script]);
+    assertExit(ran, 0);
+    assert.deepEqual(JSON.parse(ran.stdout.toString('utf8')), []);
+  }),
 ];

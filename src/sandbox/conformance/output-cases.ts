@@ -60,6 +60,8 @@ class CountingSink implements OutputSink {
   }
 }
 
+const HELD = { needs: { limits: ['outputBytes'] } } as const;
+
 export const OUTPUT_CASES: readonly CaseDefinition[] = [
   conform('EXEC-8', 'thirty-two megabytes of output are handed on and not gathered', async (fixture) => {
     // The program ends only after all of its output has come, so an executor that gathers it first never gets there.
@@ -86,30 +88,20 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
     assertExit(await running, 0);
     assert.equal(stdout.bytes.toString('utf8'), 'ready\nwent\n');
   }),
-  conform(
-    'EXEC-8',
-    'a program that prints without end is ended for its output',
-    { needs: { limits: ['outputBytes'] } },
-    async (fixture) => {
-      const { end, stdout } = await fixture.run(['yes'], { limits: { outputBytes: 100_000 } });
-      assert.equal(end.reason, 'output');
-      assert(stdout.length <= 100_000, `${String(stdout.length)} bytes came`);
-      assert.equal(end.exitCode, undefined);
-    },
-  ),
-  conform(
-    'EXEC-8',
-    'the limit of output holds for both streams together',
-    { needs: { limits: ['outputBytes'] } },
-    async (fixture) => {
-      const { end, stdout, stderr } = await fixture.shell(
-        'head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2; sleep 30',
-        { limits: { outputBytes: 100_000 } },
-      );
-      assert.equal(end.reason, 'output');
-      assert(stdout.length + stderr.length <= 100_000, `${String(stdout.length + stderr.length)} bytes came`);
-    },
-  ),
+  conform('EXEC-8', 'a program that prints without end is ended for its output', HELD, async (fixture) => {
+    const { end, stdout } = await fixture.run(['yes'], { limits: { outputBytes: 100_000 } });
+    assert.equal(end.reason, 'output');
+    assert(stdout.length <= 100_000, `${String(stdout.length)} bytes came`);
+    assert.equal(end.exitCode, undefined);
+  }),
+  conform('EXEC-8', 'the limit of output holds for both streams together', HELD, async (fixture) => {
+    const { end, stdout, stderr } = await fixture.shell(
+      'head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2; sleep 30',
+      { limits: { outputBytes: 100_000 } },
+    );
+    assert.equal(end.reason, 'output');
+    assert(stdout.length + stderr.length <= 100_000, `${String(stdout.length + stderr.length)} bytes came`);
+  }),
   conform('EXEC-8', 'exactly as much output as is allowed is no reason to be ended', async (fixture) => {
     const { end, stdout } = await fixture.run(['head', '-c', '100000', '/dev/zero'], {
       limits: { outputBytes: 100_000 },

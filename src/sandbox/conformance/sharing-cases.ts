@@ -18,8 +18,12 @@ async function withSecond(first: Fixture, act: (second: Fixture) => Promise<void
   }
 }
 
+const ISOLATED = { isIsolation: true };
+const FORKS = { ownWorkspace: true, needs: { programs: ['setsid'] } } as const;
+const ALONE = { ownWorkspace: true };
+
 export const SHARING_CASES: readonly CaseDefinition[] = [
-  conform('EXEC-7', 'twenty programs at once each get what is theirs', { ownWorkspace: true }, async (fixture) => {
+  conform('EXEC-7', 'twenty programs at once each get what is theirs', ALONE, async (fixture) => {
     const all = Array.from({ length: MANY }, (_, at) => String(at));
     const runs = await Promise.all(
       all.map(async (number) => {
@@ -47,33 +51,21 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
       assert.deepEqual([one.stdout.toString('utf8'), two.stdout.toString('utf8')], ['first\n', 'second\n']);
     });
   }),
-  conform(
-    'EXEC-13',
-    'a program sees nothing of the private folder of another skill',
-    { isIsolation: true },
-    async (fixture) => {
-      const home = fixture.workspace.homeOf({ name: 'other', source: 'conformance' });
-      const script = 'echo "$HOME" > "$HOME/own"; ls -A "$WORKSPACE_DIR/home" 2> /dev/null || basename "$HOME"';
-      const own = fixture.prepare(['sh', '-c', script]);
-      const { stdout } = await fixture.runPrepared(own);
-      assert.deepEqual(stdout.toString('utf8').split('\n'), [path.basename(own.spec.home ?? ''), '']);
-      const other = fixture.prepare([
-        'sh',
-        '-c',
-        'cat "$1/own"; ls -A "$2"',
-        'sh',
-        `../../${own.spec.home ?? ''}`,
-        home,
-      ]);
-      const ran = await fixture.runPrepared({ ...other, spec: { ...other.spec, home } });
-      assert.equal(ran.stdout.toString('utf8'), '');
-      assert.equal(
-        fixture.read(`${own.spec.home ?? ''}/own`)?.toString('utf8'),
-        `${fixture.root}/${own.spec.home ?? ''}\n`,
-      );
-    },
-  ),
-  conform('EXEC-7', 'a program sees nothing of another workspace', { isIsolation: true }, async (fixture) => {
+  conform('EXEC-13', 'a program sees nothing of the private folder of another skill', ISOLATED, async (fixture) => {
+    const home = fixture.workspace.homeOf({ name: 'other', source: 'conformance' });
+    const script = 'echo "$HOME" > "$HOME/own"; ls -A "$WORKSPACE_DIR/home" 2> /dev/null || basename "$HOME"';
+    const own = fixture.prepare(['sh', '-c', script]);
+    const { stdout } = await fixture.runPrepared(own);
+    assert.deepEqual(stdout.toString('utf8').split('\n'), [path.basename(own.spec.home ?? ''), '']);
+    const other = fixture.prepare(['sh', '-c', 'cat "$1/own"; ls -A "$2"', 'sh', `../../${own.spec.home ?? ''}`, home]);
+    const ran = await fixture.runPrepared({ ...other, spec: { ...other.spec, home } });
+    assert.equal(ran.stdout.toString('utf8'), '');
+    assert.equal(
+      fixture.read(`${own.spec.home ?? ''}/own`)?.toString('utf8'),
+      `${fixture.root}/${own.spec.home ?? ''}\n`,
+    );
+  }),
+  conform('EXEC-7', 'a program sees nothing of another workspace', ISOLATED, async (fixture) => {
     await withSecond(fixture, async (second) => {
       await second.mustSucceed('umask 0; echo of-the-second > out/secret; chmod 777 out work; chmod 666 out/secret');
       const theirs = second.onHost('.');
@@ -88,41 +80,31 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
       assert.equal(found[1]?.includes('secret'), false);
     });
   }),
-  conform(
-    'EXEC-7',
-    'detaching ends what runs',
-    { ownWorkspace: true, needs: { programs: ['setsid'] } },
-    async (fixture) => {
-      const heartbeat = makeHeartbeat();
-      const stdout = new CapturedOutput();
-      const prepared = fixture.prepare([
-        'sh',
-        '-c',
-        `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`,
-      ]);
-      const running = Promise.allSettled([fixture.runPrepared(prepared, { stdout })]);
-      await Promise.race([stdout.until('ready\n'), running]);
-      await fixture.attached.detach();
-      await heartbeat.assertGone(fixture, prepared.runFolder);
-      const [ran] = await running;
-      // An end or a failure is accepted, but not a normal exit.
-      if (ran.status === 'fulfilled') assert.notEqual(ran.value.end.reason, 'exited');
-      else assert(isSkillError(ran.reason), String(ran.reason));
-    },
-  ),
-  conform(
-    'EXEC-7',
-    'detaching twice is the same as once, and nothing runs afterwards',
-    { ownWorkspace: true },
-    async (fixture) => {
-      await fixture.mustSucceed('true');
-      await Promise.all([fixture.attached.detach(), fixture.attached.detach()]);
-      await fixture.attached.detach();
-      const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
-      await assert.rejects(fixture.runPrepared(prepared), isSkillError);
-      assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
-    },
-  ),
+  conform('EXEC-7', 'detaching ends what runs', FORKS, async (fixture) => {
+    const heartbeat = makeHeartbeat();
+    const stdout = new CapturedOutput();
+    const prepared = fixture.prepare([
+      'sh',
+      '-c',
+      `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`,
+    ]);
+    const running = Promise.allSettled([fixture.runPrepared(prepared, { stdout })]);
+    await Promise.race([stdout.until('ready\n'), running]);
+    await fixture.attached.detach();
+    await heartbeat.assertGone(fixture, prepared.runFolder);
+    const [ran] = await running;
+    // An end or a failure is accepted, but not a normal exit.
+    if (ran.status === 'fulfilled') assert.notEqual(ran.value.end.reason, 'exited');
+    else assert(isSkillError(ran.reason), String(ran.reason));
+  }),
+  conform('EXEC-7', 'detaching twice is the same as once, and nothing runs afterwards', ALONE, async (fixture) => {
+    await fixture.mustSucceed('true');
+    await Promise.all([fixture.attached.detach(), fixture.attached.detach()]);
+    await fixture.attached.detach();
+    const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
+    await assert.rejects(fixture.runPrepared(prepared), isSkillError);
+    assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
+  }),
   conform('EXEC-7', 'what a person puts into work/ between two programs is seen by the second', async (fixture) => {
     await fixture.mustSucceed('umask 0; mkdir -p work/open');
     writeFileSync(fixture.onHost('work/open/by-the-host'), 'hand-made', { mode: 0o644, flag: 'wx' });

@@ -70,6 +70,9 @@ function writableCase(what: string, variable: string): CaseDefinition {
   });
 }
 
+const SPOILED = { isIsolation: true, ownWorkspace: true };
+const ALONE = { ownWorkspace: true };
+
 export const STAGING_CASES: readonly CaseDefinition[] = [
   conform('EXEC-1', 'a program sees the skill exactly as it was staged, by the digest of the tree', async (fixture) => {
     assert.equal(await digestInside(fixture), fixture.staged.digest);
@@ -107,15 +110,10 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   writableCase('the folder for work', 'WORK_DIR'),
   writableCase('the folder for output', 'OUTPUT_DIR'),
   writableCase('the folder of the run', 'RUN_DIR'),
-  conform(
-    'EXEC-1',
-    'a program cannot change the skill it runs from',
-    { isIsolation: true, ownWorkspace: true },
-    async (fixture) => {
-      await fixture.mustSucceed(SPOIL);
-      assert.equal(await digestInside(fixture), fixture.staged.digest);
-    },
-  ),
+  conform('EXEC-1', 'a program cannot change the skill it runs from', SPOILED, async (fixture) => {
+    await fixture.mustSucceed(SPOIL);
+    assert.equal(await digestInside(fixture), fixture.staged.digest);
+  }),
   conform(
     'EXEC-1',
     'a program cannot change names and contents of the skill it runs from',
@@ -138,19 +136,14 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   conform('EXEC-1', 'the records of the workspace are not seen', { isIsolation: true }, async (fixture) => {
     await fixture.mustSucceed('[ ! -e "$WORKSPACE_DIR/metadata.json" ]');
   }),
-  conform(
-    'EXEC-1',
-    'a skill that is staged between two programs is seen by the second',
-    { ownWorkspace: true },
-    async (fixture) => {
-      await fixture.mustSucceed(`[ ! -e "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md" ]`);
-      await fixture.workspace.stage({ name: OTHER_SKILL, dir: writeOtherSkill(path.join(fixture.folder, 'skills')) });
-      const { stdout } = await fixture.mustSucceed(
-        `head -n 2 "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md"; cat "$SKILLS_DIR/${SKILL}/assets/nothing"`,
-      );
-      assert.equal(stdout.toString('utf8'), `---\nname: ${OTHER_SKILL}\n`);
-    },
-  ),
+  conform('EXEC-1', 'a skill that is staged between two programs is seen by the second', ALONE, async (fixture) => {
+    await fixture.mustSucceed(`[ ! -e "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md" ]`);
+    await fixture.workspace.stage({ name: OTHER_SKILL, dir: writeOtherSkill(path.join(fixture.folder, 'skills')) });
+    const { stdout } = await fixture.mustSucceed(
+      `head -n 2 "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md"; cat "$SKILLS_DIR/${SKILL}/assets/nothing"`,
+    );
+    assert.equal(stdout.toString('utf8'), `---\nname: ${OTHER_SKILL}\n`);
+  }),
   conform('EXEC-4', 'an input that was staged from the host is read by the program', async (fixture) => {
     const folder = path.join(fixture.folder, 'given');
     mkdirSync(folder, { recursive: true });

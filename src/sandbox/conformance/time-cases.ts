@@ -48,21 +48,19 @@ function leftBehindCase(about: string, script: (heartbeat: Heartbeat) => string,
   );
 }
 
+const TIMED = { needs: { limits: ['wallMs'] } } as const;
+const FORKS = { needs: { programs: ['setsid'] } } as const;
+
 export const TIME_CASES: readonly CaseDefinition[] = [
-  conform(
-    'EXEC-8',
-    'a program is ended when its time is over, and the time is told',
-    { needs: { limits: ['wallMs'] } },
-    async (fixture) => {
-      for (const wallMs of LIMITS_MS) {
-        const { end, stdout } = await fixture.shell('echo begun; sleep 60; echo no', { limits: { wallMs } });
-        if (stdout.length === 0 && wallMs !== LIMITS_MS.at(-1)) continue;
-        assert.deepEqual([end.reason, end.exitCode, stdout.toString('utf8')], ['timeout', undefined, 'begun\n']);
-        assert(end.durationMs >= wallMs - 10 && end.durationMs < 60_000, `${String(end.durationMs)} ms`);
-        return;
-      }
-    },
-  ),
+  conform('EXEC-8', 'a program is ended when its time is over, and the time is told', TIMED, async (fixture) => {
+    for (const wallMs of LIMITS_MS) {
+      const { end, stdout } = await fixture.shell('echo begun; sleep 60; echo no', { limits: { wallMs } });
+      if (stdout.length === 0 && wallMs !== LIMITS_MS.at(-1)) continue;
+      assert.deepEqual([end.reason, end.exitCode, stdout.toString('utf8')], ['timeout', undefined, 'begun\n']);
+      assert(end.durationMs >= wallMs - 10 && end.durationMs < 60_000, `${String(end.durationMs)} ms`);
+      return;
+    }
+  }),
   timeoutCase('a program in the background', ({ command }) => `${command} & sleep 60`),
   timeoutCase('a grandchild in a session of its own', ({ command }) => `(setsid ${command} &) ; sleep 60`, {
     program: 'setsid',
@@ -94,27 +92,22 @@ export const TIME_CASES: readonly CaseDefinition[] = [
       [{ reason: 'cancelled' }, undefined],
     );
   }),
-  conform(
-    'EXEC-8',
-    'a program that is cancelled is gone with all it started',
-    { needs: { programs: ['setsid'] } },
-    async (fixture) => {
-      const heartbeat = makeHeartbeat();
-      const stop = new AbortController();
-      const stdout = new CapturedOutput();
-      const prepared = fixture.prepare([
-        'sh',
-        '-c',
-        `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 60`,
-      ]);
-      const running = fixture.runPrepared(prepared, { signal: stop.signal, stdout });
-      await Promise.race([stdout.until('ready\n'), running]);
-      stop.abort();
-      const { end } = await running;
-      assert.deepEqual([end.reason, end.exitCode], ['cancelled', undefined]);
-      await heartbeat.assertGone(fixture, prepared.runFolder);
-    },
-  ),
+  conform('EXEC-8', 'a program that is cancelled is gone with all it started', FORKS, async (fixture) => {
+    const heartbeat = makeHeartbeat();
+    const stop = new AbortController();
+    const stdout = new CapturedOutput();
+    const prepared = fixture.prepare([
+      'sh',
+      '-c',
+      `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 60`,
+    ]);
+    const running = fixture.runPrepared(prepared, { signal: stop.signal, stdout });
+    await Promise.race([stdout.until('ready\n'), running]);
+    stop.abort();
+    const { end } = await running;
+    assert.deepEqual([end.reason, end.exitCode], ['cancelled', undefined]);
+    await heartbeat.assertGone(fixture, prepared.runFolder);
+  }),
   conform('EXEC-8', 'cancelling one program leaves the others of the workspace alone', async (fixture) => {
     const stop = new AbortController();
     const stdout = new CapturedOutput();

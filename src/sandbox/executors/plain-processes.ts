@@ -13,7 +13,7 @@ import {
   type ProgramSpec,
   type RunLimits,
   type RunningProgram,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from '#core';
 import {
   isDirectory,
@@ -43,7 +43,7 @@ export interface ProgramStarter {
   /** Checked for each workspace: programs may be installed meanwhile, and checking is cheap. */
   readonly capabilities: () => Capabilities;
   /** Set up for one workspace, with absolute paths. */
-  readonly commandsFor: (place: WorkspacePlace) => (program: StartedSpec) => StartCommand;
+  readonly commandsFor: (place: WorkspaceFolder) => (program: StartedSpec) => StartCommand;
 }
 
 export interface StartedSpec extends ProgramSpec {
@@ -101,7 +101,7 @@ class LivingChildren {
 }
 
 function attach(
-  place: WorkspacePlace,
+  place: WorkspaceFolder,
   { name, identity, ...starter }: ProgramStarter,
   { processes, children }: Shared,
 ): AttachedWorkspace {

@@ -8,7 +8,7 @@ import {
   type ProgramEnd,
   type ProgramSpec,
   type RunningProgram,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from '#core';
 import { isDirectory, isInside } from '#platform';
 import { WRITABLE_FOLDERS } from '../workspace/layout.ts';
@@ -18,7 +18,7 @@ import { WRITABLE_FOLDERS } from '../workspace/layout.ts';
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Throws `workspace/invalid` where a folder that programs write to is missing. */
-export function checkWorkspace({ root }: WorkspacePlace): void {
+export function checkWorkspace({ root }: WorkspaceFolder): void {
   const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(root, name)));
   if (missing === undefined) return;
   throw new SkillError({

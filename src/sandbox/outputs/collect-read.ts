@@ -3,7 +3,17 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { fstatSync, readSync, type Stats } from 'node:fs';
 
-import { isSkillError, detectMediaType, startOfText, type Collected } from '#core';
+import {
+  detectMediaType,
+  failure,
+  isSkillError,
+  raise,
+  startOfText,
+  toProblem,
+  type ActionProblem,
+  type Collected,
+  type Problem,
+} from '#core';
 import { isSystemError, sha256, wholeCharacters } from '#platform';
 
 export interface OutputToSave {
@@ -40,8 +50,8 @@ export type OutputReading =
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Thrown into a store that is reading, so that it stores nothing. */
-class OutputChanged extends Error {}
+/** Raised into a store that is reading, so that it stores nothing. */
+const CHANGED: ActionProblem = failure('file/changed', 'the file changed while it was read');
 
 export class OutputReader {
   readonly #head: Buffer;
@@ -70,11 +80,15 @@ export class OutputReader {
       for (const rest of chunks) void rest;
       return { ...shared, ...kept, digest: `sha256:${hash.digest('hex')}` };
     } catch (error) {
-      if (error instanceof OutputChanged) return { type: 'changed' };
       if (isSystemError(error)) return { type: 'unreadable' };
-      throw error;
+      toProblem(error, isChange);
+      return { type: 'changed' };
     }
   }
+}
+
+function isChange(problem: Problem): problem is ActionProblem {
+  return problem === CHANGED;
 }
 
 /** Yields the file in chunks that the store may keep. Throws before the end if the file has changed. */
@@ -91,13 +105,13 @@ function* readChunks(
   for (let at = head.length; at < stats.size;) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, stats.size - at));
     const length = readFully(descriptor, buffer, at, buffer.length);
-    if (length === 0) throw new OutputChanged('the file was truncated');
+    if (length === 0) raise(CHANGED);
     at += length;
     const chunk = buffer.subarray(0, length);
     seen(chunk);
     yield chunk;
   }
-  if (!isUnchanged(descriptor, stats)) throw new OutputChanged('the file changed');
+  if (!isUnchanged(descriptor, stats)) raise(CHANGED);
 }
 
 async function keep(
@@ -109,7 +123,7 @@ async function keep(
     return { saved: await save(output), problem: undefined };
   } catch (error) {
     // A store that rejects a file or is full does not fail the run.
-    if (!isSkillError(error)) throw error;
+    if (!isSkillError(error) || error.raised === CHANGED) throw error;
     return { saved: undefined, problem: error.message };
   }
 }

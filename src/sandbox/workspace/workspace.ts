@@ -12,7 +12,7 @@ import {
   type Executor,
   type Identity,
   type StagedSkill,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from '#core';
 import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
 import { writeFolderOwner } from './folder-owner.ts';
@@ -62,7 +62,7 @@ export interface Workspace {
   readonly id: string;
   readonly key: string;
   /** `skills` grows while skills are staged; executors read it for each program. */
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
   readonly attached: AttachedWorkspace;
   /** Owner of the writable folders, where it is not the current user. */
   readonly identity: Identity | undefined;
@@ -176,7 +176,7 @@ async function openOne(opening: Opening): Promise<Workspace> {
     const reading = isKept ? readMetadata(root, time) : { metadata: newMetadata(time) };
     writeMetadata(root, reading.metadata);
     const staged = new Map<string, StagedSkill>();
-    const place: WorkspacePlace = {
+    const place: WorkspaceFolder = {
       id,
       root,
       get skills() {
@@ -214,7 +214,7 @@ function isRenamed(kept: string, root: string): boolean {
 }
 
 interface Parts {
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
   readonly staged: Map<string, StagedSkill>;
   readonly attached: AttachedWorkspace;
   readonly metadata: WorkspaceMetadata;

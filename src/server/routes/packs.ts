@@ -1,27 +1,21 @@
 /** Installs, updates and uninstalls skills: a plan first, then exactly that plan. */
-import { configProblem, stableJson } from '#core';
+import { configProblem, isProblem, stableJson, type Problem } from '#core';
 import {
   installSkills,
   isNotAllowed,
-  isRefusal,
   packSettings,
-  findUntrusted,
-  trustArriving,
-  trustConfirmed,
-  untrustedNote,
+  settleTrust,
   uninstallSkills,
   updateSkills,
-  type ChangedSkill,
-  type InspectedSkill,
-  type InstallPlan,
-  type PackRefusal,
+  type Installed,
   type PackSettings,
+  type Updated,
 } from '#packs';
 import { sha256 } from '#platform';
-import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
+import { Finding, PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
-import { jsonRoute, type Immutable, type Route } from '../router.ts';
+import { route, type Immutable, type Route } from '../router.ts';
 
 type ParsedRequest = ReturnType<typeof PackRequest.parse>;
 type Plan = Immutable<PackPlan>;
@@ -29,13 +23,13 @@ type Planned = Omit<Plan, 'digest'>;
 
 export function packRoutes(context: ServerContext): readonly Route[] {
   return [
-    jsonRoute(
+    route(
       'POST /packs/plan',
       'Plan an install, an update or an uninstall; nothing is changed',
       { body: PackRequest, answer: PackPlan },
       async ({ body, signal }) => withDigest((await change(context, body, { signal })).plan),
     ),
-    jsonRoute(
+    route(
       'POST /packs/apply',
       'Carry out a plan, if it is still the same',
       { body: PackApply, answer: PackApplied },
@@ -67,7 +61,7 @@ async function change(
   const problem = configProblem(context.options.runtime.diagnostics);
   if (problem !== undefined) throw httpError(409, problem.message, problem.hint);
   const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: wanted.scope });
-  if (isRefusal(settings)) throw refusalError(settings);
+  if (isProblem(settings)) throw refusalError(settings);
   const isDry = digest === undefined;
   const isSame = (plan: Planned): boolean => {
     if (withDigest(plan).digest === digest) return true;
@@ -93,19 +87,19 @@ interface PlannedChange extends Change {
 const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions) => Promise<PlannedChange>>> = {
   async install({ settings, wanted: { source, skills }, isDry, isSame, signal }) {
     if (source === undefined || source.trim() === '') throw httpError(400, 'an install needs a source');
-    let refusedPlan: InstallPlan | undefined;
+    let refusedPlan: Installed['plan'] | undefined;
     const done = await installSkills({
       settings,
       source: source.trim(),
       skills,
       existing: 'replace',
       dryRun: isDry,
-      beforeCommit: trustArriving(settings),
+      trust: true,
       signal,
       confirm: (plan) => Promise.resolve(isSame(installPlan(plan))),
       onRefused: (plan) => (refusedPlan = plan),
     });
-    if (isRefusal(done)) {
+    if (isProblem(done)) {
       if (refusedPlan === undefined) throw refusalError(done);
       return { plan: installPlan(refusedPlan), names: [], notes: [], digests: new Map() };
     }
@@ -118,23 +112,20 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
     };
   },
   async update({ settings, wanted: { skills }, isDry, isSame, signal }) {
-    let seen: readonly ChangedSkill[] = [];
+    let seen: Updated['changed'] = [];
     const done = await updateSkills({
       settings,
       names: skills,
       dryRun: isDry,
-      beforeCommit: trustArriving(settings),
+      trust: true,
       signal,
       confirm: (changed) => {
         seen = changed;
         return Promise.resolve(isSame(updatePlan(settings.root, changed)));
       },
     });
-    if (isRefusal(done)) throw refusalError(done);
-    const changed =
-      seen.length > 0
-        ? seen
-        : done.skills.flatMap((one) => (one.status === 'update' || one.status === 'new' ? [one] : []));
+    if (isProblem(done)) throw refusalError(done);
+    const changed = seen.length > 0 ? seen : done.changed;
     return {
       plan: {
         ...updatePlan(settings.root, changed),
@@ -165,12 +156,12 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       signal,
       confirm: () => Promise.resolve(isSame(plan)),
     });
-    if (isRefusal(done)) throw refusalError(done);
+    if (isProblem(done)) throw refusalError(done);
     return { plan, names: done.isDone ? done.names : [], notes: done.notes, digests: new Map() };
   },
 };
 
-function installPlan({ root, typed, skills, refused: left, notes }: InstallPlan): Planned {
+function installPlan({ root, typed, skills, refused: left, notes }: Installed['plan']): Planned {
   return {
     root,
     source: typed,
@@ -180,7 +171,7 @@ function installPlan({ root, typed, skills, refused: left, notes }: InstallPlan)
   };
 }
 
-function updatePlan(root: string, changed: readonly ChangedSkill[]): Planned {
+function updatePlan(root: string, changed: Updated['changed']): Planned {
   return {
     root,
     skills: changed.map(({ skill, status, files }) =>
@@ -192,7 +183,7 @@ function updatePlan(root: string, changed: readonly ChangedSkill[]): Planned {
 }
 
 function plannedSkill(
-  { name, version, description, scan, notes, digest }: InspectedSkill,
+  { name, version, description, scan, notes, digest }: Updated['changed'][number]['skill'],
   kind: string,
   files: number,
 ): Plan['skills'][number] {
@@ -202,13 +193,7 @@ function plannedSkill(
     change: kind,
     description,
     files,
-    findings: [...scan.stops, ...scan.warnings].map(({ severity, rule, path, line, message }) => ({
-      severity,
-      rule,
-      path,
-      line,
-      message,
-    })),
+    findings: Finding.array().parse([...scan.stops, ...scan.warnings]),
     notes: [...notes, `digest ${digest}`],
   };
 }
@@ -220,12 +205,11 @@ async function trustNew(
 ): Promise<readonly string[]> {
   await runtime.refresh();
   const confirmed = new Map(names.map((name) => [name, digests.get(name)]));
-  await trustConfirmed(runtime, surroundings.home, confirmed);
   const unseen = names.filter((name) => confirmed.get(name) === undefined);
-  return (await findUntrusted(runtime, unseen)).map(untrustedNote);
+  return await settleTrust(runtime, surroundings.home, confirmed, unseen);
 }
 
-function refusalError(refusal: PackRefusal): Error {
+function refusalError(refusal: Problem): Error {
   const { code, message, hint } = refusal;
   return httpError(isNotAllowed(refusal) ? 403 : 400, `${message} (${code})`, hint);
 }

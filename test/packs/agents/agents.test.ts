@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { AGENTS } from '../../../src/packs/agents/agent-table.ts';
 import { agentFolder, baseOfRoot, detectAgents, isKnownFolder } from '../../../src/packs/agents/agents.ts';
-import { readAgents } from '../../../src/packs/agents/read-agents.ts';
+import { findTargets } from '../../../src/packs/agents/place-targets.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 const byId = (id: string) => {
@@ -78,32 +78,35 @@ describe('detectAgents', () => {
   });
 });
 
-describe('readAgents', () => {
-  const detected = () => [{ agent: byId('cursor'), at: '/home/me/.cursor' }];
+describe('findTargets', () => {
+  const find = (agents: readonly string[], home = scratch()) => {
+    const targets = findTargets(
+      { root: path.join(home, 'root'), surroundings: { cwd: home, home, env: {} } },
+      { agents },
+    );
+    return 'type' in targets ? targets.code : targets.flatMap((target) => target.agents);
+  };
 
   test('looks up ids, each once, and all detected ones', () => {
-    const ids = (names: readonly string[]) => {
-      const read = readAgents(names, detected);
-      return 'type' in read ? read.code : read.map(({ id }) => id);
-    };
-    expect(ids(['codex', 'claude-code', 'codex'])).toEqual(['codex', 'claude-code']);
-    expect(ids(['all', 'claude-code'])).toEqual(['cursor', 'claude-code']);
-    expect(ids([])).toEqual([]);
+    const home = scratch();
+    mkdirSync(path.join(home, '.adal'));
+    expect(find(['kode', 'adal', 'kode'], home)).toEqual(['kode', 'adal']);
+    expect(find(['all', 'kode'], home)).toEqual(['adal', 'kode']);
+    expect(find([], home)).toEqual([]);
   });
 
   test('refuses an unknown id and suggests a known one', () => {
-    expect(readAgents(['claud-code'], detected)).toMatchObject({
-      code: 'install/agent',
-      message: 'unknown agent: "claud-code"',
-      hint: expect.stringMatching(/^did you mean claude-code.*known agents: adal, /),
-    });
+    expect(() => find(['claud-code'])).toThrow(
+      expect.objectContaining({
+        code: 'input/invalid',
+        message: 'unknown agent: "claud-code"',
+        hint: expect.stringMatching(/^did you mean claude-code.*known agents: adal, /),
+      }),
+    );
   });
 
   test('refuses all where no agent was detected', () => {
-    expect(readAgents(['all'], () => [])).toMatchObject({
-      code: 'install/agent',
-      message: 'no agent was detected for --agent all',
-    });
+    expect(() => find(['all'])).toThrow('no agent was detected for --agent all');
   });
 });
 

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { findAgentBase } from '../../../src/packs/agents/agent-view.ts';
-import { checkPlaces } from '../../../src/packs/agents/check-places.ts';
+import { findAgentBase } from '../../../src/packs/agents/agents.ts';
+import { checkCopies } from '../../../src/packs/agents/lock-places.ts';
 import type { FolderChange } from '../../../src/packs/agents/place-skills.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { withRoot, type Committed, type OpenRoot } from '../../../src/packs/root/open-root.ts';
@@ -252,7 +252,7 @@ describe('copies for agents', () => {
   });
 });
 
-describe('checkPlaces', () => {
+describe('checkCopies', () => {
   test('tells apart what is there, missing, changed, broken and edited', async () => {
     const { project, root, at, commit } = await world();
     await commit([add('alpha', 'beta'), { ...copy('alpha', 'beta'), folder: '../../.roo/skills' }]);
@@ -263,7 +263,7 @@ describe('checkPlaces', () => {
       withRoot(root, {}, ({ lock }) =>
         Promise.resolve(
           [...lock.skills.values()].flatMap((skill) =>
-            checkPlaces(skill, root, base).map((one) => `${one.name} ${one.kind} ${one.agents.join()} ${one.status}`),
+            checkCopies(skill, root, base).map((one) => `${one.name} ${one.kind} ${one.agents.join()} ${one.status}`),
           ),
         ),
       );

@@ -4,8 +4,12 @@ import { describe, expect, test } from 'vitest';
 
 import { indexSource, type IndexedSource } from '../../../src/packs/browse/index-source.ts';
 import { searchSources } from '../../../src/packs/browse/search-sources.ts';
-import { readSourceIndex, sourceIndexText, type SourceIndex } from '../../../src/packs/browse/source-index.ts';
-import { openSourceStore } from '../../../src/packs/browse/source-store.ts';
+import {
+  readSourceIndex,
+  sourceIndexText,
+  openSourceStore,
+  type SourceIndex,
+} from '../../../src/packs/browse/source-store.ts';
 import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openSite } from '../../project/network/network-world.ts';

@@ -1,8 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { LockFile, LockedFile, LockedSkill } from '../../../src/packs/lock/lock.ts';
-import { findDrift, hasDrift, lockFileText, lockTime, readLockFile } from '../../../src/packs/lock/lock-file.ts';
+import {
+  findDrift,
+  hasDrift,
+  lockFileText,
+  lockTime,
+  readLockFile,
+  type LockFile,
+  type LockedFile,
+  type LockedSkill,
+} from '../../../src/packs/lock/lock-file.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 

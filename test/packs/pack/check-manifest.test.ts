@@ -1,11 +1,9 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-
 import { expect, test } from 'vitest';
 
 import { formatManifest, type PackManifest } from '../../../src/packs/pack/manifest.ts';
-import { checkManifest } from '../../../src/packs/pack/check-manifest.ts';
-import { readPackManifest } from '../../../src/packs/pack/read-pack-manifest.ts';
+import { checkManifest, readPackManifest } from '../../../src/packs/pack/read-pack-manifest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { packed, plantDemo } from './pack-world.ts';

@@ -2,12 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-
 import { describe, expect, test } from 'vitest';
 
-import { parsePublicKey } from '../../../src/packs/sign/minisign.ts';
+import { parsePublicKey, openSecretKey } from '../../../src/packs/sign/minisign.ts';
 import { writeNewKey } from '../../../src/packs/sign/keys.ts';
-import { openSecretKey } from '../../../src/packs/sign/secret-key.ts';
 import { signPack, verifySignature } from '../../../src/packs/sign/sign.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { ENCRYPTED } from './minisign-answers.ts';

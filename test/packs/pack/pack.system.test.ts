@@ -7,7 +7,7 @@ import { openKeyFile, openPinnedKeys, writeNewKey } from '../../../src/packs/sig
 import { signPack } from '../../../src/packs/sign/sign.ts';
 import { packName, packSkills, skillsToPack } from '../../../src/packs/pack/pack.ts';
 import { restoreLock } from '../../../src/packs/lock/restore-lock.ts';
-import { sbomOfRoot } from '../../../src/packs/pack/sbom-of-root.ts';
+import { sbomOfRoot } from '../../../src/packs/pack/sbom.ts';
 import { updateSkills } from '../../../src/packs/update/update.ts';
 import { verifyRoot } from '../../../src/packs/verify-root.ts';
 import { verifies } from '../../conformance/verifies.ts';

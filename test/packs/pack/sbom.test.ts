@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { packageUrl, formatSbom, buildSbom, type SbomSkill } from '../../../src/packs/pack/sbom.ts';
+import { packageUrl, formatSbom, makeSbom, type SbomSkill } from '../../../src/packs/pack/sbom.ts';
+import { VERSION } from '../../../src/version.ts';
 
 const sha256 = 'ab'.repeat(32);
 const digest = `sha256-tree:${'cd'.repeat(32)}`;
@@ -11,7 +12,7 @@ const skill = (name: string, more: Partial<SbomSkill> = {}): SbomSkill => ({
   files: { 'SKILL.md': file },
   ...more,
 });
-const options = { tool: '0.1.0', timestamp: '2026-01-31T12:00:00Z', identity: '0123456789abcdef'.repeat(4) };
+const now = new Date('2026-01-31T12:00:00Z');
 
 test('a skill with a script, what it needs, and one of text alone', () => {
   const report = skill('report', {
@@ -24,15 +25,17 @@ test('a skill with a script, what it needs, and one of text alone', () => {
     requires: ['words', 'absent', 'words'],
     signedBy: '420457CD9EAAC2AC',
   });
-  expect(buildSbom({ ...options, skills: [skill('words'), report] })).toEqual({
+  expect(makeSbom([skill('words'), report], { now })).toEqual({
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
-    serialNumber: 'urn:uuid:01234567-89ab-8def-8123-456789abcdef',
+    serialNumber: expect.stringMatching(
+      /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    ),
     version: 1,
     metadata: {
       timestamp: '2026-01-31T12:00:00Z',
-      tools: { components: [{ type: 'application', name: 'skillwright', version: '0.1.0' }] },
+      tools: { components: [{ type: 'application', name: 'skillwright', version: VERSION }] },
     },
     components: [
       {
@@ -87,9 +90,7 @@ test('a skill with a script, what it needs, and one of text alone', () => {
 
 test('the order of skills does not change the text', () => {
   const [a, b] = [skill('a'), skill('b')];
-  expect(formatSbom(buildSbom({ ...options, skills: [a, b] }))).toBe(
-    formatSbom(buildSbom({ ...options, skills: [b, a] })),
-  );
+  expect(formatSbom(makeSbom([a, b], { now }))).toBe(formatSbom(makeSbom([b, a], { now })));
 });
 
 test.each([
@@ -106,7 +107,7 @@ test.each([
   ['MIT OR Nothing', { license: { name: 'MIT OR Nothing' } }],
   ['Complete terms in LICENSE.txt', { license: { name: 'Complete terms in LICENSE.txt' } }],
 ])('the license %s', (license, expected) => {
-  expect(buildSbom({ ...options, skills: [skill('a', { license })] }).components[0]?.licenses).toEqual([expected]);
+  expect(makeSbom([skill('a', { license })], { now }).components[0]?.licenses).toEqual([expected]);
 });
 
 describe('package URLs', () => {

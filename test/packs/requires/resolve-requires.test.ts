@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readRequirement } from '../../../src/packs/requires/requires.ts';
 import {
+  readRequirement,
   requirementRefusal,
   resolveRequirements,
   type RequiringSkill,
-} from '../../../src/packs/requires/resolve-requires.ts';
+} from '../../../src/packs/requires/requires.ts';
 import { runs } from '../../property-runs.ts';
 
 /** `a@1.0: b, c@>=2`. */

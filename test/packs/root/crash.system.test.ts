@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import type { FolderChange } from '../../../src/packs/agents/place-skills.ts';
-import { needsRecovery, recoverRoot, withRoot } from '../../../src/packs/root/open-root.ts';
+import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { bundleProgram } from '../../bundle-program.ts';
 import { STEP, runs } from '../../property-runs.ts';
@@ -88,7 +88,8 @@ function copyProject(from: string, to: string): void {
 async function stateOf(root: string): Promise<unknown> {
   const kept = await withRoot(root, {}, (open) =>
     Promise.resolve(
-      [...open.trash(), ...open.versions('alpha'), ...open.versions('beta'), ...open.backups()]
+      (['trash', 'previous', 'backups'] as const)
+        .flatMap((part) => open.backups(part))
         .map((skill) => ({ is: `${skill.part} ${skill.name}`, lock: skill.lock, tree: treeOf(skill.path) }))
         .toSorted((a, b) => (a.is < b.is ? -1 : 1)),
     ),
@@ -134,7 +135,7 @@ async function makeWorld(plan: Plan): Promise<World> {
 
 /** Which of the two states a root is in after it was brought to rest. Anything else is shown whole. */
 async function rested(root: string, { old, after }: World): Promise<'old' | 'new'> {
-  expect(await recoverRoot(root)).toMatchObject({ type: 'recovered' });
+  expect(await withRoot(root, {}, () => Promise.resolve({ type: 'recovered' }))).toMatchObject({ type: 'recovered' });
   expect(needsRecovery(root)).toBe(false);
   expect(leftovers(root)).toEqual([]);
   const state = await stateOf(root);

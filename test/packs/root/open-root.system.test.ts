@@ -197,7 +197,9 @@ describe('updating and rolling back', () => {
       expect(treeOf(root)).toEqual(state);
     }
     expect(
-      await withRoot(root, {}, (open) => Promise.resolve(open.versions('alpha').map(({ lock }) => lock?.version))),
+      await withRoot(root, {}, (open) =>
+        Promise.resolve(open.backups('previous', 'alpha').map(({ lock }) => lock?.version)),
+      ),
     ).toEqual(['2']);
   });
 
@@ -219,7 +221,7 @@ describe('updating and rolling back', () => {
       pruned.push(...(await install(root, { alpha: version }, 'replace')).pruned.map(({ lock }) => lock?.version));
     expect(pruned).toEqual(['0', '1']);
     const kept = await withRoot(root, {}, (open) =>
-      Promise.resolve(open.versions('alpha').map(({ lock }) => lock?.version)),
+      Promise.resolve(open.backups('previous', 'alpha').map(({ lock }) => lock?.version)),
     );
     expect(kept).toEqual(['6', '5', '4', '3', '2']);
   });
@@ -246,7 +248,7 @@ describe('removing', () => {
     expect(readdirSync(root).toSorted()).toEqual(['.skillwright', 'beta', 'skills.lock.json']);
     committed(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha' }])));
     expect(treeOf(root)).toEqual(before);
-    expect(await withRoot(root, {}, (open) => Promise.resolve(open.trash()))).toEqual([]);
+    expect(await withRoot(root, {}, (open) => Promise.resolve(open.backups('trash')))).toEqual([]);
     expect(readdirSync(path.join(root, '.skillwright/trash'))).toEqual([]);
   });
 
@@ -256,7 +258,7 @@ describe('removing', () => {
       await install(root, { alpha: version });
       committed(await withRoot(root, {}, (open) => open.commit([{ type: 'remove', name: 'alpha', to: 'trash' }])));
     }
-    const trash = await withRoot(root, {}, (open) => Promise.resolve([...open.trash()]));
+    const trash = await withRoot(root, {}, (open) => Promise.resolve([...open.backups('trash')]));
     if (!Array.isArray(trash)) throw new Error(trash.message);
     expect(trash.map(({ lock }) => lock?.version)).toEqual(['2', '1']);
     const id = trash[1]?.id ?? '';
@@ -282,10 +284,10 @@ describe('removing', () => {
       ),
     );
     expect(leftovers(root)).toEqual([]);
-    const old = await withRoot(root, {}, (open) => open.purge('trash', { before: new Date(0) }));
-    expect(old).toEqual([]);
-    const gone = await withRoot(root, {}, async (open) => (await open.purge('trash')).map(({ name }) => name));
-    expect(gone).toEqual(['beta']);
+    expect(await withRoot(root, {}, (open) => Promise.resolve(open.backups('trash')))).toMatchObject([
+      { name: 'beta' },
+    ]);
+    await withRoot(root, {}, (open) => open.emptyTrash());
     expect(treeOf(root)).toEqual({ 'skills.lock.json': `644 ${lockFileText({ schema: 1, skills: new Map() })}` });
   });
 

@@ -3,10 +3,13 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { needsRecovery, recoverRoot, withRoot } from '../../../src/packs/root/open-root.ts';
+import { needsRecovery, withRoot, type WithRootOptions } from '../../../src/packs/root/open-root.ts';
 import type { Recovered } from '../../../src/packs/root/recover.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { install, leftovers, lockOf, staged, treeOf } from './support.ts';
+
+const recoverRoot = (root: string, options: WithRootOptions) =>
+  withRoot(root, options, () => Promise.resolve({ type: 'recovered' }));
 
 /** Ends a commit in the middle, as a bug does; what is left is what a kill leaves. */
 class Killed extends Error {}
@@ -81,7 +84,9 @@ describe('when folders were moved by hand after a crash', () => {
     const [told] = await recovered(root);
     expect(told?.message).toContain('another process created "beta" in the meantime; it was moved to');
     expect(await versions(root)).toEqual({ alpha: '2', beta: '1.0.0' });
-    const trash = await withRoot(root, {}, (open) => Promise.resolve(open.trash().map(({ path: at }) => treeOf(at))));
+    const trash = await withRoot(root, {}, (open) =>
+      Promise.resolve(open.backups('trash').map(({ path: at }) => treeOf(at))),
+    );
     expect(trash).toEqual([{ 'mine.txt': '644 my work' }]);
   });
 
@@ -90,7 +95,7 @@ describe('when folders were moved by hand after a crash', () => {
     const lock = path.join(root, 'skills.lock.json');
     renameSync(lock, `${lock}.mine`);
     writeFileSync(lock, '<<<<<<< HEAD\n');
-    expect(await recoverRoot(root)).toMatchObject({ type: 'refused', code: 'lock/invalid' });
+    expect(await recoverRoot(root, {})).toMatchObject({ type: 'refused', code: 'lock/invalid' });
     expect(needsRecovery(root)).toBe(true);
     renameSync(`${lock}.mine`, lock);
     await recovered(root);
@@ -124,7 +129,7 @@ describe('an untrusted journal', () => {
 
   test('of a newer version is left for that version', async () => {
     const root = await rootWithJournal('{"schema":3,"steps":[]}');
-    expect(await recoverRoot(root)).toMatchObject({ code: 'lock/newer' });
+    expect(await recoverRoot(root, {})).toMatchObject({ code: 'lock/newer' });
     expect(needsRecovery(root)).toBe(true);
   });
 
@@ -133,7 +138,7 @@ describe('an untrusted journal', () => {
     mkdirSync(path.join(outside, 'alpha'));
     const root = await rootWithJournal(JSON.stringify({ schema: 1, steps: [put] }));
     symlinkSync(outside, path.join(staging(root), 'x'));
-    expect(await recoverRoot(root)).toMatchObject({ code: 'install/root' });
+    expect(await recoverRoot(root, {})).toMatchObject({ code: 'install/root' });
     expect(readdirSync(outside)).toEqual(['alpha']);
   });
 
@@ -143,7 +148,7 @@ describe('an untrusted journal', () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.json(), fc.string()), async (text) => {
         writeFileSync(path.join(root, '.skillwright/transaction.json'), text, { mode: 0o600 });
-        const end = await recoverRoot(root);
+        const end = await recoverRoot(root, {});
         expect(['recovered', 'refused']).toContain(end.type);
         expect(treeOf(root)).toEqual(before);
         rmSync(path.join(root, '.skillwright/transaction.json'), { force: true });

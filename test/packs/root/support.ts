@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSyn
 import path from 'node:path';
 import { expect } from 'vitest';
 
-import type { LockedSkill } from '../../../src/packs/lock/lock.ts';
+import type { LockedSkill } from '../../../src/packs/lock/lock-file.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { withRoot, type Committed, type OpenRoot } from '../../../src/packs/root/open-root.ts';
 import type { PutChange } from '../../../src/packs/root/plan.ts';

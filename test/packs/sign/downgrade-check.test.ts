@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { downgradeProblem } from '../../../src/packs/sign/downgrade-check.ts';
+import { downgradeProblem } from '../../../src/packs/inspect/verdicts.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const signed = (

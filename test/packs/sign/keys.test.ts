@@ -1,17 +1,15 @@
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-
 import { describe, expect, test } from 'vitest';
 
-import { parsePublicKey } from '../../../src/packs/sign/minisign.ts';
+import { parsePublicKey, openSecretKey } from '../../../src/packs/sign/minisign.ts';
 import { openKeyFile, openPinnedKeys, writeNewKey } from '../../../src/packs/sign/keys.ts';
-import { openSecretKey } from '../../../src/packs/sign/secret-key.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
 
 const NOW = new Date(0);
 const key = parsePublicKey(PLAIN.publicText);
-const pinned = { name: 'author', key, at: '1970-01-01T00:00:00.000Z' };
+const pinned = { name: 'author', key, line: PLAIN.publicText.split('\n')[1], at: '1970-01-01T00:00:00.000Z' };
 
 describe('pinned keys', () => {
   test('stay until they are removed by name or id', async () => {
@@ -113,7 +111,7 @@ describe('a new key', () => {
     const folder = scratch();
     writeFileSync(path.join(folder, 'mine.pub'), 'x');
     expect(await writeNewKey({ folder, name: 'mine' })).toMatchObject({ code: 'pack/exists' });
-    expect(await writeNewKey({ folder: path.join(folder, 'no'), name: 'mine' })).toMatchObject({
+    expect(await writeNewKey({ folder: path.join(folder, 'mine.pub/no'), name: 'mine' })).toMatchObject({
       code: 'pack/unwritable',
     });
     mkdirSync(path.join(folder, 'other.key'));

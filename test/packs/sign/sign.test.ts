@@ -1,21 +1,27 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { parsePublicKey, parseSignature, formatSignature, formatKeyId } from '../../../src/packs/sign/minisign.ts';
-import { formatPackComment } from '../../../src/packs/sign/signed-comment.ts';
-import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
-import type { PinnedKey } from '../../../src/packs/sign/keys.ts';
-import { makeKey, openSecretKey, type SigningKey } from '../../../src/packs/sign/secret-key.ts';
 import {
+  parsePublicKey,
+  parseSignature,
+  formatSignature,
+  formatKeyId,
+  makeKey,
+  openSecretKey,
+  type SigningKey,
+} from '../../../src/packs/sign/minisign.ts';
+import {
+  formatPackComment,
   signPack,
   verifySignature,
   signed,
   hashPayload,
   type VerifiedSignature,
 } from '../../../src/packs/sign/sign.ts';
+import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
+import type { PinnedKey } from '../../../src/packs/sign/keys.ts';
 import { readManifestOfPack } from '../../../src/packs/pack/read-pack-manifest.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -31,7 +37,7 @@ const NOW = new Date('2026-01-31T12:00:00.500Z');
 function pinned(publicText: string, name = 'author'): PinnedKey {
   const key = parsePublicKey(publicText);
   if (key.type === 'invalid') throw new Error(key.reason);
-  return { name, key, at: '2026-01-01T00:00:00.000Z' };
+  return { name, key, line: '', at: '2026-01-01T00:00:00.000Z' };
 }
 
 async function opened(text: string, password?: string): Promise<SigningKey> {

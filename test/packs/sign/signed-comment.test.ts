@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { formatPackComment, isSignableVersion, parsePackComment } from '../../../src/packs/sign/signed-comment.ts';
+import { formatPackComment, isSignableVersion, parsePackComment } from '../../../src/packs/sign/sign.ts';
 
 const sha256 = 'a'.repeat(64);
 const time = '2026-01-31T12:00:00Z';

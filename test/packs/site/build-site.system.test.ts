@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { skillsToPack } from '../../../src/packs/pack/pack.ts';
 import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
 import { openPinnedKeys } from '../../../src/packs/sign/keys.ts';
-import { makeKey, openSecretKey } from '../../../src/packs/sign/secret-key.ts';
+import { makeKey, openSecretKey } from '../../../src/packs/sign/minisign.ts';
 import { buildSite, type BuildSiteOptions, type BuiltSite } from '../../../src/packs/site/build-site.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openSite, type Site } from '../../project/network/network-world.ts';

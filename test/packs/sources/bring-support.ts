@@ -5,7 +5,7 @@ import path from 'node:path';
 import { readSource } from '../../../src/packs/sources/source-text.ts';
 import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
 import type { StagedSource, PackSource, StageOptions, ExtractArchive } from '../../../src/packs/sources/source.ts';
-import { stageSource } from '../../../src/packs/sources/stage-source.ts';
+import { stageSource } from '../../../src/packs/inspect/stage-pack.ts';
 import { isDirectory, isPresent } from '../../../src/platform/fs/paths.ts';
 import { harvest, plant, type Tree } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../skills/registry/support.ts';

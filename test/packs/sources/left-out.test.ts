@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { leftOutLine, findOmission, whyLeftOut } from '../../../src/packs/sources/left-out.ts';
+import { leftOutLine, findOmission, whyLeftOut } from '../../../src/packs/sources/skill-folders.ts';
 
 test('what tools keep beside the files is left out, and what authors write for them is not', () => {
   const files = ['.DS_Store', '.ds_store', '.env', '.mcp.json', '.gitattributes', '.gitignore', '.gitkeep'];

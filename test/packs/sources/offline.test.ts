@@ -17,7 +17,7 @@ function loadedWith(file: string): ReadonlySet<string> {
 }
 
 test('folders and archives of this machine load nothing that knows of a network or starts programs', () => {
-  const loaded = loadedWith('src/packs/sources/stage-source.ts');
+  const loaded = loadedWith('src/packs/inspect/stage-pack.ts');
   expect([...loaded]).toContain('src/packs/sources/archive.ts');
   const networked =
     /^node:(?:https?2?|net|tls|dns.*|dgram|child_process)$|network-gate|child-process|sources\/download|yaml|yauzl/;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { findOmission } from '../../../src/packs/sources/left-out.ts';
+import { findOmission } from '../../../src/packs/sources/skill-folders.ts';
 import { collisionKey } from '../../../src/core/path.ts';
 import { openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';

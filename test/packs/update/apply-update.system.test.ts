@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import type { LockedFile } from '../../../src/packs/lock/lock.ts';
+import type { LockedFile } from '../../../src/packs/lock/lock-file.ts';
 import { planUpdate, type FileTable, type UpdateMode } from '../../../src/packs/update/update-plan.ts';
 import { buildUpdate, type BuildUpdateRequest } from '../../../src/packs/update/apply-update.ts';
 import { sha256 } from '../../../src/platform/hash.ts';

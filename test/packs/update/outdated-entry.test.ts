@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { LockedSkill } from '../../../src/packs/lock/lock.ts';
-import { compareWithSource, type SourceNow } from '../../../src/packs/update/outdated-entry.ts';
+import type { LockedSkill } from '../../../src/packs/lock/lock-file.ts';
+import { compareWithSource, type SourceNow } from '../../../src/packs/update/outdated.ts';
 import type { PackSource } from '../../../src/packs/sources/source.ts';
 
 const LOCKED: LockedSkill = {

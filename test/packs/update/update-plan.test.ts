@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { LockedFile } from '../../../src/packs/lock/lock.ts';
+import type { LockedFile } from '../../../src/packs/lock/lock-file.ts';
 import {
   UPDATE_MODES,
   planUpdate,

@@ -1,4 +1,4 @@
-import { findProjectFolder } from './skills-folder.ts';
+import { findProjectFolder } from '#packs';
 import type { SubjectAgent } from '../subject.ts';
 import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 

@@ -1,5 +1,5 @@
 import { defined } from '#core';
-import { SHARED_FOLDER } from '#packs';
+import { findProjectFolder } from '#packs';
 import type { SubjectAgent } from '../subject.ts';
 import { numberIn, objectIn, textIn } from '../transcript.ts';
 
@@ -11,7 +11,7 @@ import { numberIn, objectIn, textIn } from '../transcript.ts';
 export function commandSubject(line: string): SubjectAgent {
   return {
     id: line,
-    skillsFolder: SHARED_FOLDER,
+    skillsFolder: findProjectFolder(''),
     program: '/bin/sh',
     install: '',
     needs: [],

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { findProjectFolder } from './skills-folder.ts';
+import { findProjectFolder } from '#packs';
 import type { SubjectAgent } from '../subject.ts';
 import { numberIn, objectIn, textIn } from '../transcript.ts';
 

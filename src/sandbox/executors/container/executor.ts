@@ -11,7 +11,7 @@ import {
   type AttachedWorkspace,
   type Executor,
   type Identity,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from '#core';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
@@ -70,7 +70,7 @@ interface Attachment {
   readonly engine: Engine;
   readonly options: ContainerOptions;
   readonly identity: Identity;
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
 }
 
 async function attached(attachment: Attachment): Promise<AttachedWorkspace> {

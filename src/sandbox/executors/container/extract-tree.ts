@@ -15,13 +15,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity, RunLimits } from '#core';
+import { raise, type Identity, type RunLimits } from '#core';
 import { OPEN_FLAGS, isWithoutHardLinks } from '#platform';
-import { BrokenTar, type TarEntry } from './tar.ts';
+import { brokenTar, type TarEntry } from './tar.ts';
 
 /** The tar holds more bytes or entries than the limits allow. */
-export class TreeTooLarge extends Error {
-  override readonly name = 'TreeTooLarge';
+function refuseSize(): never {
+  raise({ code: 'tar/too-large', message: 'the disk or file limit is exceeded', hint: '' });
 }
 
 /** What may still be extracted; `extractTree` counts it down. */
@@ -60,10 +60,10 @@ export async function extractTree(entries: AsyncIterable<TarEntry>, options: Ext
     const reserve = (): void => {
       const parent = name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : '';
       if (!folders.has(parent) || folders.has(name) || files.has(name))
-        throw new BrokenTar(`${JSON.stringify(name)} has no parent folder or occurs twice`);
+        throw brokenTar(`${JSON.stringify(name)} has no parent folder or occurs twice`);
       budget.files -= 1;
       budget.bytes -= header.size;
-      if (budget.files < 0 || budget.bytes < 0) throw new TreeTooLarge('the disk or file limit is exceeded');
+      if (budget.files < 0 || budget.bytes < 0) refuseSize();
     };
     switch (header.type) {
       case 'directory':
@@ -73,14 +73,14 @@ export async function extractTree(entries: AsyncIterable<TarEntry>, options: Ext
         break;
       case 'symlink':
         reserve();
-        if (target === '' || target.includes('\0')) throw new BrokenTar(`${JSON.stringify(name)} has no link target`);
+        if (target === '' || target.includes('\0')) throw brokenTar(`${JSON.stringify(name)} has no link target`);
         symlinkSync(target, file);
         if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
         break;
       case 'link': {
         reserve();
         const first = nameBelow(target, top);
-        if (!files.has(first)) throw new BrokenTar(`${JSON.stringify(name)} is a hard link to a missing file`);
+        if (!files.has(first)) throw brokenTar(`${JSON.stringify(name)} is a hard link to a missing file`);
         linkOrCopy(path.join(folder, first), file, options);
         break;
       }
@@ -107,7 +107,7 @@ function linkOrCopy(first: string, file: string, { budget, owner }: ExtractTreeO
   } catch (error) {
     if (!isWithoutHardLinks(error)) throw error;
     budget.bytes -= lstatSync(first).size;
-    if (budget.bytes < 0) throw new TreeTooLarge('the disk or file limit is exceeded');
+    if (budget.bytes < 0) refuseSize();
     copyFileSync(first, file, constants.COPYFILE_EXCL);
     if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
   }
@@ -118,7 +118,7 @@ function nameBelow(name: string, top: string): string {
   if (clean === top) return '';
   const parts = clean.split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
-  if (!isPlain || parts[0] !== top) throw new BrokenTar(`${JSON.stringify(name)} is not below ${top}`);
+  if (!isPlain || parts[0] !== top) throw brokenTar(`${JSON.stringify(name)} is not below ${top}`);
   return parts.slice(1).join('/');
 }
 

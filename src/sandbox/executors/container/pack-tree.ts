@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, lstatSync, openSync, readSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
-import path from 'node:path';
+import { closeSync, fstatSync, lstatSync, openSync, readSync, readlinkSync, type Stats } from 'node:fs';
 
-import type { Identity } from '#core';
-import { OPEN_FLAGS } from '#platform';
+import { parentFolder, type Identity } from '#core';
+import { DirectoryHandle, OPEN_FLAGS, realPath, walk } from '#platform';
 import type { PackedEntry } from './tar.ts';
 
 /** Reads folders in which no program writes meanwhile: a configured root file system, a snapshot, a workspace between two programs. */
@@ -85,19 +84,24 @@ function* readContent(descriptor: number, size: number): Generator<Uint8Array, v
 }
 
 function* walkEntries(folder: string, emptied: ReadonlySet<string>): Generator<TreeEntry, void> {
-  const waiting = [''];
-  let count = 0;
-  for (let above = waiting.pop(); above !== undefined; above = waiting.pop()) {
-    for (const own of readdirSync(path.join(folder, above)).sort()) {
-      count += 1;
-      if (count > MAX_ENTRIES) throw new RangeError(`${folder} has more than ${String(MAX_ENTRIES)} entries`);
-      const name = above === '' ? own : `${above}/${own}`;
-      const file = path.join(folder, name);
+  const root = DirectoryHandle.open(realPath(folder));
+  try {
+    const steps = walk(root, {
+      maxNames: MAX_ENTRIES,
+      maxDepth: Infinity,
+      accept: ({ path }) => !emptied.has(parentFolder(path)),
+      // Files that are gone, or whose names are not UTF-8, are left out.
+      onProblem(problem, path, cause) {
+        if (problem === 'too-many') throw new RangeError(`${folder} has more than ${String(MAX_ENTRIES)} entries`);
+        if (problem === 'unreadable')
+          throw cause instanceof Error ? cause : new Error(`${folder}/${path} cannot be read`);
+      },
+    });
+    for (const { path: name, place: file } of steps) {
       const stats = lstatSync(file, { throwIfNoEntry: false });
-      // Names that are not UTF-8 do not survive readdir; their files are left out.
-      if (stats === undefined) continue;
-      yield { name, file, stats };
-      if (stats.isDirectory() && !emptied.has(name)) waiting.push(name);
+      if (stats !== undefined) yield { name, file, stats };
     }
+  } finally {
+    root.close();
   }
 }

@@ -6,7 +6,7 @@ import {
   type ProgramEnd,
   type ProgramSpec,
   type RunningProgram,
-  type WorkspacePlace,
+  type WorkspaceFolder,
   type AttachedWorkspace,
 } from '#core';
 import { supervise, type Child } from '#platform';
@@ -30,7 +30,7 @@ type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 export interface ProgramsOptions {
   readonly client: EngineClient;
   readonly pool: ContainerPool;
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
   readonly user: Identity;
   /** The key of the skills that are staged now. */
   readonly skills: () => string;

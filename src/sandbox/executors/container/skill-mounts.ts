@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { StagedSkill, WorkspacePlace } from '#core';
+import type { StagedSkill, WorkspaceFolder } from '#core';
 import { skillMounts } from '../linux/mounts.ts';
 
 /** A file or folder of the host that is mounted read-only below the workspace. */
@@ -22,10 +22,10 @@ interface View {
  * skills has its own key and folder, because containers with an earlier set may still run.
  */
 export class SkillMounts {
-  readonly #place: WorkspacePlace;
+  readonly #place: WorkspaceFolder;
   readonly #views = new Map<string, View>();
 
-  constructor(place: WorkspacePlace) {
+  constructor(place: WorkspaceFolder) {
     this.#place = place;
   }
 

@@ -2,11 +2,20 @@ import { ReadableStream } from 'node:stream/web';
 
 import type { TarHeader } from 'modern-tar';
 
+import { problemError, type Problem, type SkillError } from '#core';
+
 /** Tar streams to and from a container engine. `modern-tar` encodes and decodes them; it is loaded with the first stream. */
 
-/** The stream is not a valid tar, or an entry of it must not be extracted. Entries before it have been yielded already. */
-export class BrokenTar extends Error {
-  override readonly name = 'BrokenTar';
+/** Why a tree was not extracted: its tar is invalid, or holds more than the limits allow. Entries before it have been yielded already. */
+export type TarProblem = Problem<'tar/broken' | 'tar/too-large'>;
+
+export function isTarProblem(problem: Problem): problem is TarProblem {
+  return problem.code === 'tar/broken' || problem.code === 'tar/too-large';
+}
+
+/** The stream is not a valid tar, or an entry of it must not be extracted. */
+export function brokenTar(message: string): SkillError {
+  return problemError({ code: 'tar/broken', message, hint: '' });
 }
 
 export interface TarEntry {
@@ -15,7 +24,7 @@ export interface TarEntry {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Decodes a tar as it arrives. Throws `BrokenTar`; an error of the source itself is thrown as it is. */
+/** Decodes a tar as it arrives. Raises `tar/broken`; an error of the source itself is thrown as it is. */
 export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry, void> {
   const { createTarDecoder } = await import('modern-tar');
   // Strict: a wrong checksum, a missing end or bytes after the end are errors.
@@ -31,7 +40,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
   };
   const failure = (error: unknown): unknown =>
     sourceFailure === undefined
-      ? new BrokenTar(error instanceof Error ? error.message : String(error))
+      ? brokenTar(error instanceof Error ? error.message : String(error))
       : sourceFailure.error;
   const stop = new AbortController();
   const fed = ReadableStream.from(watchedSource()).pipeTo(writable, { signal: stop.signal });

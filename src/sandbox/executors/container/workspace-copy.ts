@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity, RunLimits, WorkspacePlace, ProgramEnd } from '#core';
+import { toProblem, type Identity, type RunLimits, type WorkspaceFolder, type ProgramEnd } from '#core';
 import { removeTree, temporaryName } from '#platform';
 import { SKILL_LINKS, isRoot } from '../../workspace/layout.ts';
 import { engineFailure, type EngineClient } from './client.ts';
 import { INSIDE } from './settings.ts';
-import { TreeTooLarge, extractTree, treeBudget, type TreeBudget } from './extract-tree.ts';
-import { BrokenTar, readTar, writeTar, type PackedEntry } from './tar.ts';
+import { extractTree, treeBudget, type TreeBudget } from './extract-tree.ts';
+import { isTarProblem, readTar, writeTar, type PackedEntry } from './tar.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { packFolder, packLink, packTree } from './pack-tree.ts';
 
@@ -18,7 +18,7 @@ const ROOT: Identity = { uid: 0, gid: 0 };
 export interface WorkspaceCopyOptions {
   readonly client: EngineClient;
   readonly container: WarmContainer;
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
   readonly user: Identity;
   /** The folders that the program may write to, relative to the workspace. */
   readonly folders: readonly string[];
@@ -50,10 +50,9 @@ export class WorkspaceCopy {
       return undefined;
     } catch (error) {
       for (const { folder } of extracted) await removeTree(folder);
-      if (error instanceof TreeTooLarge) return 'disk';
-      if (error instanceof BrokenTar)
-        throw engineFailure(`the container engine sent an invalid archive: ${error.message}`, error.message);
-      throw error;
+      const { code, message } = toProblem(error, isTarProblem);
+      if (code === 'tar/too-large') return 'disk';
+      throw engineFailure(`the container engine sent an invalid archive: ${message}`, message);
     } finally {
       await source.close();
     }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { NOBODY, type Executor, type Identity, type WorkspacePlace, type AttachedWorkspace } from '#core';
+import { NOBODY, type Executor, type Identity, type WorkspaceFolder, type AttachedWorkspace } from '#core';
 import { isPresent, RUN_MARK } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -126,7 +126,7 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
   };
 }
 
-function rulesFor({ root }: WorkspacePlace, program: StartedSpec): readonly PlanStep[] {
+function rulesFor({ root }: WorkspaceFolder, program: StartedSpec): readonly PlanStep[] {
   const inside = (name: string): string => path.join(root, name);
   return [
     ...allow(READ, [inside('skills')]),

@@ -13,7 +13,7 @@ import {
   type ProgramEnd,
   type ProgramSpec,
   type RunningProgram,
-  type WorkspacePlace,
+  type WorkspaceFolder,
 } from '#core';
 import { isPresent, NO_OUTPUT, OutputPipes } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
@@ -139,7 +139,7 @@ interface Attachment {
   readonly options: LinuxSandboxOptions;
   readonly identity: Identity | undefined;
   readonly machine: Machine;
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceFolder;
 }
 
 function attached(attachment: Attachment): Required<AttachedWorkspace> {

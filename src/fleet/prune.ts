@@ -1,5 +1,5 @@
 /**
- * Removes contents that nothing names any more. Contents are shared by digest, so a run that begins now may name bytes that were saved
+ * Removes ended runs that are older than a time, with everything that belongs to them alone, and contents that nothing names any more. Contents are shared by digest, so a run that begins now may name bytes that were saved
  * long ago. Two things keep them: each save renews `saved_at` before the digest is named, and contents that were saved within the last day
  * stay; and a row is removed together with its bytes under a lock, so that a save at that moment waits and sends the bytes again.
  *
@@ -8,7 +8,10 @@
 import type { Pool, PoolClient } from 'pg';
 
 import type { ContentStore } from './content-store.ts';
-import { inTransaction } from './database.ts';
+import { inTransaction, openDatabase } from './database.ts';
+import { recordAct } from './keys.ts';
+import type { Fleet } from './open-fleet.ts';
+import { pruneEntries, type RunDatabase } from './queue.ts';
 
 export interface PrunedContents {
   readonly contents: number;
@@ -100,4 +103,86 @@ function unnamed(gone: PruneContentsOptions['gone'], client: Pick<PoolClient, 'e
       union all select named->>'digest' from skillwright.runs r, jsonb_path_query(r.result, '$.outputs[*]') named
         where r.result is not null and ${isKept}
     ) named where named.digest = c.digest)`;
+}
+
+export interface PruneOptions {
+  /** Only runs of this project (default: all). */
+  readonly project?: string | undefined;
+  readonly isDryRun: boolean;
+  /** Called after each batch with the number of runs removed so far. */
+  readonly onProgress?: (runs: number) => void;
+}
+
+interface PrunedRuns {
+  readonly runs: number;
+  /** Finished places in the queue: one for each attempt of a run, which DBOS keeps until it is told to delete them. */
+  readonly entries: number;
+}
+
+/** One query reads the names of all contents. */
+const CONTENTS_MS = 600_000;
+
+/** Workers may go on meanwhile, and an interrupted call can be repeated. With a dry run, runs and contents are counted. */
+export async function pruneFleet(
+  fleet: Fleet,
+  olderThanMs: number,
+  options: PruneOptions,
+): Promise<PrunedRuns & PrunedContents & { readonly before: Date }> {
+  const { rows } = await fleet.pool.query<{ now: Date }>('select now()');
+  const before = new Date((rows[0]?.now.getTime() ?? Date.now()) - olderThanMs);
+  const removed = await pruneRuns(fleet, before, options);
+  const patient = await openDatabase(fleet.url, { size: 2, timeoutMs: CONTENTS_MS });
+  try {
+    const { project, isDryRun } = options;
+    const gone = isDryRun ? { before, project } : undefined;
+    return { before, ...removed, ...(await pruneContents(patient, fleet.contents, { isDryRun, gone })) };
+  } finally {
+    await patient.end();
+  }
+}
+
+/** Runs of one transaction: their records are thousands of rows. */
+const RUNS_AT_ONCE = 500;
+/** A run ends after its submission, so `submitted_at` finds old runs by the index of the newest ones. */
+const OLD = `project = $1 and submitted_at < $2 and state = 'ended' and ended_at < $2`;
+
+/** Open runs and the audit are never removed. The audit gets a row for each project. */
+export async function pruneRuns(
+  { pool, queue }: RunDatabase,
+  before: Date,
+  { project, isDryRun, onProgress = () => undefined }: PruneOptions,
+): Promise<PrunedRuns> {
+  const { rows: projects } = await pool.query<{ name: string }>(
+    'select name from skillwright.projects where $1::text is null or name = $1 order by name',
+    [project ?? null],
+  );
+  let runs = 0;
+  for (const { name } of projects) {
+    if (isDryRun) {
+      const { rows } = await pool.query<{ count: number }>(
+        `select count(*)::int as count from skillwright.runs where ${OLD}`,
+        [name, before],
+      );
+      runs += rows[0]?.count ?? 0;
+      continue;
+    }
+    let removed = 0;
+    for (;;) {
+      const { rowCount } = await pool.query(
+        `delete from skillwright.runs where id in (select id from skillwright.runs where ${OLD} order by submitted_at limit ${String(RUNS_AT_ONCE)})`,
+        [name, before],
+      );
+      if (rowCount === null || rowCount === 0) break;
+      removed += rowCount;
+      onProgress(runs + removed);
+    }
+    const detail = { runs: removed, before: before.toISOString() };
+    if (removed > 0)
+      await recordAct(pool, { actor: 'fleet prune', project: name }, { act: 'runs-prune', target: name, detail });
+    runs += removed;
+  }
+  if (isDryRun || project !== undefined) return { runs, entries: 0 };
+  await pool.query('delete from skillwright.deliveries where done_at < $1', [before]);
+  await pool.query('delete from skillwright.sessions where expires_at < now()');
+  return { runs, entries: await pruneEntries(queue, before) };
 }

@@ -1,6 +1,7 @@
 /** The instructions that a project has for agents, in its AGENTS.md. */
 import { delimit, startOfText } from '#core';
-import { readFile, resolvePath } from '#project';
+import { readFile } from './read-file.ts';
+import { resolvePath } from './resolve-path.ts';
 
 const FILE = 'AGENTS.md';
 /** About 4,000 tokens. */

@@ -1,0 +1,60 @@
+import type { ActionOfKind, Observation, RelativePath } from '#core';
+import { grep } from './grep.ts';
+import { openLinkedNames } from './linked-names.ts';
+import { listDirectory } from './list-directory.ts';
+import { networkRequest, type NetworkRequestOptions } from './network/network-request.ts';
+import { readFile } from './read-file.ts';
+import type { ResolvedPath } from './resolve-path.ts';
+import { deleteFile } from './trash.ts';
+import { writeFile, type WritePreview } from './write-file.ts';
+
+/** What was decided about an action before it is performed. */
+export interface ActionRights {
+  /** Whether a search may read a file, by all of its names. Rules may name absolute paths, which only project files have. */
+  readonly maySearch: (names: readonly { readonly path: string; readonly absolute?: string }[]) => boolean;
+  readonly request: Pick<NetworkRequestOptions, 'grants' | 'decideHost'> | undefined;
+  /** What the person saw before a write. */
+  readonly preview: WritePreview | undefined;
+  /** Whether a folder must not be entered by a listing or a search. */
+  readonly isClosed: (place: { readonly absolute: string; readonly shown: string }) => boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Performs an action on project files or on the network. `path` is absent for network requests. */
+export async function performHostAction(
+  action: ActionOfKind<'host'>,
+  path: ResolvedPath | undefined,
+  rights: ActionRights,
+): Promise<Observation> {
+  const { request, preview, signal } = rights;
+  if (action.type === 'network_request' && request !== undefined) return networkRequest(action, { ...request, signal });
+  if (path === undefined) throw new TypeError(`${action.type} needs a path`);
+  const { place, root } = path;
+  const absolute = (name: string): string => `${root}/${name}`;
+  // Only folders of the project are closed; the workspace and loaded skills are open.
+  const isClosed = (folder: RelativePath): boolean =>
+    place === 'project' && rights.isClosed({ absolute: absolute(folder), shown: folder });
+  switch (action.type) {
+    case 'read_file':
+      return readFile(action, path);
+    case 'list_dir':
+      return listDirectory(action, path, { isClosed });
+    case 'grep': {
+      const linked = place === 'project' ? openLinkedNames(root) : () => [];
+      const isAllowed = (file: string): boolean => {
+        const names = [file, ...linked(absolute(file)).map((name) => name.slice(root.length + 1))];
+        return rights.maySearch(
+          names.map((name) => ({ path: name, absolute: place === 'project' ? absolute(name) : undefined })),
+        );
+      };
+      return grep(action, path, { isAllowed, isClosed, signal });
+    }
+    case 'write_file':
+      // If the file changed after the person saw it, it is not replaced.
+      return writeFile(action, path, { seen: preview });
+    case 'delete_file':
+      return deleteFile(action, path);
+    default:
+      throw new TypeError(`${action.type} is not performed on files`);
+  }
+}
