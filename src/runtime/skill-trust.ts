@@ -1,6 +1,5 @@
 import type { SkillIndex } from '#skills';
-import { projectDirectories } from './roots.ts';
-import { isForModel, typedWord, type SkillEntry, type Surroundings } from '#core';
+import { isForModel, typedWord, type SkillEntry } from '#core';
 import { isInside, realPath } from '#platform';
 import type { UntrustedVerdict } from '#policy';
 
@@ -56,9 +55,4 @@ export async function untrustedSkills(
     untrusted.set(skill.dir, { reason: message, why, command: `skillwright trust ${typedWord(folder)}` });
   }
   return untrusted;
-}
-
-/** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
-export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
-  return projectDirectories(cwd, home).at(-1);
 }

@@ -36,7 +36,7 @@ export type { InteractionView } from './interaction/interaction.ts';
 export { serveProgram } from './network/serve-port.ts';
 
 // Packages of programs.
-export type { PackageNeeds, ProgramAction } from './environments/declared-needs.ts';
+export type { PackageNeeds } from './environments/declared-needs.ts';
 export type { PreparedPackages } from './environments/layer-mounts.ts';
 export {
   openAllLayers,

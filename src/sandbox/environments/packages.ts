@@ -22,6 +22,7 @@ import {
   type RunEvent,
   type OfType,
   isProblem,
+  type ProgramAction,
 } from '#core';
 import { interpreterFolders, PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
 import { findProgram } from '../programs/machine-programs.ts';
@@ -33,13 +34,7 @@ import { resolveNode } from './build-node.ts';
 import { resolvePython } from './build-python.ts';
 import { openBuildSandbox } from './build-sandbox.ts';
 import { packagesFailed } from './build.ts';
-import {
-  declaredBy,
-  listEcosystems,
-  type DeclaringParts,
-  type PackageNeeds,
-  type ProgramAction,
-} from './declared-needs.ts';
+import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountPackages, type MountedPackages, type PreparedPackages } from './layer-mounts.ts';
 import { openLayers, type Layers, type StoredLayer } from './layers.ts';
 import { explainFailure } from './remedy.ts';

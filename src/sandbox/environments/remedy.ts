@@ -1,7 +1,6 @@
-import { scriptPath, typedWord, type StagedSkill } from '#core';
+import { scriptPath, typedWord, type StagedSkill, type ProgramAction } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import type { ProgramMachine } from '../programs/preflight.ts';
-import type { ProgramAction } from './declared-needs.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { mentionedPackages, remedyFor } from './remedies.ts';
 import { readSkillText } from './skill-text.ts';
