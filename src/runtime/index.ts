@@ -12,6 +12,7 @@ export { locateScript } from './execution/find-script.ts';
 export { writeResults } from './execution/take-outputs.ts';
 export { explainDecision, explainRules } from './explain-policy.ts';
 export type { RootServices } from './find-roots.ts';
+export { projectTop, serverSkillsFolder } from './roots.ts';
 export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';
 export { stageRequestFiles } from './request-files.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';

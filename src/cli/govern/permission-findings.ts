@@ -1,12 +1,11 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { projectTop } from '#skills';
 import { foreignReason, runIds, runsDirectory } from '#journal';
 import { isPresent, isSystemError, checkSealKey } from '#platform';
 import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
 import type { Surroundings } from '#core';
-import type { Runtime } from '#runtime';
+import { projectTop, type Runtime } from '#runtime';
 import { trustRemarks } from '../skills/show-trust.ts';
 
 export interface Finding {

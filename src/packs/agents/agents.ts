@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { readdirSync, readlinkSync } from 'node:fs';
 
-import { projectTop } from '#skills';
+import { projectTop } from '#runtime';
 import type { Surroundings } from '#core';
 import { isPresent, namesIn, isDirectory, isSystemError, realPath } from '#platform';
 import { AGENTS, SHARED_FOLDER, type Agent } from './agent-table.ts';

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { projectTop } from '#skills';
+import { projectTop } from '#runtime';
 import { compareText, type Surroundings } from '#core';
 import { isDirectory, isPresent, realPath } from '#platform';
 import { readLock, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
