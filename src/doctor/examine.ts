@@ -27,6 +27,7 @@ export async function examineInstallation(
   const executors = isProbing ? await examineExecutors(runtime) : [];
   const findings = [
     ...runtimeFindings(runtime),
+    programFinding('git', 'installing from git repositories', surroundings),
     ...interpreterFindings(executors),
     ...agentFindings(surroundings),
     ...(await serverFindings(runtime, isProbing)),
@@ -78,7 +79,6 @@ function runtimeFindings(runtime: Runtime): readonly Finding[] {
               .map(({ source, name }) => `${source}/${name}`)
               .join(', ')}`,
     },
-    programFinding('git', 'installing from git repositories'),
   ];
 }
 
@@ -170,8 +170,8 @@ function cacheFinding({ cacheDir, index }: Runtime): Finding {
 const VERSION_MS = 10_000;
 
 /** Whether a program that skillwright itself uses is installed and starts. A missing one matters only to the commands that need it. */
-function programFinding(program: string, purpose: string): Finding {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+function programFinding(program: string, purpose: string, { env }: Surroundings): Finding {
+  const folders = (env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
   const found = findProgram(program, folders);
   if (found === undefined) return { name: program, status: 'ok', detail: `not found; ${purpose} needs it` };
   const { status, error, stderr } = spawnSync(found, ['--version'], { encoding: 'utf8', timeout: VERSION_MS });
