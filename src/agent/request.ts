@@ -12,7 +12,7 @@ import {
   type Exchange,
 } from './conversation.ts';
 import type { Budget, Model, ModelRequest, ModelTool } from '#core';
-import type { MeasureText, Session } from '#runtime';
+import type { Run, Session } from '#runtime';
 import type { KeptOutputs } from './outputs.ts';
 
 export interface RequestParts {
@@ -51,7 +51,7 @@ interface Fixed<Part> {
 }
 
 /** `project` are the instructions of the project, if there are any. */
-export function openMeasure(measureText: MeasureText, project: string | undefined): Measure {
+export function openMeasure(measureText: Run['measureText'], project: string | undefined): Measure {
   const fixed = <Part>(part: Part, text: string): Fixed<Part> => {
     const { tokens, digest } = measureText(text);
     return { part, tokens, digest };

@@ -31,7 +31,15 @@ export { isNeverSearched } from './not-searched.ts';
 
 // Actions, what they yield, and members of such unions by their `type`.
 export type { OfType } from './of-type.ts';
-export { ACTION_KINDS, listHostInputs, isOfKind, type Action, type ActionOfKind } from './action.ts';
+export {
+  ACTION_KINDS,
+  isOfKind,
+  listHostInputs,
+  startsProgram,
+  type Action,
+  type ActionOfKind,
+  type ProgramAction,
+} from './action.ts';
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
 export {
   DEFAULT_OUTPUT_LIMITS,

@@ -24,8 +24,7 @@ import {
   type ToolServers,
 } from '#core';
 import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
-import type { Runtime } from '#runtime';
-import { serverSkillsFolder } from '#skills';
+import { serverSkillsFolder, type Runtime } from '#runtime';
 import { toErrorMessage } from './program-transport.ts';
 import {
   connectServer,

@@ -7,6 +7,7 @@ import {
   type Action,
   type ApprovalRequest,
   type Decision,
+  startsProgram,
   type TextDiff,
 } from '#core';
 import { sha256 } from '#platform';
@@ -184,7 +185,7 @@ function givenLines(action: Action, show: Show): readonly string[] {
       Object.entries(action.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       show,
     );
-  if (action.type !== 'run_script' && action.type !== 'run_command' && action.type !== 'start_command') return [];
+  if (!startsProgram(action)) return [];
   const { env = {}, stdin, inputs = [] } = action;
   const { cwd, editorText } = { cwd: undefined, editorText: undefined, ...action };
   return [

@@ -1,5 +1,5 @@
-import { projectDirectories, type SkillIndex } from '#skills';
-import { isForModel, printable, typedWord, type SkillEntry, type Surroundings } from '#core';
+import type { SkillIndex } from '#skills';
+import { isForModel, printable, typedWord, type SkillEntry } from '#core';
 import { isInside, realPath } from '#platform';
 import type { UntrustedVerdict } from '#policy';
 
@@ -55,11 +55,6 @@ export async function untrustedSkills(
     untrusted.set(skill.dir, { reason: message, why, command: `skillwright trust ${typedWord(folder)}` });
   }
   return untrusted;
-}
-
-/** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
-export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
-  return projectDirectories(cwd, home).at(-1);
 }
 
 /** One line for each command that would trust skills that are hidden from models; usually there is one. */

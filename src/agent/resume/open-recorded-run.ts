@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { isSkillError, lastAnswer, quoted, type Action, type AgentStart, type JournalLine, type RunInfo } from '#core';
 import { isRunId, readRun, recordProblem } from '#journal';
-import { recordedRun, skillProblems, type Runtime } from '#runtime';
+import { skillProblems, type Runtime } from '#runtime';
 import type { AgentOptions } from '../agent-options.ts';
 import { NOTHING_USED, countUsage } from '../count-budget.ts';
 import type { ChildResult } from '../subagent.ts';
@@ -63,7 +63,7 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
     ? { problems: [], repeats: [] }
     : checkResume({ folder, settled: settledCalls(past), again });
   if (problems.length > 0) return { type: 'impossible', problems };
-  const changed = await skillProblems(recordedRun(lines).skills, runtime, signal);
+  const changed = await skillProblems(lines, runtime, signal);
   return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past, repeats };
 }
 

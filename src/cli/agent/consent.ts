@@ -2,7 +2,7 @@
 import { countText, isSkillError, printable, serverOfSource, shownText, type SkillEntry } from '#core';
 import { lineJson } from '../json.ts';
 import { openTrust } from '#policy';
-import { projectTop, reviewEntries, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
+import { projectTop, reviewSkills, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
 import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines } from '../govern/trust-question.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -44,7 +44,7 @@ export async function askForTrust(
     return served.length === 0 ? [] : askForTrust(invocation, runtime, served);
   }
   const streams = askStreams(process);
-  const reviewed = isTerminal(streams) ? await reviewEntries(untrusted, signal) : [];
+  const reviewed = isTerminal(streams) ? await reviewSkills(untrusted, signal) : [];
   const trustable = reviewed.filter(({ digest }) => digest !== undefined);
   const answer = trustable.length === 0 ? 'no' : await ask(invocation, reviewed, distrusted);
   signal.throwIfAborted();

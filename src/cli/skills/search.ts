@@ -5,16 +5,8 @@ import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import {
-  readQueries,
-  scoreQueries,
-  trustRemarks,
-  type Query,
-  type Runtime,
-  type SearchOptions,
-  type SearchResult,
-  type Distrust,
-} from '#runtime';
+import { trustRemarks, type Distrust, type Runtime, type SearchResult } from '#runtime';
+import { readQueries, scoreQueries, type Query } from './queries.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
@@ -80,7 +72,7 @@ export const command = defineCommand({
 
 type SearchInvocation = Invocation<typeof flags>;
 
-function searchOptions({ flags: given, signal }: SearchInvocation): SearchOptions {
+function searchOptions({ flags: given, signal }: SearchInvocation): Parameters<Runtime['searchSkills']>[2] {
   return { deep: given.deep === true, signal, source: given.source };
 }
 

@@ -11,6 +11,7 @@ import { renderPortability } from '../subjects/portability-text.ts';
 import { raiseUsage } from './raise-usage.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
+const MOST_REPORTS = 20;
 const REPORT_FILE = 'report.json';
 /** Several subjects have a report each, in folders of their own, and this file over them. */
 const MATRIX_FILE = 'portability.json';
@@ -82,9 +83,9 @@ export function reportIn(folder: string): EvalReport | undefined {
   }, undefined);
 }
 
-export function storedReports(cwd: string, most = 20): readonly EvalReport[] {
+export function storedReports(cwd: string): readonly EvalReport[] {
   return evaluationNames(cwd)
-    .slice(-most)
+    .slice(-MOST_REPORTS)
     .flatMap((name) => reportIn(path.join(evaluationsFolder(cwd), name)) ?? []);
 }
 

@@ -18,18 +18,11 @@ import {
   type StagedSkill,
   type Action,
   type OfType,
+  type ProgramAction,
 } from '#core';
 import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
-import {
-  areaForSecrets,
-  mountFolders,
-  programCommand,
-  serveProgram,
-  stageInputs,
-  writableSkill,
-  type ProgramAction,
-} from '#sandbox';
+import { areaForSecrets, mountFolders, programCommand, serveProgram, stageInputs, writableSkill } from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
 import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
 import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';

@@ -2,11 +2,10 @@ import {
   ECOSYSTEMS,
   scriptPath,
   toRelativePath,
-  type Action,
-  type OfType,
   type RequestedPackage,
   type SkillEntry,
   type StagedSkill,
+  type ProgramAction,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { findMissing, type ProgramMachine } from '../programs/preflight.ts';
@@ -14,9 +13,6 @@ import { declaredPackages } from './declared-packages.ts';
 import { importedModules } from './import-scan.ts';
 
 type Ecosystem = RequestedPackage['ecosystem'];
-
-/** The actions that start a program. */
-export type ProgramAction = OfType<Action, 'run_script' | 'run_command' | 'start_command'>;
 
 export interface DeclaringParts extends ProgramMachine {
   readonly stage: (skill: SkillEntry) => Promise<StagedSkill>;
