@@ -15,8 +15,7 @@ import {
   type ResolvedPackages,
 } from './build.ts';
 import type { BuildOutcome } from './build-sandbox.ts';
-import { copyCertificates } from './certificates.ts';
-import { hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
+import { copyCertificates, hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
 import { readSkillText } from './skill-text.ts';
 
 /** Where programs see the packages: above all skills and the working folder, so that `import` and `require` both find them. */

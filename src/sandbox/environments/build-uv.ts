@@ -15,7 +15,7 @@ import {
   type PackageLayer,
 } from '#core';
 import { PROGRAM_FOLDERS, sha256, tryRealPath } from '#platform';
-import { findProgram } from '../programs/machine-programs.ts';
+import { findProgram } from '../programs/preflight.ts';
 import {
   MOVE_SCRIPTS,
   connectionFailure,

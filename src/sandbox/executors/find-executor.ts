@@ -13,15 +13,13 @@ import {
   type ExecutorExamination,
 } from '../probe/detect.ts';
 import { isRoot } from '../workspace/layout.ts';
-import { bubblewrapExecutor } from './bubblewrap/executor.ts';
-import { bubblewrapFingerprint } from './bubblewrap/fingerprint.ts';
+import { bubblewrapExecutor, bubblewrapFingerprint } from './bubblewrap/executor.ts';
 import type { ContainerOptions } from './container/engine.ts';
 import { containerExecutor } from './container/executor.ts';
 import { landlockExecutor, landlockFingerprint } from './landlock/executor.ts';
 import { localExecutor } from './local.ts';
 import { macosExecutor } from './macos/macos.ts';
-import { namespacesExecutor } from './namespaces/executor.ts';
-import { namespacesFingerprint } from './namespaces/fingerprint.ts';
+import { namespacesExecutor, namespacesFingerprint } from './namespaces/executor.ts';
 
 export interface ExecutorSettings {
   readonly container?: ContainerOptions;

@@ -1,7 +1,8 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
-import { printable, quoted, SkillError, type Identity, type AttachedWorkspace } from '#core';
+import { printable, quoted, type SkillError, type Identity, type AttachedWorkspace } from '#core';
 import { GRACE_MS, withinTime, type Child, type ChildExit } from '#platform';
+import { executorFailed } from '../failures.ts';
 import { engineFailure, type EngineClient } from './client.ts';
 import { takeExecOutput, type ExecOutput } from './exec-output.ts';
 import { field, numberField, textField } from './json-answer.ts';
@@ -166,10 +167,7 @@ async function drain(output: ExecOutput): Promise<void> {
 }
 
 function startFailure(command: string, message: string): SkillError<'executor/failed'> {
-  return new SkillError({
-    code: 'executor/failed',
-    message: `${quoted(command)} cannot be started: ${printable(message)}`,
-    hint: 'check that the program exists in the image and is executable',
-    data: { executor: 'container', cause: printable(message) },
-  });
+  const cause = printable(message);
+  const hint = 'check that the program exists in the image and is executable';
+  return executorFailed('container', `${quoted(command)} cannot be started: ${cause}`, { hint, cause });
 }
