@@ -124,7 +124,7 @@ export {
   type ModelTool,
   type ModelToolCall,
 } from './model.ts';
-export { estimateTokens, tokenWeight } from './tokens.ts';
+export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config, ARCHIVE_LIMITS } from './config/config.ts';

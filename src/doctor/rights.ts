@@ -5,8 +5,7 @@ import { foreignReason, runIds, runsDirectory } from '#journal';
 import { isPresent, isSystemError, checkSealKey } from '#platform';
 import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
 import type { Surroundings } from '#core';
-import { projectTop, type Runtime } from '#runtime';
-import { trustRemarks } from '../skills/show-trust.ts';
+import { projectTop, trustRemarks, type Runtime } from '#runtime';
 
 export interface Finding {
   readonly name: string;
