@@ -4,12 +4,12 @@ import path from 'node:path';
 
 import pg, { type Pool, type PoolClient } from 'pg';
 
-import { listQuestions } from '../src/fleet/approval-table.ts';
-import { newestActs } from '../src/fleet/audit.ts';
-import { openQueue, type SubmittingQueue } from '../src/fleet/dbos-queue.ts';
-import { fleetState } from '../src/fleet/fleet-state.ts';
+import { openFleetApprovals } from '../src/fleet/approval-table.ts';
+import { newestActs } from '../src/fleet/keys.ts';
+import { openQueue, type Queue } from '../src/fleet/queue.ts';
+import { fleetState } from '../src/fleet/metrics.ts';
 import { metricsText } from '../src/fleet/metrics.ts';
-import { pruneFleet } from '../src/fleet/prune-fleet.ts';
+import { pruneRuns } from '../src/fleet/prune.ts';
 import { storedLines, storedRecords } from '../src/fleet/run-store.ts';
 import { takeOverRuns } from '../src/fleet/hand-over.ts';
 import { reconcile } from '../src/fleet/reconcile.ts';
@@ -49,7 +49,7 @@ export async function benchFleetGrowth({ project }: { readonly project: string }
       for (const { name, value, unit } of rows) console.log(`    ${name.padEnd(60)} ${value.toFixed(1)} ${unit}`);
       all.push(rows);
     }
-    await queue.close();
+    await queue.destroy();
     const [few = [], many = []] = all;
     return many.map((row, i) => ({
       ...row,
@@ -148,7 +148,7 @@ async function fillChunk(client: PoolClient, first: number, last: number): Promi
   );
 }
 
-async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue): Promise<readonly BenchRow[]> {
+async function measure(fleet: FleetProcesses, pool: Pool, queue: Queue): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = [];
   const time = async (name: string, act: (i: number) => Promise<unknown>, times = TIMES): Promise<void> => {
     const took: number[] = [];
@@ -172,23 +172,24 @@ async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue
   await time('console: page 20', () => listRows(pool, PROJECT, { ...page, offset: 1_000 }));
   await time('submission, with the quota', (i) =>
     submitRun(
-      pool,
-      queue,
+      { pool, queue },
       { id: `s${String(i)}-${String(performance.now())}`, request: 'hello', skillSet: 'none' },
       { actor: 'k', project: 'p2' },
     ),
   );
   await time('claim', (i) => claimRun(pool, { run: queued[i] ?? '', attempt: 1, worker: 'gone' }));
   await time('runs of lost workers, asked twice a second by each worker', () =>
-    takeOverRuns(pool, queue, 'bench', 1_000_000),
+    takeOverRuns({ pool, queue }, 'bench', 1_000_000),
   );
   await time('a pass of the reconciler', async () => {
     await pool.query(`update skillwright.reconciler set passed_at = '-infinity'`);
-    await reconcile(pool, queue, 'bench');
+    await reconcile({ pool, queue }, 'bench');
   });
   await time('fleet status', () => fleetState(pool));
   await time('/metrics', () => metricsText(pool, PROJECT));
-  await time('questions that wait', () => listQuestions(pool, PROJECT));
+  await time('questions that wait', () =>
+    openFleetApprovals({ pool, queue }, { actor: 'bench', project: PROJECT }).list(),
+  );
   await time('newest 50 acts of the audit', () => newestActs(pool, PROJECT));
   await time('the record of a run', async () => {
     let lines = 0;
@@ -202,7 +203,7 @@ async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue
   await time('view of events: refusals of all runs', () => pool.query(events('')), 1);
   await pool.query(`update skillwright.runs set state = 'queued', worker = null where worker = 'gone'`);
   rows.push(await drain(fleet));
-  await time('prune 1,000 runs', () => pruneFleet(pool, queue, { before: oldest(1_000) }), 1);
+  await time('prune 1,000 runs', () => pruneRuns({ pool, queue }, oldest(1_000), { isDryRun: false }), 1);
   return rows;
 
   /** The time before which the given number of runs were submitted. */

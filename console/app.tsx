@@ -4,8 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import type { ServerStatus } from '#server/api';
 import { NewsContext, useServerNews } from './changes.ts';
-import { useGet, useStored } from './hooks.ts';
-import { firstLanguage, t } from './language.ts';
+import { useGet } from './hooks.ts';
+import { t } from './language.ts';
 import { ApprovalsPage } from './pages/approvals.tsx';
 import { AskPage } from './pages/ask.tsx';
 import { CatalogPage } from './pages/catalog.tsx';
@@ -16,7 +16,7 @@ import { PolicyPage } from './pages/policy.tsx';
 import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
 import { SkillsPage } from './pages/skills.tsx';
-import { Settings } from './parts/settings.tsx';
+import { useSettings } from './parts/settings.tsx';
 import { RightsContext, type Right } from './rights.ts';
 import { link, useRoute, type PageRoute } from './route.ts';
 import { line } from './text.ts';
@@ -54,13 +54,10 @@ function reasonAgainst(page: string, status: ServerStatus | undefined): string |
 }
 
 export function App(): JSX.Element {
-  const [theme, setTheme] = useStored('theme', 'auto');
-  const [language, setLanguage] = useStored('language', firstLanguage());
-  document.documentElement.dataset['theme'] = theme;
-  document.documentElement.lang = language === 'zh' ? 'zh' : 'en';
+  const [language, settings] = useSettings();
   const news = useServerNews();
   const route = useRoute();
-  const status = useGet<ServerStatus>('/status', {}, news.connection);
+  const status = useGet('/status', {}, news.connection);
   const main = useRef<HTMLElement>(null);
   const [page = 'skills'] = route.segments;
   const known = PAGES.find(([id]) => id === page) ?? PAGES[0];
@@ -93,7 +90,7 @@ export function App(): JSX.Element {
         <span class="project faint" title={status.data?.project}>
           {line(status.data?.project ?? '')}
         </span>
-        <Settings theme={theme} setTheme={setTheme} language={language} setLanguage={setLanguage} />
+        {settings}
       </header>
       <div class="frame">
         <nav class="pages" aria-label={t('Pages')}>

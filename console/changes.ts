@@ -24,10 +24,6 @@ export interface ServerNews {
 const NOTHING: ServerNews = { isConnected: true, changes: undefined, connection: 0 };
 export const NewsContext = createContext<ServerNews>(NOTHING);
 
-export function useNews(): ServerNews {
-  return useContext(NewsContext);
-}
-
 export function useServerNews(): ServerNews {
   const [news, setNews] = useState<ServerNews>(NOTHING);
   useEffect(() => {
@@ -65,9 +61,11 @@ export function useServerNews(): ServerNews {
   return news;
 }
 
-/** A value of the news once it differs from the first one; before that it is empty, so that nothing is read twice. */
-export function useChange(value: string | undefined): string {
+/** The version of what a page reads: another value after a reconnection, and once a part of the news differs from the first one. */
+export function useVersion(...parts: readonly (keyof Changes)[]): string {
+  const { changes, connection } = useContext(NewsContext);
+  const value = changes === undefined ? undefined : parts.map((part) => String(changes[part])).join(' ');
   const first = useRef(value);
   first.current ??= value;
-  return value === undefined || value === first.current ? '' : value;
+  return `${value === undefined || value === first.current ? '' : value} ${String(connection)}`;
 }

@@ -1,5 +1,7 @@
 /** Calls of the API. Answers come from the server of this page, so they are not validated again. */
-import { isSkillError, raise } from '#core';
+import { isSkillError, problemError } from '#core';
+import type { Answers, Posts } from '#server/api';
+import type { PageData } from './report/data.ts';
 
 /** Why a call failed; `status` is 0 if there was no answer. */
 export interface ApiError {
@@ -8,29 +10,43 @@ export interface ApiError {
   readonly hint?: string;
 }
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
+/** What `GET` answers, by path. Reports of evaluations are above the server, so their type is only known here. */
+export interface Gets extends Answers {
+  readonly '/evaluations/{id}': PageData;
+}
 
-/** The address of a route below /api/v1. Segments of the path are encoded by the caller. */
-export function address(path: string, query: Query = {}): string {
-  const words = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [`${name}=${encodeURIComponent(value)}`],
+export type Values = Readonly<Record<string, string | number | undefined>>;
+
+/** The address of a route below /api/v1. Values fill `{name}` in the path; the others are the query. */
+export function address(path: string, values: Values = {}): string {
+  const names = new Set<string>();
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    names.add(name);
+    return encodeURIComponent(values[name] ?? '');
+  });
+  const words = Object.entries(values).flatMap(([name, value]) =>
+    names.has(name) || value === undefined || value === '' ? [] : [`${name}=${encodeURIComponent(value)}`],
   );
-  return `/api/v1${path}${words.length === 0 ? '' : `?${words.join('&')}`}`;
+  return `/api/v1${filled}${words.length === 0 ? '' : `?${words.join('&')}`}`;
 }
 
-export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
-  return call<T>(address(path, query), signal === undefined ? {} : { signal });
+export function get<Path extends keyof Gets>(path: Path, values?: Values, signal?: AbortSignal): Promise<Gets[Path]> {
+  return call(address(path, values), { signal });
 }
 
-export function post<T>(path: string, body?: unknown, query?: Query): Promise<T> {
-  return call<T>(address(path, query), {
+export function post<Path extends keyof Posts>(
+  path: Path,
+  values: Values,
+  body: Posts[Path]['body'],
+): Promise<Posts[Path]['answer']> {
+  return call(address(path, values), {
     method: 'POST',
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
 }
 
-export function remove<T>(path: string): Promise<T> {
-  return call<T>(address(path), { method: 'DELETE' });
+export function remove(path: string, values: Values): Promise<unknown> {
+  return call(address(path, values), { method: 'DELETE' });
 }
 
 export function upload(file: File): Promise<{ readonly id: string }> {
@@ -47,7 +63,11 @@ async function call<T>(target: string, init: RequestInit): Promise<T> {
     response = await fetch(target, init);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    raise({ code: 'http/0', message: 'the server does not answer', hint: 'start it again: skillwright ui' });
+    throw problemError({
+      code: 'http/0',
+      message: 'the server does not answer',
+      hint: 'start it again: skillwright ui',
+    });
   }
   const text = await response.text();
   if (response.ok) {
@@ -56,7 +76,7 @@ async function call<T>(target: string, init: RequestInit): Promise<T> {
   }
   const { error, hint } = parseError(text);
   const status = String(response.status);
-  raise({ code: `http/${status}`, message: error ?? `status ${status}`, hint: hint ?? '' });
+  throw problemError({ code: `http/${status}`, message: error ?? `status ${status}`, hint: hint ?? '' });
 }
 
 function parseError(text: string): { readonly error?: string; readonly hint?: string } {

@@ -1,43 +1,43 @@
 /** Data of the server in components. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { address, apiError, get, type ApiError, type Query } from './client.ts';
+import { address, apiError, get, type ApiError, type Gets, type Values } from './client.ts';
 
-export interface Fetched<T> {
+interface Fetched<T> {
   readonly data: T | undefined;
   readonly error: ApiError | undefined;
-  readonly isLoading: boolean;
   readonly reload: () => void;
 }
 
-/** Reads a route, and again when the path, the query or `version` changes. Earlier data stays until new data arrives. */
-export function useGet<T>(path: string | undefined, query: Query = {}, version: unknown = 0): Fetched<T> {
-  const [state, setState] = useState<{ readonly key: string; readonly data?: T; readonly error?: ApiError }>({
-    key: '',
-  });
+/** Reads a route, and again when the path, its values or `version` changes. Earlier data stays until new data arrives. */
+export function useGet<Path extends keyof Gets>(
+  path: Path | undefined,
+  values: Values = {},
+  version: unknown = 0,
+): Fetched<Gets[Path]> {
+  const [state, setState] = useState<{ key: string; data?: Gets[Path]; error?: ApiError }>({ key: '' });
   const [count, setCount] = useState(0);
-  const [isLoading, setLoading] = useState(path !== undefined);
-  const key = path === undefined ? '' : address(path, query);
+  const key = path === undefined ? '' : address(path, values);
   useEffect(() => {
     if (path === undefined) return undefined;
     const gone = new AbortController();
-    setLoading(true);
-    get<T>(path, query, gone.signal).then(
-      (data) => {
-        setState({ key, data });
-        setLoading(false);
-      },
+    get(path, values, gone.signal).then(
+      (data) => setState({ key, data }),
       (error: unknown) => {
-        if (gone.signal.aborted) return;
-        setState({ key, error: apiError(error) });
-        setLoading(false);
+        if (!gone.signal.aborted) setState({ key, error: apiError(error) });
       },
     );
     return () => gone.abort();
   }, [key, count, version]);
   const reload = useCallback(() => setCount((now) => now + 1), []);
   const isSamePath = state.key.split('?')[0] === key.split('?')[0];
-  return { data: isSamePath ? state.data : undefined, error: state.error, isLoading, reload };
+  return { data: isSamePath ? state.data : undefined, error: state.error, reload };
+}
+
+/** A failure that the page shows, and how it is reported; without a cause it is cleared. */
+export function useFailure(): readonly [ApiError | undefined, (cause?: unknown) => void] {
+  const [failure, setFailure] = useState<ApiError>();
+  return [failure, (cause) => setFailure(cause === undefined ? undefined : apiError(cause))];
 }
 
 export interface Chunks<T> {
@@ -53,22 +53,21 @@ const CHUNK = 100;
 /** Chunks that are kept; the memory of a list does not grow with its length. */
 const MAX_CHUNKS = 30;
 
-export interface ChunkOf<T> {
-  readonly items: readonly T[];
-  readonly total: number;
-}
-
 /** A long list of the server, read in pieces. `key` names the list; another key starts again. `known`: its length so far, if it grows. */
 export function useChunks<T>(
   key: string,
-  load: (offset: number, limit: number, signal: AbortSignal) => Promise<ChunkOf<T>>,
+  load: (
+    offset: number,
+    limit: number,
+    signal: AbortSignal,
+  ) => Promise<{ readonly items: readonly T[]; readonly total: number }>,
   known = 0,
 ): Chunks<T> {
-  const store = useRef({ key: '', chunks: new Map<number, readonly T[]>(), loading: new Set<number>() });
-  const [total, setTotal] = useState(0);
-  const [loaded, setLoaded] = useState('');
-  const [error, setError] = useState<ApiError>();
-  const [, redraw] = useState(0);
+  const store = useRef({ chunks: new Map<number, readonly T[]>(), loading: new Set<number>() });
+  const [state, setState] = useState<{ total: number; error?: ApiError; isLoaded: boolean }>({
+    total: 0,
+    isLoaded: false,
+  });
   const stopping = useRef<AbortController>(undefined);
   const count = useRef(known);
   count.current = known;
@@ -89,16 +88,11 @@ export function useChunks<T>(
             if (current.chunks.size <= MAX_CHUNKS) break;
             if (oldest !== chunk) current.chunks.delete(oldest);
           }
-          setTotal(found.total);
-          setLoaded(key);
-          setError(undefined);
-          redraw((now) => now + 1);
+          setState({ total: found.total, isLoaded: true });
         },
         (problem: unknown) => {
           current.loading.delete(chunk);
-          if (signal.aborted) return;
-          setError(apiError(problem));
-          setLoaded(key);
+          if (!signal.aborted) setState(({ total }) => ({ total, error: apiError(problem), isLoaded: true }));
         },
       );
     },
@@ -107,7 +101,7 @@ export function useChunks<T>(
   useEffect(() => {
     const controller = new AbortController();
     stopping.current = controller;
-    store.current = { key, chunks: new Map(), loading: new Set() };
+    store.current = { chunks: new Map(), loading: new Set() };
     read(0);
     return () => controller.abort();
   }, [key]);
@@ -118,16 +112,17 @@ export function useChunks<T>(
     [read],
   );
   const item = (index: number): T | undefined => store.current.chunks.get(Math.floor(index / CHUNK))?.[index % CHUNK];
-  return { total: Math.max(total, known), item, want, error, isLoaded: loaded !== '' };
+  return { ...state, error: state.error, total: Math.max(state.total, known), item, want };
 }
 
-/** A value of this browser, such as the theme. */
+/** A value of this browser, such as the theme. A report in a sandboxed frame has no storage and keeps nothing. */
 export function useStored(name: string, initial: string): readonly [string, (value: string) => void] {
-  const [value, setValue] = useState(() => storedValue(name) ?? initial);
+  const key = `skillwright.${name}`;
+  const [value, setValue] = useState(() => storage()?.getItem(key) ?? initial);
   return [
     value,
     (next) => {
-      storeValue(name, next);
+      storage()?.setItem(key, next);
       setValue(next);
     },
   ];
@@ -142,16 +137,6 @@ export function useMedia(query: string): boolean {
     return () => list.removeEventListener('change', change);
   }, [query]);
   return isTrue;
-}
-
-/** Values of this browser. A report in a sandboxed frame has no storage and keeps nothing. */
-
-function storedValue(name: string): string | undefined {
-  return storage()?.getItem(`skillwright.${name}`) ?? undefined;
-}
-
-function storeValue(name: string, value: string): void {
-  storage()?.setItem(`skillwright.${name}`, value);
 }
 
 function storage(): Storage | undefined {

@@ -62,51 +62,33 @@ export type LiveMessage =
 
 /** Adds messages to the state of a run. */
 export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): LiveRun {
-  let { last, attempt, plan, answer, delta, output, elapsedMs, tokens, isOver, stepsLeftOut } = run;
-  const steps = [...run.steps];
+  let next = { ...run, steps: [...run.steps] };
   for (const message of messages) {
-    if (message.type === 'delta') delta += message.text;
-    else if (message.type === 'withdraw') delta = '';
-    else if (message.type === 'output') output = (output + message.text).slice(-MAX_OUTPUT);
-    else if (message.type === 'end') isOver = true;
+    if (message.type === 'delta') next.delta += message.text;
+    else if (message.type === 'withdraw') next.delta = '';
+    else if (message.type === 'output') next.output = (next.output + message.text).slice(-MAX_OUTPUT);
+    else if (message.type === 'end') next.isOver = true;
     else {
       const { row } = message;
       // Another worker continues the run in a record of its own, which repeats this one.
-      if (row.attempt !== attempt) {
-        ({ last, plan, answer, delta, output, elapsedMs, tokens, stepsLeftOut } = EMPTY_RUN);
-        ({ attempt } = row);
-        steps.length = 0;
-      }
+      if (row.attempt !== next.attempt) next = { ...EMPTY_RUN, attempt: row.attempt, isOver: next.isOver, steps: [] };
       // A stream that reconnects may repeat a line.
-      if (row.seq <= last) continue;
-      last = row.seq;
-      elapsedMs = Math.max(elapsedMs, row.at);
-      plan = row.plan ?? plan;
-      tokens += row.tokens ?? 0;
-      if (row.answer !== undefined) ({ answer } = row);
-      if (row.type === 'model-answer') delta = '';
-      if (row.type === 'observation') output = '';
-      const known = row.call === undefined ? -1 : steps.findLastIndex((step) => step.row.call === row.call);
-      const step = steps[known];
-      if (step !== undefined) steps[known] = { ...step, more: [...step.more, row] };
-      else if (!MINOR.has(row.type)) steps.push({ key: row.seq, row, more: [] });
+      if (row.seq <= next.last) continue;
+      next.last = row.seq;
+      next.elapsedMs = Math.max(next.elapsedMs, row.at);
+      next.plan = row.plan ?? next.plan;
+      next.tokens += row.tokens ?? 0;
+      next.answer = row.answer ?? next.answer;
+      if (row.type === 'model-answer') next.delta = '';
+      if (row.type === 'observation') next.output = '';
+      const known = row.call === undefined ? -1 : next.steps.findLastIndex((step) => step.row.call === row.call);
+      const step = next.steps[known];
+      if (step !== undefined) next.steps[known] = { ...step, more: [...step.more, row] };
+      else if (!MINOR.has(row.type)) next.steps.push({ key: row.seq, row, more: [] });
     }
   }
-  const over = Math.max(0, steps.length - MAX_STEPS);
-  stepsLeftOut += over;
-  return {
-    last,
-    attempt,
-    steps: steps.slice(over),
-    stepsLeftOut,
-    plan,
-    answer,
-    delta,
-    output,
-    elapsedMs,
-    tokens,
-    isOver,
-  };
+  const over = Math.max(0, next.steps.length - MAX_STEPS);
+  return { ...next, steps: next.steps.slice(over), stepsLeftOut: next.stepsLeftOut + over };
 }
 
 /** The id that the server gave to the last row. */

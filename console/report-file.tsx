@@ -2,27 +2,17 @@
 import { render, type JSX } from 'preact';
 
 import type { PageData } from './report/data.ts';
-import { useStored } from './hooks.ts';
-import { firstLanguage } from './language.ts';
-import { Settings } from './parts/settings.tsx';
+import { useSettings } from './parts/settings.tsx';
 import { ReportView } from './report/report-view.tsx';
 import { link, useRoute } from './route.ts';
 
 function ReportFile({ data }: { readonly data: PageData }): JSX.Element {
-  const [theme, setTheme] = useStored('theme', 'auto');
-  const [language, setLanguage] = useStored('language', firstLanguage());
+  const [language, settings] = useSettings();
   const { segments } = useRoute();
-  document.documentElement.dataset['theme'] = theme;
-  document.documentElement.lang = language === 'zh' ? 'zh' : 'en';
   return (
     <main id="content" tabIndex={-1} class="report-file">
       <div class="page full" key={language}>
-        <ReportView
-          data={data}
-          segments={segments}
-          link={link}
-          actions={<Settings theme={theme} setTheme={setTheme} language={language} setLanguage={setLanguage} />}
-        />
+        <ReportView data={data} segments={segments} link={link} actions={settings} />
       </div>
     </main>
   );

@@ -4,7 +4,7 @@ import { address } from './client.ts';
 import { EMPTY_RUN, lastId, withMessages, type LiveMessage, type LiveRun } from './live-run.ts';
 
 /** Follows a run. Messages are shown together, at most once per frame. */
-export function useLiveRun(id: string, connection: number): LiveRun {
+export function useLiveRun(id: string, connection: string): LiveRun {
   const [run, setRun] = useState(EMPTY_RUN);
   const last = useRef('0');
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useLiveRun(id: string, connection: number): LiveRun {
       waiting.push(message);
       timer ??= setTimeout(flush, 16);
     };
-    const source = new EventSource(address(`/runs/${id}/live`, { after: last.current }));
+    const source = new EventSource(address('/runs/{id}/live', { id, after: last.current }));
     const on = (name: string, read: (data: string) => LiveMessage): void =>
       source.addEventListener(name, ({ data }: MessageEvent<string>) => take(read(data)));
     on('row', (data) => ({ type: 'row', row: JSON.parse(data) }));

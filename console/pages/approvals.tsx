@@ -1,28 +1,23 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 
-import type { Approvals } from '#server/api';
-import { useChange, useNews } from '../changes.ts';
-import { apiError, remove, type ApiError } from '../client.ts';
-import { useGet } from '../hooks.ts';
+import { useVersion } from '../changes.ts';
+import { remove } from '../client.ts';
+import { useFailure, useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
 import { ActionButton, Empty, Problem, Section, State, Waiting } from '../parts/parts.tsx';
 import { date, line, short } from '../text.ts';
 
 export function ApprovalsPage(): JSX.Element {
-  const { changes, connection } = useNews();
-  const news = changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`;
-  const version = `${useChange(news)} ${String(connection)}`;
-  const { data, error, reload } = useGet<Approvals>('/approvals', {}, version);
-  const [problem, setProblem] = useState<ApiError>();
+  const { data, error, reload } = useGet('/approvals', {}, useVersion('questions', 'answered'));
+  const [problem, fail] = useFailure();
   if (data === undefined) return <Waiting error={error} />;
   const revoke = async (id: string): Promise<void> => {
-    await remove(`/approvals/stored/${encodeURIComponent(id)}`);
+    await remove('/approvals/stored/{id}', { id });
     reload();
   };
-  const answered = (failure?: ApiError): void => {
-    setProblem(failure);
+  const answered = (cause?: unknown): void => {
+    fail(cause);
     reload();
   };
   const waiting = data.pending.filter(({ isAnswered }) => !isAnswered).length;
@@ -57,7 +52,7 @@ export function ApprovalsPage(): JSX.Element {
                 <span>{line(tool)}</span>
                 <code>{short(digest)}</code>
                 <span class="faint">{date(at)}</span>
-                <ActionButton kind="small" act={() => revoke(id)} onError={(cause) => setProblem(apiError(cause))}>
+                <ActionButton kind="small" act={() => revoke(id)} onError={fail}>
                   {t('Revoke')}
                 </ActionButton>
               </li>

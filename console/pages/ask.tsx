@@ -2,10 +2,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ServerStatus, StartRequest } from '#server/api';
-import { apiError, post, remove, upload, type ApiError } from '../client.ts';
-import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
+import type { ServerStatus } from '#server/api';
+import { post, remove, upload } from '../client.ts';
+import { useFailure } from '../hooks.ts';
 import { t } from '../language.ts';
+import { BudgetFields, ModelField, TextField, typedLimits, typedText } from '../parts/fields.tsx';
 import { ActionButton, Problem } from '../parts/parts.tsx';
 import { go, link } from '../route.ts';
 import { bytes, line, number } from '../text.ts';
@@ -24,20 +25,20 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
   const [budget, setBudget] = useState({ turns: '', tokens: '' });
   const [files, setFiles] = useState<readonly File[]>([]);
   const [isOver, setOver] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const [error, fail] = useFailure();
   const start = async (): Promise<void> => {
-    setError(undefined);
-    const uploaded = await Promise.all(files.map((file) => upload(file)));
-    const body: StartRequest = {
+    fail();
+    const uploads = (await Promise.all(files.map((file) => upload(file)))).map(({ id }) => id);
+    const body = {
       request,
-      ...(skill.trim() === '' ? {} : { skills: [skill.trim()] }),
-      ...(model.trim() === '' ? {} : { model: model.trim() }),
-      ...(uploaded.length === 0 ? {} : { uploads: uploaded.map(({ id }) => id) }),
+      skills: skill.trim() === '' ? undefined : [skill.trim()],
+      model: typedText(model),
+      uploads: uploads.length === 0 ? undefined : uploads,
       budget: typedLimits(budget),
     };
-    const started = await post<{ readonly run: string }>('/runs', body).catch(async (cause: unknown) => {
+    const started = await post('/runs', {}, body).catch(async (cause: unknown) => {
       // The next try uploads the files again.
-      await Promise.allSettled(uploaded.map(({ id }) => remove(`/uploads/${id}`)));
+      await Promise.allSettled(uploads.map((id) => remove('/uploads/{id}', { id })));
       throw cause;
     });
     setFiles([]);
@@ -53,7 +54,7 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
   const submit = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || request.trim() === '') return;
     event.preventDefault();
-    start().catch((cause: unknown) => setError(apiError(cause)));
+    start().catch(fail);
   };
   return (
     <div class="page">
@@ -101,26 +102,14 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
               <input type="file" multiple onChange={({ currentTarget }) => add(currentTarget.files)} />
             </label>
           )}
-          <label>
-            {t('Skill to load first')}
-            <input
-              type="text"
-              value={skill}
-              placeholder={t('the model chooses')}
-              onInput={({ currentTarget }) => setSkill(currentTarget.value)}
-            />
-          </label>
+          <TextField
+            label={t('Skill to load first')}
+            value={skill}
+            placeholder={t('the model chooses')}
+            change={setSkill}
+          />
           {status?.canChooseModel === false ? null : (
-            <label>
-              {t('Model')}
-              <input
-                type="text"
-                list="models"
-                value={model}
-                placeholder={status?.model ?? ''}
-                onInput={({ currentTarget }) => setModel(currentTarget.value)}
-              />
-            </label>
+            <ModelField value={model} known={status?.model ?? ''} change={setModel} />
           )}
           <BudgetFields
             budget={budget}
@@ -130,19 +119,9 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
             }}
             change={setBudget}
           />
-          <datalist id="models">
-            {['rules', 'auto', 'ollama', 'anthropic', 'openai', 'google'].map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
         </div>
         <div class="actions">
-          <ActionButton
-            kind="primary"
-            act={start}
-            disabled={request.trim() === ''}
-            onError={(cause) => setError(apiError(cause))}
-          >
+          <ActionButton kind="primary" act={start} disabled={request.trim() === ''} onError={fail}>
             {t('Run')}
           </ActionButton>
           <span class="faint">

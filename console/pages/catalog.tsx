@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { CatalogView } from '#server/api';
-import { useChange, useNews } from '../changes.ts';
+import type { Answers } from '#server/api';
+import { useVersion } from '../changes.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { LongText } from '../parts/long-text.tsx';
@@ -13,22 +13,16 @@ import { line, number } from '../text.ts';
 
 const LEAST = 100;
 const MOST = 40_000;
-const FORMS = ['full', 'shortened', 'nameOnly', 'omitted', 'hidden'] as const;
-type Form = (typeof FORMS)[number];
+type CatalogView = Answers['/catalog'];
+type Form = CatalogView['entries'][number]['form'];
 
-const LABELS: Readonly<Record<Form, string>> = {
-  full: 'full',
-  shortened: 'shortened',
-  nameOnly: 'name only',
-  omitted: 'omitted',
-  hidden: 'hidden',
-};
-const FORM_TONES: Readonly<Record<Form, Tone>> = {
-  full: 'good',
-  shortened: 'info',
-  nameOnly: 'warning',
-  omitted: 'bad',
-  hidden: 'faint',
+/** How entries are shown. */
+const FORMS: Readonly<Record<Form, readonly [label: string, tone: Tone]>> = {
+  full: ['full', 'good'],
+  shortened: ['shortened', 'info'],
+  nameOnly: ['name only', 'warning'],
+  omitted: ['omitted', 'bad'],
+  hidden: ['hidden', 'faint'],
 };
 
 /** The slider is logarithmic: small budgets matter most. */
@@ -39,13 +33,10 @@ const fromSlider = (value: number): number => {
 };
 
 export function CatalogPage(): JSX.Element {
-  const { changes, connection } = useNews();
   const [budget, setBudget] = useState<number>();
-  const version = `${useChange(changes?.skills)} ${String(connection)}`;
-  const { data, error } = useGet<CatalogView>('/catalog', { budget }, version);
+  const { data, error } = useGet('/catalog', { budget }, useVersion('skills'));
   if (data === undefined) return <Waiting error={error} />;
   const shown = budget ?? data.budget;
-  const counts = FORMS.map((form) => [form, data.entries.filter((entry) => entry.form === form).length] as const);
   return (
     <div class="page">
       <h1>{t('Catalog and cost')}</h1>
@@ -64,10 +55,10 @@ export function CatalogPage(): JSX.Element {
         </label>
         <TokenBar data={data} />
         <ul class="legend">
-          {counts.map(([form, count]) => (
+          {Object.entries(FORMS).map(([form, [label]]) => (
             <li key={form}>
               <span class={`swatch ${form}`} aria-hidden="true" />
-              {t(LABELS[form])} <b>{number(count)}</b>
+              {t(label)} <b>{number(data.entries.filter((entry) => entry.form === form).length)}</b>
             </li>
           ))}
         </ul>
@@ -96,13 +87,10 @@ export function CatalogPage(): JSX.Element {
 function TokenBar({ data: { parts, tokens, budget } }: { readonly data: CatalogView }): JSX.Element {
   const whole = Math.max(tokens, budget, 1);
   const pieces = (['full', 'shortened', 'nameOnly', 'frame'] as const).filter((part) => parts[part] > 0);
+  const text = t('{used} of {budget} tokens used', { used: number(tokens), budget: number(budget) });
   return (
     <div class="token-bar-box">
-      <div
-        class="token-bar"
-        role="img"
-        aria-label={t('{used} of {budget} tokens used', { used: number(tokens), budget: number(budget) })}
-      >
+      <div class="token-bar" role="img" aria-label={text}>
         {pieces.map((part) => (
           <span
             key={part}
@@ -112,7 +100,7 @@ function TokenBar({ data: { parts, tokens, budget } }: { readonly data: CatalogV
           />
         ))}
       </div>
-      <p class="faint">{t('{used} of {budget} tokens used', { used: number(tokens), budget: number(budget) })}</p>
+      <p class="faint">{text}</p>
     </div>
   );
 }
@@ -149,7 +137,7 @@ function Entries({ data: { entries } }: { readonly data: CatalogView }): JSX.Ele
           <div class="entry">
             <b>{line(entry.name)}</b>
             <span class="faint">{line(entry.source)}</span>
-            <Badge tone={FORM_TONES[entry.form]}>{t(LABELS[entry.form])}</Badge>
+            <Badge tone={FORMS[entry.form][1]}>{t(FORMS[entry.form][0])}</Badge>
             <span class="faint tokens">{counted('{count} tokens', entry.tokens)}</span>
           </div>
         );

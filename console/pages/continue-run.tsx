@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import type { RunDetail, ServerStatus } from '#server/api';
 import { apiError, post } from '../client.ts';
 import { t } from '../language.ts';
-import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
+import { BudgetFields, ModelField, typedLimits, typedText } from '../parts/fields.tsx';
 import { ActionButton } from '../parts/parts.tsx';
 import { go, link } from '../route.ts';
 
@@ -19,11 +19,6 @@ export function keptTurns({ turns }: RunDetail): readonly number[] {
   return turns.slice(0, -1);
 }
 
-async function continueRun(path: string, body: object): Promise<void> {
-  const { run } = await post<{ readonly run: string }>(path, body);
-  go(link('runs', run));
-}
-
 export function Fork({
   detail,
   status,
@@ -33,12 +28,11 @@ export function Fork({
   const [request, setRequest] = useState(detail.run.request);
   const [model, setModel] = useState('');
   const [turn, setTurn] = useState(from);
-  const start = (): Promise<void> =>
-    continueRun(`/runs/${detail.run.run}/fork`, {
-      turn,
-      ...(request === detail.run.request ? {} : { request }),
-      ...(model.trim() === '' ? {} : { model: model.trim() }),
-    });
+  const start = async (): Promise<void> => {
+    const body = { turn, request: request === detail.run.request ? undefined : request, model: typedText(model) };
+    const { run } = await post('/runs/{id}/fork', { id: detail.run.run }, body);
+    go(link('runs', run));
+  };
   return (
     <section class="panel form" aria-label={t('Fork this run')}>
       <h2>{t('Fork this run')}</h2>
@@ -58,18 +52,7 @@ export function Fork({
             ))}
           </select>
         </label>
-        {status?.canChooseModel === true ? (
-          <label>
-            {t('Model')}
-            <input
-              type="text"
-              list="models"
-              value={model}
-              placeholder={status.model}
-              onInput={({ currentTarget }) => setModel(currentTarget.value)}
-            />
-          </label>
-        ) : null}
+        {status?.canChooseModel === true ? <ModelField value={model} known={status.model} change={setModel} /> : null}
       </div>
       <ActionButton kind="primary" act={start} onError={fail} disabled={request.trim() === ''}>
         {t('Start the fork')}
@@ -92,20 +75,23 @@ export function ResumeWithBudget({ detail, fail }: FormProps): JSX.Element {
           change={setBudget}
         />
       </div>
-      <ResumeButton run={detail.run.run} body={() => ({ budget: typedLimits(budget) })} fail={fail} />
+      <ResumeButton id={detail.run.run} budget={typedLimits(budget)} fail={fail} />
     </section>
   );
 }
 
 interface ResumeProps extends Pick<FormProps, 'fail'> {
-  readonly run: string;
-  readonly body: () => object;
+  readonly id: string;
+  readonly budget?: ReturnType<typeof typedLimits>;
 }
 
 /** A run that another run already continued is continued after a second click; the refusal says what may be repeated. */
-export function ResumeButton({ run, body, fail }: ResumeProps): JSX.Element {
+export function ResumeButton({ id, budget, fail }: ResumeProps): JSX.Element {
   const [isAgain, setAgain] = useState(false);
-  const start = (): Promise<void> => continueRun(`/runs/${run}/resume`, { ...body(), ...(isAgain && { again: true }) });
+  const start = async (): Promise<void> => {
+    const { run } = await post('/runs/{id}/resume', { id }, { budget, again: isAgain || undefined });
+    go(link('runs', run));
+  };
   const refuse = (cause: unknown): void => {
     const { status, message } = apiError(cause);
     if (status === 409 && message.includes('already resumed')) setAgain(true);

@@ -2,17 +2,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { PageData } from '../report/data.ts';
-import type { CaseHistory, EvaluationRow } from '#server/api';
-import { useNews } from '../changes.ts';
+import type { Answers } from '#server/api';
+import { useVersion } from '../changes.ts';
 import { address } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
-import { Badge, Empty, Section, State, Waiting } from '../parts/parts.tsx';
+import { Choice } from '../parts/fields.tsx';
+import { Badge, Empty, NoMatch, Section, State, Waiting } from '../parts/parts.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { Table, armName, rateText } from '../report/marks.tsx';
+import { RowsTable, armName, rateText } from '../report/marks.tsx';
 import { ReportView } from '../report/report-view.tsx';
 import { go, link } from '../route.ts';
 import { date, duration, line, number } from '../text.ts';
@@ -23,11 +23,12 @@ interface EvaluationsProps {
   readonly against: string | undefined;
 }
 
+type EvaluationRow = Answers['/evaluations']['evaluations'][number];
+
 const MOST_SUITES = 12;
 
 export function EvaluationsPage({ segments, against }: EvaluationsProps): JSX.Element {
-  const { connection } = useNews();
-  const { data, error } = useGet<{ readonly evaluations: readonly EvaluationRow[] }>('/evaluations', {}, connection);
+  const { data, error } = useGet('/evaluations', {}, useVersion());
   const [id, ...view] = segments;
   if (data === undefined) return <Waiting error={error} />;
   if (id !== undefined) return <Report id={id} view={view} against={against} evaluations={data.evaluations} />;
@@ -42,28 +43,21 @@ function EvaluationList({ evaluations }: { readonly evaluations: readonly Evalua
   const [query, setQuery] = useState('');
   const shown = evaluations.filter((row) => toSuiteName(row).toLowerCase().includes(query.trim().toLowerCase()));
   const suites = [...new Set(shown.map(toSuiteName))];
-  if (evaluations.length === 0)
-    return (
-      <div class="page">
-        <h1>{t('Evaluations')}</h1>
+  return (
+    <div class="page">
+      <h1>{t('Evaluations')}</h1>
+      {evaluations.length === 0 ? (
         <Empty title={t('No evaluations yet')} command="skillwright eval init SKILL">
           <p>
             {t('An evaluation shows whether a skill is chosen and whether it helps. Write first cases and run them:')}
           </p>
         </Empty>
-      </div>
-    );
-  return (
-    <div class="page">
-      <h1>{t('Evaluations')}</h1>
-      <div class="filters" role="search">
-        <SearchField label={t('Search evaluated skills')} value={query} change={setQuery} />
-      </div>
-      {shown.length === 0 ? (
-        <Empty title={t('No evaluation matches')}>
-          <p>{t('Use other words, or clear the filters.')}</p>
-        </Empty>
-      ) : null}
+      ) : (
+        <div class="filters" role="search">
+          <SearchField label={t('Search evaluated skills')} value={query} change={setQuery} />
+        </div>
+      )}
+      {evaluations.length > 0 && shown.length === 0 ? <NoMatch title={t('No evaluation matches')} /> : null}
       {suites.slice(0, MOST_SUITES).map((suite) => (
         <Suite key={suite} suite={suite} rows={shown.filter((row) => toSuiteName(row) === suite)} />
       ))}
@@ -79,7 +73,6 @@ function EvaluationList({ evaluations }: { readonly evaluations: readonly Evalua
 /** The evaluations of the same skills, newest first, and how each case did. */
 function Suite({ suite, rows }: { readonly suite: string; readonly rows: readonly EvaluationRow[] }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const heads = ['Started', 'Passed', 'Pass rate (95 %)', 'Model', 'Time'].map((name) => t(name));
   return (
     <Section title={line(suite)}>
       {rows.length < 2 ? null : (
@@ -91,23 +84,24 @@ function Suite({ suite, rows }: { readonly suite: string; readonly rows: readonl
           }))}
         />
       )}
-      <Table label={`${t('Evaluations')}: ${line(suite)}`} heads={heads} class="numbers">
-        {rows.map((row) => (
-          <tr key={row.id}>
-            <td>
-              <a href={link('evaluations', row.id)}>{date(row.startedAt)}</a>{' '}
-              {row.isPartial ? <Badge tone="warning">{t('Partial')}</Badge> : null}
-            </td>
-            <td>
-              {number(row.totals.passed)} / {number(row.totals.passed + row.totals.failed)}
-              {row.totals.error === 0 ? '' : ` · ${counted('{count} errors', row.totals.error)}`}
-            </td>
-            <td>{rateText(row.passRate)}</td>
-            <td>{row.models.map(line).join(', ')}</td>
-            <td>{duration(row.wallMs)}</td>
-          </tr>
-        ))}
-      </Table>
+      <RowsTable
+        label={`${t('Evaluations')}: ${line(suite)}`}
+        heads={['Started', 'Passed', 'Pass rate (95 %)', 'Model', 'Time']}
+        header={-1}
+        class="numbers"
+        rows={rows.map(({ id, startedAt, isPartial, totals, passRate, models, wallMs }) => ({
+          cells: [
+            <>
+              <a href={link('evaluations', id)}>{date(startedAt)}</a>{' '}
+              {isPartial ? <Badge tone="warning">{t('Partial')}</Badge> : null}
+            </>,
+            `${number(totals.passed)} / ${number(totals.passed + totals.failed)}${totals.error === 0 ? '' : ` · ${counted('{count} errors', totals.error)}`}`,
+            rateText(passRate),
+            models.map(line).join(', '),
+            duration(wallMs),
+          ],
+        }))}
+      />
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>{t('Cases over time')}</summary>
         {isOpen ? <CaseGrid suite={suite} rows={rows} /> : null}
@@ -118,13 +112,14 @@ function Suite({ suite, rows }: { readonly suite: string; readonly rows: readonl
 
 /** One line per case and arm, one mark per evaluation, oldest first. */
 function CaseGrid({ suite, rows }: { readonly suite: string; readonly rows: readonly EvaluationRow[] }): JSX.Element {
-  const { data, error } = useGet<CaseHistory>('/case-history', { suite });
+  const { data, error } = useGet('/case-history', { suite });
   if (data === undefined) return <Waiting error={error} />;
   const columns = rows.map(({ id }) => id).filter((id) => data.attempts.some((attempt) => attempt.id === id));
-  const found = new Map<string, Map<string, CaseHistory['attempts'][number]>>();
+  const found = new Map<string, Map<string, (typeof data.attempts)[number]>>();
   for (const attempt of data.attempts) {
     const key = JSON.stringify([attempt.case, attempt.arm]);
-    found.set(key, (found.get(key) ?? new Map<string, CaseHistory['attempts'][number]>()).set(attempt.id, attempt));
+    const known = found.get(key) ?? new Map<string, typeof attempt>();
+    found.set(key, known.set(attempt.id, attempt));
   }
   const lines = [...found.values()];
   return (
@@ -174,7 +169,7 @@ interface ReportProps {
 }
 
 function Report({ id, view, against, evaluations }: ReportProps): JSX.Element {
-  const { data, error } = useGet<PageData>(`/evaluations/${encodeURIComponent(id)}`, { against });
+  const { data, error } = useGet('/evaluations/{id}', { id, against });
   if (data === undefined) return <Waiting error={error} />;
   const at = (earlier: string | undefined, ...segments: readonly string[]): string =>
     `${link('evaluations', id, ...segments)}${earlier === undefined ? '' : `?against=${encodeURIComponent(earlier)}`}`;
@@ -191,21 +186,18 @@ function Report({ id, view, against, evaluations }: ReportProps): JSX.Element {
         history={(name) => <History name={name} />}
         actions={
           <div class="actions">
-            <select
+            <Choice
+              label={t('Compare with')}
               value={against ?? ''}
-              aria-label={t('Compare with')}
-              onChange={({ currentTarget }) => choose(currentTarget.value)}
-            >
-              <option value="">{t('Compare with an earlier evaluation')}</option>
-              {evaluations
-                .filter((row) => row.id !== id)
-                .map((row) => (
-                  <option key={row.id} value={row.id}>
-                    {`${date(row.startedAt)} ${line(toSuiteName(row)).slice(0, 60)}`}
-                  </option>
-                ))}
-            </select>
-            <a class="button" href={address(`/evaluations/${encodeURIComponent(id)}/export`, { against })} download>
+              change={choose}
+              options={[
+                ['', t('Compare with an earlier evaluation')],
+                ...evaluations
+                  .filter((row) => row.id !== id)
+                  .map((row) => [row.id, `${date(row.startedAt)} ${line(toSuiteName(row)).slice(0, 60)}`] as const),
+              ]}
+            />
+            <a class="button" href={address('/evaluations/{id}/export', { id, against })} download>
               {t('Export as one file')}
             </a>
           </div>
@@ -217,7 +209,7 @@ function Report({ id, view, against, evaluations }: ReportProps): JSX.Element {
 
 /** One case in all evaluations. */
 function History({ name }: { readonly name: string }): JSX.Element | null {
-  const { data } = useGet<CaseHistory>('/case-history', { case: name });
+  const { data } = useGet('/case-history', { case: name });
   if (data === undefined || data.attempts.length < 2) return null;
   return (
     <Section title={t('This case over time')}>

@@ -2,14 +2,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { PackPlan, PackRequest } from '#server/api';
-import { apiError, post, type ApiError } from '../client.ts';
+import type { Posts } from '#server/api';
+import { post } from '../client.ts';
+import { useFailure } from '../hooks.ts';
 import { counted, t } from '../language.ts';
+import { TextField } from '../parts/fields.tsx';
 import { ActionButton, Badge, Empty, Problem, State } from '../parts/parts.tsx';
 import { link } from '../route.ts';
 import { line } from '../text.ts';
 
-type Action = PackRequest['action'];
+type Action = Posts['/packs/plan']['body']['action'];
+type PackPlan = Posts['/packs/plan']['answer'];
 
 const TITLES: Readonly<Record<Action, string>> = {
   install: 'Install skills',
@@ -18,30 +21,29 @@ const TITLES: Readonly<Record<Action, string>> = {
 };
 
 export function InstallPage({ query }: { readonly query: URLSearchParams }): JSX.Element {
-  const given = query.get('action');
-  const action: Action = given === 'update' || given === 'uninstall' ? given : 'install';
+  const named = query.get('action');
+  const action: Action = named === 'update' || named === 'uninstall' ? named : 'install';
   const [source, setSource] = useState('');
   const [names, setNames] = useState(query.get('skills') ?? '');
   const [plan, setPlan] = useState<PackPlan>();
   const [done, setDone] = useState<readonly string[]>();
-  const [error, setError] = useState<ApiError>();
-  const request: PackRequest = {
+  const [error, fail] = useFailure();
+  const request = {
     action,
-    ...(action === 'install' ? { source } : {}),
+    source: action === 'install' ? source : undefined,
     skills: names.split(/[\s,]+/).filter((name) => name !== ''),
   };
-  const fail = (problem: unknown): void => setError(apiError(problem));
   const makePlan = async (): Promise<void> => {
-    setError(undefined);
+    fail();
     setDone(undefined);
     setPlan(undefined);
-    setPlan(await post<PackPlan>('/packs/plan', request));
+    setPlan(await post('/packs/plan', {}, request));
   };
   const apply = async (digest: string): Promise<void> => {
-    setError(undefined);
-    const applied = await post<{ readonly names: readonly string[] }>('/packs/apply', { ...request, digest });
+    fail();
+    const { names: changed } = await post('/packs/apply', {}, { ...request, digest });
     setPlan(undefined);
-    setDone(applied.names);
+    setDone(changed);
   };
   return (
     <div class="page">
@@ -53,25 +55,19 @@ export function InstallPage({ query }: { readonly query: URLSearchParams }): JSX
       </div>
       <section class="panel form">
         {action === 'install' ? (
-          <label>
-            {t('Source')}
-            <input
-              type="text"
-              value={source}
-              placeholder="owner/repo, https://…, ./folder, pack.zip"
-              onInput={({ currentTarget }) => setSource(currentTarget.value)}
-            />
-          </label>
-        ) : null}
-        <label>
-          {t('Skills')}
-          <input
-            type="text"
-            value={names}
-            placeholder={action === 'uninstall' ? t('names') : t('all')}
-            onInput={({ currentTarget }) => setNames(currentTarget.value)}
+          <TextField
+            label={t('Source')}
+            value={source}
+            placeholder="owner/repo, https://…, ./folder, pack.zip"
+            change={setSource}
           />
-        </label>
+        ) : null}
+        <TextField
+          label={t('Skills')}
+          value={names}
+          placeholder={action === 'uninstall' ? t('names') : t('all')}
+          change={setNames}
+        />
         <ActionButton
           kind="primary"
           disabled={action === 'install' ? source.trim() === '' : action === 'uninstall' && names.trim() === ''}

@@ -2,33 +2,34 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { DecisionView, Isolation, PolicyView } from '#server/api';
-import { useNews } from '../changes.ts';
-import { apiError, post, type ApiError } from '../client.ts';
-import { useGet } from '../hooks.ts';
+import type { Answers, Posts } from '#server/api';
+import { useVersion } from '../changes.ts';
+import { post } from '../client.ts';
+import { useFailure, useGet } from '../hooks.ts';
 import { t } from '../language.ts';
+import { TextField } from '../parts/fields.tsx';
 import {
   ActionButton,
   Badge,
   Command,
   Empty,
   Facts,
-  Loading,
   Problem,
   Section,
   State,
   Waiting,
+  listed,
 } from '../parts/parts.tsx';
+import { Table } from '../report/marks.tsx';
 import { line } from '../text.ts';
 
 export function PolicyPage(): JSX.Element {
-  const { connection } = useNews();
-  const { data, error } = useGet<PolicyView>('/policy', {}, connection);
+  const { data, error } = useGet('/policy', {}, useVersion());
   if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="page">
       <h1>{t('Policy')}</h1>
-      <Explain policy={data} />
+      <Explain tools={data.tools} />
       <Section title={t('Rules in force')}>
         <p class="faint">{t('Each layer decides by itself, and the strictest decision wins.')}</p>
         {data.layers.map(({ origin, rules, otherwise }, place) => (
@@ -61,55 +62,30 @@ export function PolicyPage(): JSX.Element {
   );
 }
 
-function Explain({ policy }: { readonly policy: PolicyView }): JSX.Element {
+function Explain({ tools }: { readonly tools: readonly string[] }): JSX.Element {
   const [tool, setTool] = useState('run_command');
   const [subject, setSubject] = useState('');
   const [skill, setSkill] = useState('');
-  const [decision, setDecision] = useState<DecisionView>();
-  const [error, setError] = useState<ApiError>();
+  const [decision, setDecision] = useState<Posts['/policy/explain']['answer']>();
+  const [error, fail] = useFailure();
   const explain = async (): Promise<void> => {
-    setError(undefined);
-    const request = {
-      tool,
-      ...(subject === '' ? {} : { subject }),
-      ...(skill.trim() === '' ? {} : { skills: [skill.trim()] }),
-    };
-    setDecision(await post<DecisionView>('/policy/explain', request));
+    fail();
+    const skills = skill.trim() === '' ? undefined : [skill.trim()];
+    setDecision(await post('/policy/explain', {}, { tool, subject: subject || undefined, skills }));
   };
-  const fail = (cause: unknown): void => setError(apiError(cause));
   return (
     <Section title={t('Why is this allowed?')}>
       <div class="fields explain">
-        <label>
-          {t('Tool')}
-          <input type="text" list="tools" value={tool} onInput={({ currentTarget }) => setTool(currentTarget.value)} />
-        </label>
-        <datalist id="tools">
-          {policy.tools.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        <label class="wide">
-          {t('Argument')}
-          <input
-            type="text"
-            value={subject}
-            placeholder={t('a command, a path, an address or a skill')}
-            onInput={({ currentTarget }) => setSubject(currentTarget.value)}
-            onKeyDown={({ key }) => {
-              if (key === 'Enter') explain().catch(fail);
-            }}
-          />
-        </label>
-        <label>
-          {t('Loaded skill')}
-          <input
-            type="text"
-            value={skill}
-            placeholder={t('none')}
-            onInput={({ currentTarget }) => setSkill(currentTarget.value)}
-          />
-        </label>
+        <TextField label={t('Tool')} value={tool} change={setTool} offers={tools} />
+        <TextField
+          class="wide"
+          label={t('Argument')}
+          value={subject}
+          placeholder={t('a command, a path, an address or a skill')}
+          change={setSubject}
+          onEnter={() => void explain().catch(fail)}
+        />
+        <TextField label={t('Loaded skill')} value={skill} placeholder={t('none')} change={setSkill} />
         <ActionButton kind="primary" act={explain} onError={fail} disabled={tool.trim() === ''}>
           {t('Explain')}
         </ActionButton>
@@ -125,7 +101,7 @@ function Explain({ policy }: { readonly policy: PolicyView }): JSX.Element {
               [t('Rule'), <code>{line(decision.rule)}</code>],
               [t('From'), `${t(decision.origin.layer)} ${line(decision.origin.where)}`],
               [t('Risk'), <State name={decision.risk} />],
-              [t('Reaches'), decision.capabilities.length === 0 ? '–' : decision.capabilities.map(line).join('; ')],
+              [t('Reaches'), listed(decision.capabilities, '; ')],
             ]}
           />
         </div>
@@ -136,10 +112,16 @@ function Explain({ policy }: { readonly policy: PolicyView }): JSX.Element {
 
 function Matrix(): JSX.Element {
   const [isWanted, setWanted] = useState(false);
-  const { data, error } = useGet<Isolation>(isWanted ? '/isolation' : undefined);
+  const { data, error } = useGet(isWanted ? '/isolation' : undefined);
   return (
     <Section title={t('What the sandbox blocks on this machine')}>
-      {isWanted ? null : (
+      {isWanted ? (
+        data === undefined ? (
+          <Waiting error={error} />
+        ) : (
+          <MatrixTable isolation={data} />
+        )
+      ) : (
         <>
           <p class="faint">{t('Harmless programs try to escape from each executor. This takes some seconds.')}</p>
           <button type="button" class="primary" onClick={() => setWanted(true)}>
@@ -147,51 +129,44 @@ function Matrix(): JSX.Element {
           </button>
         </>
       )}
-      <Problem error={error} />
-      {isWanted && data === undefined && error === undefined ? <Loading /> : null}
-      {data === undefined ? null : <MatrixTable isolation={data} />}
     </Section>
   );
 }
 
-function MatrixTable({ isolation }: { readonly isolation: Isolation }): JSX.Element {
+function MatrixTable({ isolation }: { readonly isolation: Answers['/isolation'] }): JSX.Element {
   const tried = isolation.executors.filter(({ results }) => results.length > 0);
   const names = [...new Set(tried.flatMap(({ results }) => results.map(({ name }) => name)))];
   const missing = isolation.executors.filter(({ results }) => results.length === 0);
   return (
     <>
       {tried.length === 0 ? <Empty title={t('No executor works here')} command="skillwright doctor" /> : null}
-      <div class="table-box" tabIndex={0} role="region" aria-label={t('What the sandbox blocks on this machine')}>
-        <table class="matrix">
-          <thead>
-            <tr>
-              <th scope="col">{t('Attempt')}</th>
-              {tried.map(({ name, isIsolating }) => (
-                <th scope="col" key={name}>
-                  {name} {isIsolating ? null : <Badge tone="warning">{t('weak')}</Badge>}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {names.map((attempt) => (
-              <tr key={attempt}>
-                <th scope="row">{line(t(attempt))}</th>
-                {tried.map(({ name, results }) => {
-                  const verdict = results.find((result) => result.name === attempt)?.verdict ?? '–';
-                  return (
-                    <td key={name}>
-                      <Badge tone={verdict === 'blocked' ? 'good' : verdict === 'open' ? 'bad' : 'faint'}>
-                        {t(verdict)}
-                      </Badge>
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={t('What the sandbox blocks on this machine')}
+        class="matrix"
+        heads={[
+          t('Attempt'),
+          ...tried.map(({ name, isIsolating }) => [
+            `${name} `,
+            isIsolating ? null : <Badge tone="warning">{t('weak')}</Badge>,
+          ]),
+        ]}
+      >
+        {names.map((attempt) => (
+          <tr key={attempt}>
+            <th scope="row">{line(t(attempt))}</th>
+            {tried.map(({ name, results }) => {
+              const verdict = results.find((result) => result.name === attempt)?.verdict ?? '–';
+              return (
+                <td key={name}>
+                  <Badge tone={verdict === 'blocked' ? 'good' : verdict === 'open' ? 'bad' : 'faint'}>
+                    {t(verdict)}
+                  </Badge>
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </Table>
       {missing.map(({ name, reasons, install }) => (
         <div class="missing" key={name}>
           <b>{name}</b> <span class="faint">{reasons.map(line).join('; ')}</span>

@@ -2,15 +2,26 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Approvals, Integrity, ReplayReport, RunDetail, ServerStatus } from '#server/api';
-import { useChange, useNews } from '../changes.ts';
-import { address, apiError, post, type ApiError } from '../client.ts';
-import { useGet } from '../hooks.ts';
+import type { Answers, Posts, RunDetail, ServerStatus } from '#server/api';
+import { useVersion } from '../changes.ts';
+import { address, post } from '../client.ts';
+import { useFailure, useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { useLiveRun } from '../use-live-run.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { ActionButton, Command, Facts, PlanSteps, Problem, Section, State, Tabs, Waiting } from '../parts/parts.tsx';
+import {
+  ActionButton,
+  Command,
+  Facts,
+  PlanSteps,
+  Problem,
+  Section,
+  State,
+  Tabs,
+  Waiting,
+  listed,
+} from '../parts/parts.tsx';
 import { EventList, Steps } from '../parts/steps.tsx';
 import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
@@ -34,11 +45,11 @@ export function RunPage({ id, status }: RunProps): JSX.Element {
 }
 
 export function RunPanel({ id, status }: RunProps): JSX.Element {
-  const { connection } = useNews();
+  const connection = useVersion();
   const live = useLiveRun(id, connection);
   const mayStop = useMay('submit');
-  const { data, error } = useGet<RunDetail>(`/runs/${id}`, {}, JSON.stringify([live.isOver, connection]));
-  const [problem, setProblem] = useState<ApiError>();
+  const { data, error } = useGet('/runs/{id}', { id }, `${String(live.isOver)}${connection}`);
+  const [problem, fail] = useFailure();
   /** The turn to fork from; 0 starts again. */
   const [forkTurn, setForkTurn] = useState<number>();
   const isForking = forkTurn !== undefined;
@@ -52,7 +63,6 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const isLocal = status?.isFleet !== true;
   const answer = live.answer === '' ? data.answer : live.answer;
   const usage = live.isOver ? data.usage : undefined;
-  const fail = (cause: unknown): void => setProblem(apiError(cause));
   const startFork = (turn: number): void => {
     setForkTurn(turn);
     scrollTo(0, 0);
@@ -73,7 +83,11 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
         </div>
         <div class="actions">
           {isOpen && run.isOwn && mayStop ? (
-            <ActionButton kind="danger" act={async () => void (await post(`/runs/${id}/cancel`))} onError={fail}>
+            <ActionButton
+              kind="danger"
+              act={async () => void (await post('/runs/{id}/cancel', { id }, undefined))}
+              onError={fail}
+            >
               {t('Stop')}
             </ActionButton>
           ) : null}
@@ -82,14 +96,14 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
               {t('Resume…')}
             </button>
           ) : live.isOver && isLocal && state !== 'done' ? (
-            <ResumeButton run={id} body={() => ({})} fail={fail} />
+            <ResumeButton id={id} fail={fail} />
           ) : null}
           {live.isOver && isLocal ? (
             <button type="button" aria-expanded={isForking} onClick={() => setForkTurn(isForking ? undefined : 0)}>
               {t('Fork…')}
             </button>
           ) : null}
-          <a class="button" href={address(`/runs/${id}/export`)} download>
+          <a class="button" href={address('/runs/{id}/export', { id })} download>
             {t('Export')}
           </a>
         </div>
@@ -110,7 +124,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
       {forkTurn === undefined ? null : (
         <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
       )}
-      <Questions id={id} isRunning={isOpen} report={setProblem} />
+      <Questions id={id} isRunning={isOpen} report={fail} />
       <div class="run-columns">
         <div>
           {answer === '' && live.delta === '' ? null : (
@@ -135,7 +149,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
                   <Steps
                     id={id}
                     run={live}
-                    {...(live.isOver && isLocal ? { fork: { turns: keptTurns(data), from: startFork } } : {})}
+                    fork={live.isOver && isLocal ? { turns: keptTurns(data), from: startFork } : undefined}
                   />
                 ),
               },
@@ -166,18 +180,16 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
 interface QuestionsProps {
   readonly id: string;
   readonly isRunning: boolean;
-  readonly report: (failure: ApiError | undefined) => void;
+  readonly report: (cause: unknown) => void;
 }
 
 /** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
 function Questions({ id, isRunning, report }: QuestionsProps): JSX.Element | null {
-  const { changes } = useNews();
   const isAsked = useMay('approve') && isRunning;
-  const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
-  const { data, reload } = useGet<Approvals>(isAsked ? '/approvals' : undefined, {}, version);
+  const { data, reload } = useGet(isAsked ? '/approvals' : undefined, {}, useVersion('questions', 'answered'));
   const own = isAsked ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
-  const answered = (failure?: ApiError): void => {
-    report(failure);
+  const answered = (cause?: unknown): void => {
+    report(cause);
     reload();
   };
   if (own.length === 0) return null;
@@ -207,7 +219,7 @@ function Files({ detail, isKept }: { readonly detail: RunDetail; readonly isKept
       <ul class="plain">
         {detail.files.map(({ name, bytes: size }) => (
           <li key={name}>
-            <a href={address(`/runs/${detail.run.run}/files/${encodeURIComponent(name)}`)} download>
+            <a href={address('/runs/{id}/files/{path}', { id: detail.run.run, path: name })} download>
               {line(name)}
             </a>{' '}
             <span class="faint">{bytes(size)}</span>
@@ -219,7 +231,7 @@ function Files({ detail, isKept }: { readonly detail: RunDetail; readonly isKept
   );
 }
 
-const INTEGRITY: Readonly<Record<Integrity['status'], string>> = {
+const INTEGRITY: Readonly<Record<Answers['/runs/{id}/integrity']['status'], string>> = {
   intact: 'Every line is as it was recorded.',
   unsealed: 'The record is complete, but without a seal it may have been rewritten as a whole.',
   torn: 'The run was killed; what it wrote before is intact.',
@@ -241,8 +253,8 @@ interface IntegrityViewProps {
 }
 
 function IntegrityView({ id, fail, canReplay }: IntegrityViewProps): JSX.Element {
-  const { data, error } = useGet<Integrity>(`/runs/${id}/integrity`);
-  const [replay, setReplay] = useState<ReplayReport>();
+  const { data, error } = useGet('/runs/{id}/integrity', { id });
+  const [replay, setReplay] = useState<Posts['/runs/{id}/replay']['answer']>();
   useEffect(() => setReplay(undefined), [id]);
   if (data === undefined) return <Waiting error={error} />;
   return (
@@ -263,7 +275,7 @@ function IntegrityView({ id, fail, canReplay }: IntegrityViewProps): JSX.Element
         ))}
       </ul>
       {canReplay ? (
-        <ActionButton act={async () => setReplay(await post<ReplayReport>(`/runs/${id}/replay`))} onError={fail}>
+        <ActionButton act={async () => setReplay(await post('/runs/{id}/replay', { id }, undefined))} onError={fail}>
           {t('Replay without writes and network')}
         </ActionButton>
       ) : null}
@@ -302,34 +314,21 @@ function Details({ detail }: { readonly detail: RunDetail }): JSX.Element {
       <Facts
         facts={[
           [t('Run'), <code>{run.run}</code>],
-          [t('Started'), run.startedAt === undefined ? '–' : date(run.startedAt)],
-          [t('Ended'), run.endedAt === undefined ? '–' : date(run.endedAt)],
-          [
-            t('Continues'),
-            detail.resumes === undefined ? '–' : <a href={link('runs', detail.resumes)}>{detail.resumes}</a>,
-          ],
+          [t('Started'), run.startedAt && date(run.startedAt)],
+          [t('Ended'), run.endedAt && date(run.endedAt)],
+          [t('Continues'), detail.resumes && <a href={link('runs', detail.resumes)}>{detail.resumes}</a>],
           [t('Executor'), detail.executor === undefined ? t('no programs') : line(detail.executor)],
-          [
-            t('Skills'),
-            skills.length === 0 ? '–' : skills.map(({ id, digest }) => `${line(id)} ${short(digest)}`).join(', '),
-          ],
+          [t('Skills'), listed(skills.map(({ id, digest }) => `${id} ${short(digest)}`))],
           [
             t('Tools'),
-            tools.length === 0
-              ? '–'
-              : tools
-                  .map(
-                    ({ tool, calls, failed }) =>
-                      `${line(tool)} ${String(calls)}${failed === 0 ? '' : ` (${t('{count} failed', { count: failed })})`}`,
-                  )
-                  .join(', '),
+            listed(
+              tools.map(({ tool, calls, failed }) => {
+                const note = failed === 0 ? '' : ` (${t('{count} failed', { count: failed })})`;
+                return `${tool} ${String(calls)}${note}`;
+              }),
+            ),
           ],
-          [
-            t('Approvals'),
-            approvals.length === 0
-              ? '–'
-              : approvals.map(({ tool, answer }) => `${line(tool)}: ${line(answer)}`).join(', '),
-          ],
+          [t('Approvals'), listed(approvals.map(({ tool, answer }) => `${tool}: ${answer}`))],
           [t('Index'), <code>{short(detail.indexHash)}</code>],
           [t('Policy'), <code>{short(detail.policyHash)}</code>],
         ]}

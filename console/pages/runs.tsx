@@ -1,36 +1,33 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { RunList } from '#server/api';
-import { useChange, useNews } from '../changes.ts';
+import type { Answers } from '#server/api';
+import { useVersion } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks } from '../hooks.ts';
 import { counted, t } from '../language.ts';
-import { Empty, Problem, State } from '../parts/parts.tsx';
+import { Choice } from '../parts/fields.tsx';
+import { Empty, State } from '../parts/parts.tsx';
 import { SearchField } from '../parts/search-field.tsx';
-import { VirtualList } from '../parts/virtual-list.tsx';
+import { ChunkList } from '../parts/virtual-list.tsx';
 import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
 import { date, duration, line } from '../text.ts';
 
+type RunRow = Answers['/runs']['runs'][number];
+
 const STATES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled', 'killed', 'unreadable'] as const;
 
 export function RunsPage(): JSX.Element {
-  const { changes, connection } = useNews();
-  const version = useChange(
-    changes === undefined ? undefined : `${String(changes.runs)} ${changes.newest} ${String(changes.active)}`,
-  );
+  const version = useVersion('runs', 'newest', 'active');
   const mayAsk = useMay('submit');
   const [query, setQuery] = useState('');
   const [state, setState] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const chunks = useChunks<RunList['runs'][number]>(
-    JSON.stringify([query, state, version, connection]),
-    async (offset, limit, signal) => {
-      const { runs, total } = await get<RunList>('/runs', { offset, limit, query, state }, signal);
-      return { items: runs, total };
-    },
-  );
+  const chunks = useChunks<RunRow>(JSON.stringify([query, state, version]), async (offset, limit, signal) => {
+    const { runs, total } = await get('/runs', { offset, limit, query, state }, signal);
+    return { items: runs, total };
+  });
   const toggle = (run: string): void =>
     setChosen(chosen.includes(run) ? chosen.filter((one) => one !== run) : [...chosen.slice(-1), run]);
   const [left, right] = chosen;
@@ -48,50 +45,42 @@ export function RunsPage(): JSX.Element {
       </div>
       <div class="filters" role="search">
         <SearchField label={t('Search requests and skills')} value={query} change={setQuery} />
-        <select value={state} aria-label={t('Outcome')} onChange={({ currentTarget }) => setState(currentTarget.value)}>
-          <option value="">{t('Outcome')}</option>
-          {STATES.map((name) => (
-            <option key={name} value={name}>
-              {t(name)}
-            </option>
-          ))}
-        </select>
+        <Choice
+          label={t('Outcome')}
+          value={state}
+          change={setState}
+          options={[['', t('Outcome')], ...STATES.map((name) => [name, t(name)] as const)]}
+        />
       </div>
       <p class="faint count-line" role="status">
         {counted('{count} runs', chunks.total)}
       </p>
-      <Problem error={chunks.error} />
-      {chunks.isLoaded && chunks.total === 0 ? (
-        <Empty
-          title={query === '' && state === '' ? t('No runs yet') : t('No run matches')}
-          command='skillwright run "What is in this file?" --in data.csv'
-        >
-          {mayAsk ? (
-            <p>
-              {t('Start one here:')} <a href={link('ask')}>{t('Ask')}</a>. {t('Or in a terminal:')}
-            </p>
-          ) : null}
-        </Empty>
-      ) : (
-        <VirtualList
-          class="run-list"
-          count={chunks.total}
-          rowHeight={64}
-          label={t('Runs')}
-          onRange={chunks.want}
-          row={(index) => {
-            const row = chunks.item(index);
-            if (row === undefined) return <div class="run-line placeholder" aria-hidden="true" />;
-            return <RunLine row={row} isChosen={chosen.includes(row.run)} toggle={toggle} />;
-          }}
-        />
-      )}
+      <ChunkList
+        class="run-list"
+        chunks={chunks}
+        rowHeight={64}
+        rowClass="run-line"
+        label={t('Runs')}
+        row={(row) => <RunLine row={row} isChosen={chosen.includes(row.run)} toggle={toggle} />}
+        empty={
+          <Empty
+            title={query === '' && state === '' ? t('No runs yet') : t('No run matches')}
+            command='skillwright run "What is in this file?" --in data.csv'
+          >
+            {mayAsk ? (
+              <p>
+                {t('Start one here:')} <a href={link('ask')}>{t('Ask')}</a>. {t('Or in a terminal:')}
+              </p>
+            ) : null}
+          </Empty>
+        }
+      />
     </div>
   );
 }
 
 interface RunLineProps {
-  readonly row: RunList['runs'][number];
+  readonly row: RunRow;
   readonly isChosen: boolean;
   readonly toggle: (run: string) => void;
 }

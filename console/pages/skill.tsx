@@ -2,18 +2,32 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { SkillDetail } from '#server/api';
-import { apiError, post, type ApiError } from '../client.ts';
-import { useGet } from '../hooks.ts';
+import type { Answers } from '#server/api';
+import { post } from '../client.ts';
+import { useFailure, useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import { Diff } from '../parts/diff.tsx';
 import { LongText } from '../parts/long-text.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { ActionButton, Badge, Card, Command, Empty, Facts, Problem, State, Tabs, Waiting } from '../parts/parts.tsx';
+import {
+  ActionButton,
+  Badge,
+  Card,
+  Command,
+  Empty,
+  Facts,
+  Problem,
+  State,
+  Tabs,
+  Waiting,
+  listed,
+} from '../parts/parts.tsx';
 import { SkillBadges } from '../parts/skill-badges.tsx';
 import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
 import { bytes, date, line, number, short } from '../text.ts';
+
+type SkillDetail = Answers['/skills/{id}'];
 
 interface SkillProps {
   readonly id: string;
@@ -22,7 +36,7 @@ interface SkillProps {
 }
 
 export function SkillView({ id, version, canInstall }: SkillProps): JSX.Element {
-  const { data, error, reload } = useGet<SkillDetail>(`/skills/${encodeURIComponent(id)}`, {}, version);
+  const { data, error, reload } = useGet('/skills/{id}', { id }, version);
   const mayAsk = useMay('submit');
   if (data === undefined) return <Waiting error={error} />;
   const { skill, tokens } = data;
@@ -160,9 +174,7 @@ function Files({ detail }: { readonly detail: SkillDetail }): JSX.Element {
 }
 
 function FileText({ id, path }: { readonly id: string; readonly path: string }): JSX.Element {
-  const { data, error } = useGet<{ readonly isBinary: boolean; readonly text: string }>(
-    `/skills/${encodeURIComponent(id)}/files/${encodeURIComponent(path)}`,
-  );
+  const { data, error } = useGet('/skills/{id}/files/{path}', { id, path });
   if (data === undefined) return <Waiting error={error} />;
   if (data.isBinary) return <p class="faint">{t('A binary file is not shown.')}</p>;
   return <LongText text={data.text} label={path} />;
@@ -175,13 +187,14 @@ interface ProblemsProps {
 }
 
 function Problems({ detail, reload }: ProblemsProps): JSX.Element {
-  const [error, setError] = useState<ApiError>();
+  const [error, fail] = useFailure();
   const { repair, skill } = detail;
   if (detail.diagnostics.length === 0) return <Empty title={t('No problems: the skill follows the specification')} />;
   const apply = async (text: string): Promise<void> => {
-    const digest = await sha256(text);
-    await post(`/skills/${encodeURIComponent(skill.id)}/repair`, { before: digest });
-    setError(undefined);
+    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+    const before = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    await post('/skills/{id}/repair', { id: skill.id }, { before });
+    fail();
     reload?.();
   };
   return (
@@ -204,22 +217,13 @@ function Problems({ detail, reload }: ProblemsProps): JSX.Element {
         <div class="panel">
           <h3>{t('Repair')}</h3>
           <Diff before={repair.before} after={repair.after} label={t('What the repair changes in SKILL.md')} />
-          <ActionButton
-            kind="primary"
-            act={() => apply(repair.before)}
-            onError={(problem) => setError(apiError(problem))}
-          >
+          <ActionButton kind="primary" act={() => apply(repair.before)} onError={fail}>
             {t('Repair SKILL.md')}
           </ActionButton>
         </div>
       )}
     </>
   );
-}
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function About({ detail }: { readonly detail: SkillDetail }): JSX.Element {
@@ -234,10 +238,10 @@ function About({ detail }: { readonly detail: SkillDetail }): JSX.Element {
           ],
           [t('Digest of all files'), <code title={detail.treeDigest}>{short(detail.treeDigest ?? '')}</code>],
           [t('Folder'), <code>{line(detail.dir)}</code>],
-          [t('Version'), skill.version === undefined ? '–' : line(skill.version)],
-          [t('License'), detail.license === undefined ? '–' : line(detail.license)],
-          [t('Compatibility'), detail.compatibility === undefined ? '–' : line(detail.compatibility)],
-          [t('Seen by'), skill.agents.length === 0 ? t('no agent on this machine') : skill.agents.map(line).join(', ')],
+          [t('Version'), skill.version && line(skill.version)],
+          [t('License'), detail.license && line(detail.license)],
+          [t('Compatibility'), detail.compatibility && line(detail.compatibility)],
+          [t('Seen by'), listed(skill.agents) ?? t('no agent on this machine')],
         ]}
       />
       <h3>{t('Installed from')}</h3>
@@ -248,9 +252,9 @@ function About({ detail }: { readonly detail: SkillDetail }): JSX.Element {
           facts={[
             [t('Source'), <code>{line(installed.source)}</code>],
             [t('Installed'), date(installed.installedAt)],
-            [t('Revision'), installed.revision === undefined ? '–' : line(installed.revision)],
+            [t('Revision'), installed.revision && line(installed.revision)],
             [t('Digest in the lock'), <code title={installed.digest}>{short(installed.digest)}</code>],
-            [t('Signed by'), installed.signedBy === undefined ? '–' : line(installed.signedBy)],
+            [t('Signed by'), installed.signedBy && line(installed.signedBy)],
           ]}
         />
       )}

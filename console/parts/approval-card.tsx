@@ -3,34 +3,30 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { Approvals } from '#server/api';
-import { apiError, post, type ApiError } from '../client.ts';
+import { post } from '../client.ts';
 import { t } from '../language.ts';
 import { link } from '../route.ts';
 import { bytes, date, line, short } from '../text.ts';
 import { Diff } from './diff.tsx';
 import { LongText } from './long-text.tsx';
-import { ActionButton, Facts, State } from './parts.tsx';
+import { typedText } from './fields.tsx';
+import { ActionButton, Facts, State, listed } from './parts.tsx';
 
 const SCOPES = { once: 'Yes, once', run: 'Yes, for this run', skill: 'Yes, for this skill as it is' } as const;
 
 interface ApprovalCardProps {
   readonly approval: Approvals['pending'][number];
   /** With a failure, such as an answer that came first from elsewhere. The card may be gone then, so that the page shows it. */
-  readonly onAnswered: (failure?: ApiError) => void;
+  readonly onAnswered: (cause?: unknown) => void;
 }
 
 export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps): JSX.Element {
   const [reason, setReason] = useState('');
   const { id, tool, risk, rule, origin, skill, affects, isolation, capabilities, scopes, run } = approval;
-  const answer = async (verdict: 'yes' | 'no', scope: string): Promise<void> => {
-    await post(`/approvals/${encodeURIComponent(id)}`, {
-      verdict,
-      scope,
-      ...(verdict === 'no' && reason.trim() !== '' ? { reason: reason.trim() } : {}),
-    });
+  const answer = async (verdict: 'yes' | 'no', scope: keyof typeof SCOPES): Promise<void> => {
+    await post('/approvals/{id}', { id }, { verdict, scope, reason: verdict === 'no' ? typedText(reason) : undefined });
     onAnswered();
   };
-  const fail = (problem: unknown): void => onAnswered(apiError(problem));
   return (
     <article class={`approval panel ${risk}`} aria-label={`${tool} ${short(id)}`}>
       <header>
@@ -43,24 +39,17 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps): JSX.E
       </header>
       <Detail detail={approval.detail} />
       <Facts
-        facts={[
-          [t('Rule'), <code>{line(rule)}</code>],
-          [t('From'), `${t(origin.layer)}${origin.where === '' ? '' : ` (${line(origin.where)})`}`],
-          ...(skill === undefined ? [] : [[t('Skill'), `${line(skill.id)} ${short(skill.digest)}`] as const]),
-          ...(isolation === undefined ? [] : [[t('Isolation'), line(isolation)] as const]),
-          ...(capabilities.length === 0 ? [] : [[t('Reaches'), capabilities.map(line).join('; ')] as const]),
-          ...(affects.length === 0 ? [] : [[t('Touches'), affects.map(line).join(', ')] as const]),
-          ...(run === undefined
-            ? []
-            : [
-                [
-                  t('Run'),
-                  <a key="run" href={link('runs', run)}>
-                    {run}
-                  </a>,
-                ] as const,
-              ]),
-        ]}
+        facts={(
+          [
+            [t('Rule'), <code>{line(rule)}</code>],
+            [t('From'), `${t(origin.layer)}${origin.where === '' ? '' : ` (${line(origin.where)})`}`],
+            [t('Skill'), skill && `${line(skill.id)} ${short(skill.digest)}`],
+            [t('Isolation'), isolation && line(isolation)],
+            [t('Reaches'), listed(capabilities, '; ')],
+            [t('Touches'), listed(affects)],
+            [t('Run'), run && <a href={link('runs', run)}>{run}</a>],
+          ] as const
+        ).filter(([, value]) => value !== undefined)}
       />
       {approval.isAnswered ? (
         <p class="faint" role="status">
@@ -73,7 +62,7 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps): JSX.E
               key={scope}
               kind={scope === 'once' ? 'primary' : ''}
               act={() => answer('yes', scope)}
-              onError={fail}
+              onError={onAnswered}
             >
               {t(SCOPES[scope])}
             </ActionButton>
@@ -86,7 +75,7 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps): JSX.E
               aria-label={t('Reason (the model reads it)')}
               onInput={({ currentTarget }) => setReason(currentTarget.value)}
             />
-            <ActionButton kind="danger" act={() => answer('no', 'once')} onError={fail}>
+            <ActionButton kind="danger" act={() => answer('no', 'once')} onError={onAnswered}>
               {t('No')}
             </ActionButton>
           </span>

@@ -97,6 +97,14 @@ export function Empty({
   );
 }
 
+export function NoMatch({ title }: { readonly title: string }): JSX.Element {
+  return (
+    <Empty title={title}>
+      <p>{t('Use other words, or clear the filters.')}</p>
+    </Empty>
+  );
+}
+
 export function Command({ text }: { readonly text: string }): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   const copy = (): void => {
@@ -128,17 +136,23 @@ export function Waiting({ error }: { readonly error: ApiError | undefined }): JS
   return error === undefined ? <Loading /> : <Problem error={error} />;
 }
 
+/** Names with their values; a value that is undefined is shown as a dash. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
   return (
     <dl class="facts">
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>{value ?? '–'}</dd>
         </div>
       ))}
     </dl>
   );
+}
+
+/** Texts of strangers, separated by commas; undefined without any. */
+export function listed(texts: readonly string[], separator = ', '): string | undefined {
+  return texts.length === 0 ? undefined : texts.map(line).join(separator);
 }
 
 export interface Tab {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
-import { focusList, isTyping } from '../keys.ts';
+import { isTyping } from './virtual-list.tsx';
 
 interface SearchFieldProps {
   readonly label: string;
@@ -28,7 +28,8 @@ export function SearchField({ label, value, change, isFocused = false }: SearchF
     return () => document.removeEventListener('keydown', press);
   }, []);
   const leave = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' || event.key === 'ArrowDown') focusList();
+    if (event.key === 'Enter' || event.key === 'ArrowDown')
+      document.querySelector<HTMLElement>('.virtual-row :is(a, button)')?.focus();
     else if (event.key !== 'Escape') return;
     else if (value === '') field.current?.blur();
     else change('');

@@ -1,30 +1,30 @@
+/** Theme and language of this browser. */
 import type { JSX } from 'preact';
 
-import { t } from '../language.ts';
+import { useStored } from '../hooks.ts';
+import { firstLanguage, t } from '../language.ts';
+import { Choice } from './fields.tsx';
 
-interface SettingsProps {
-  readonly theme: string;
-  readonly setTheme: (theme: string) => void;
-  readonly language: string;
-  readonly setLanguage: (language: string) => void;
-}
-
-export function Settings({ theme, setTheme, language, setLanguage }: SettingsProps): JSX.Element {
-  return (
+/** Applies both to the document; returns the language and the fields that change them. */
+export function useSettings(): readonly [language: string, fields: JSX.Element] {
+  const [theme, setTheme] = useStored('theme', 'auto');
+  const [language, setLanguage] = useStored('language', firstLanguage());
+  document.documentElement.dataset['theme'] = theme;
+  document.documentElement.lang = language === 'zh' ? 'zh' : 'en';
+  const themes = [
+    ['auto', t('System')],
+    ['light', t('Light')],
+    ['dark', t('Dark')],
+  ] as const;
+  const languages = [
+    ['en', 'English'],
+    ['zh', '中文'],
+  ] as const;
+  return [
+    language,
     <div class="settings">
-      <select value={theme} aria-label={t('Theme')} onChange={({ currentTarget }) => setTheme(currentTarget.value)}>
-        <option value="auto">{t('System')}</option>
-        <option value="light">{t('Light')}</option>
-        <option value="dark">{t('Dark')}</option>
-      </select>
-      <select
-        value={language}
-        aria-label={t('Language')}
-        onChange={({ currentTarget }) => setLanguage(currentTarget.value)}
-      >
-        <option value="en">English</option>
-        <option value="zh">中文</option>
-      </select>
-    </div>
-  );
+      <Choice label={t('Theme')} value={theme} change={setTheme} options={themes} />
+      <Choice label={t('Language')} value={language} change={setLanguage} options={languages} />
+    </div>,
+  ];
 }

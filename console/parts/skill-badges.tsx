@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 
-import type { SkillList } from '#server/api';
+import type { Answers } from '#server/api';
 import { counted, t } from '../language.ts';
 import { Badge } from './parts.tsx';
 
-export function SkillBadges({ row }: { readonly row: SkillList['skills'][number] }): JSX.Element {
+export function SkillBadges({ row }: { readonly row: Answers['/skills']['skills'][number] }): JSX.Element {
   return (
     <>
       {row.trusted ? null : <Badge tone="warning">{t('untrusted')}</Badge>}

@@ -10,8 +10,8 @@ import type { LiveRun, RunStep } from '../live-run.ts';
 import { duration, line, number } from '../text.ts';
 import { Diff } from './diff.tsx';
 import { JsonView, LongText } from './long-text.tsx';
-import { Empty, Loading, Problem, Waiting } from './parts.tsx';
-import { VirtualList } from './virtual-list.tsx';
+import { Empty, Loading, Waiting } from './parts.tsx';
+import { ChunkList } from './virtual-list.tsx';
 
 interface StepsProps {
   readonly id: string;
@@ -87,9 +87,7 @@ function Step({ id, step, fork }: StepProps): JSX.Element {
 }
 
 function EventView({ id, seq }: { readonly id: string; readonly seq: number }): JSX.Element {
-  const { data, error } = useGet<{ readonly event: unknown; readonly isCut: boolean }>(
-    `/runs/${id}/events/${String(seq)}`,
-  );
+  const { data, error } = useGet('/runs/{id}/events/{seq}', { id, seq });
   if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="event-view">
@@ -147,42 +145,33 @@ export function EventList({ id, count, isLive }: EventListProps): JSX.Element {
   const chunks = useChunks<EventRow>(
     id,
     async (offset, limit, signal) => {
-      const { rows } = await get<{ readonly rows: readonly EventRow[] }>(
-        `/runs/${id}/rows`,
-        { from: offset + 1, limit },
-        signal,
-      );
+      const { rows } = await get('/runs/{id}/rows', { id, from: offset + 1, limit }, signal);
       return { items: rows, total: offset + rows.length };
     },
     count,
   );
   return (
     <div class="events">
-      <Problem error={chunks.error} />
-      <VirtualList
+      <ChunkList
         class="event-list"
-        count={chunks.total}
+        chunks={chunks}
         rowHeight={30}
+        rowClass="event"
         label={t('Events')}
         isTail={isLive}
-        onRange={chunks.want}
-        row={(index) => {
-          const row = chunks.item(index);
-          if (row === undefined) return <div class="event placeholder" aria-hidden="true" />;
-          return (
-            <button
-              type="button"
-              class={`event ${row.tone}`}
-              aria-pressed={open === row.seq}
-              onClick={() => setOpen(open === row.seq ? undefined : row.seq)}
-            >
-              <span class="faint seq">{row.seq}</span>
-              <span class="faint time">{duration(row.at)}</span>
-              <span class="kind">{row.type}</span>
-              <span class="event-text">{line(row.text)}</span>
-            </button>
-          );
-        }}
+        row={(row) => (
+          <button
+            type="button"
+            class={`event ${row.tone}`}
+            aria-pressed={open === row.seq}
+            onClick={() => setOpen(open === row.seq ? undefined : row.seq)}
+          >
+            <span class="faint seq">{row.seq}</span>
+            <span class="faint time">{duration(row.at)}</span>
+            <span class="kind">{row.type}</span>
+            <span class="event-text">{line(row.text)}</span>
+          </button>
+        )}
       />
       {open === undefined ? null : (
         <div class="panel">

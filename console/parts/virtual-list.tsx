@@ -5,7 +5,8 @@
 import type { ComponentChild, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { isTyping } from '../keys.ts';
+import type { Chunks } from '../hooks.ts';
+import { Problem } from './parts.tsx';
 
 interface VirtualListProps {
   readonly count: number;
@@ -152,7 +153,45 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   );
 }
 
+/** Keys that are letters do nothing while the user types. */
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement
+  );
+}
+
 /** A checkbox in a row is no text. */
 function isTypingText(target: EventTarget | null): boolean {
   return isTyping(target) && !(target instanceof HTMLInputElement && target.type === 'checkbox');
+}
+
+interface ChunkListProps<T> extends Omit<VirtualListProps, 'count' | 'onRange' | 'row' | 'head'> {
+  readonly chunks: Chunks<T>;
+  readonly row: (item: T) => ComponentChild;
+  /** The class of a row that is not loaded yet. */
+  readonly rowClass: string;
+  /** Shown instead of the list if there is nothing. */
+  readonly empty?: ComponentChild;
+}
+
+/** A long list of the server, read in pieces as it is scrolled. */
+export function ChunkList<T>({ chunks, row, rowClass, empty, ...list }: ChunkListProps<T>): JSX.Element {
+  return (
+    <>
+      <Problem error={chunks.error} />
+      {chunks.isLoaded && chunks.total === 0 && empty !== undefined ? (
+        empty
+      ) : (
+        <VirtualList
+          {...list}
+          count={chunks.total}
+          onRange={chunks.want}
+          row={(index) => {
+            const item = chunks.item(index);
+            return item === undefined ? <div class={`${rowClass} placeholder`} aria-hidden="true" /> : row(item);
+          }}
+        />
+      )}
+    </>
+  );
 }

@@ -88,7 +88,7 @@ export function part(value: number): string {
 
 interface TableProps {
   readonly label: string;
-  readonly heads: readonly string[];
+  readonly heads?: readonly ComponentChildren[];
   readonly children: ComponentChildren;
   readonly class?: string;
 }
@@ -98,18 +98,51 @@ export function Table({ label, heads, children, class: className = '' }: TablePr
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label={label}>
       <table class={className}>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th scope="col" key={head}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        {heads === undefined ? null : (
+          <thead>
+            <tr>
+              {heads.map((head, at) => (
+                <th scope="col" key={at}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
         <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+interface RowsProps extends Pick<TableProps, 'label' | 'class'> {
+  readonly heads: readonly string[];
+  readonly rows: readonly { readonly cells: readonly ComponentChildren[]; readonly class?: string }[];
+  /** The place of the cell that names its row. */
+  readonly header?: number;
+  /** Classes of columns. */
+  readonly columns?: readonly string[];
+}
+
+export function RowsTable({ heads, rows, header = 0, columns = [], ...table }: RowsProps): JSX.Element {
+  return (
+    <Table {...table} heads={heads.map((head) => t(head))}>
+      {rows.map(({ cells, class: own }, at) => (
+        <tr key={at} class={own}>
+          {cells.map((cell, place) =>
+            place === header ? (
+              <th key={place} scope="row">
+                {cell}
+              </th>
+            ) : (
+              <td key={place} class={columns[place]}>
+                {cell}
+              </td>
+            ),
+          )}
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 
 import { CASE_STATUSES, modelsText, countTokens } from '#evals/report';
 import type { CaseResult, CaseStatus, PageData } from './data.ts';
-import { isTyping } from '../keys.ts';
+import { isTyping } from '../parts/virtual-list.tsx';
 import { counted, t } from '../language.ts';
 import { go } from '../route.ts';
 import { date, duration, line, number } from '../text.ts';

@@ -2,10 +2,13 @@
 import { z } from 'zod';
 
 import { VOCABULARY_NAMES } from '#tools';
-import { Approvals, BudgetLimits } from '#server';
+import { BudgetLimits } from '#server';
 import { RIGHTS } from './keys.ts';
 
-const Time = z.iso.datetime().describe('ISO 8601 in UTC');
+/** Rows have dates, and answers the text of them. */
+const Time = z
+  .preprocess((value) => (value instanceof Date ? value.toISOString() : value), z.iso.datetime())
+  .describe('ISO 8601 in UTC');
 
 export const Submission = z.strictObject({
   request: z.string().min(1).max(100_000),
@@ -50,8 +53,6 @@ export const RunListQuery = z.strictObject({
   before: z.string().max(100).optional(),
 });
 
-export const Question = z.object({ run: z.string(), id: z.string(), askedAt: Time, question: z.unknown() });
-export const QuestionList = Approvals.extend({ questions: z.array(Question) });
 export const QuestionAnswer = z.strictObject({
   verdict: z.enum(['yes', 'no']),
   scope: z.enum(['once', 'run']).default('once'),

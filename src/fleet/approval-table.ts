@@ -3,19 +3,12 @@ import { randomUUID } from 'node:crypto';
 
 import type { Pool, PoolClient } from 'pg';
 
-import { APPROVAL_SCOPES, invalidInput, quoted, type ApprovalAnswer, type ApprovalRequest, type Approve } from '#core';
-import { conflict, questionView, type ApprovalBook } from '#server';
-import { inTransaction } from './database.ts';
-import type { QueuedRun, RunQueue } from './run-queue.ts';
+import { APPROVAL_SCOPES, quoted, type ApprovalAnswer, type ApprovalRequest, type Approve } from '#core';
+import { httpError, type ApprovalBook } from '#server';
+import { inTransaction, storableJson, storableText } from './database.ts';
 import { continueRun } from './hand-over.ts';
-import { storableJson, storableText } from './storable-text.ts';
-
-export interface FleetQuestion {
-  readonly run: string;
-  readonly id: string;
-  readonly question: ApprovalRequest;
-  readonly askedAt: Date;
-}
+import { recordAct } from './keys.ts';
+import type { QueuedRun, RunDatabase, Submitter } from './queue.ts';
 
 /**
  * Answers of people to the questions of one run. A question without an answer is left in the table, and the run waits. `reached` repeats a
@@ -25,52 +18,49 @@ export function openApprovalTable(
   pool: Pool,
   run: string,
   reached: <T>(act: () => Promise<T>) => Promise<T> = (act) => act(),
-): { readonly approve: Approve } {
-  return {
-    async approve(request) {
-      // Names this use of the answer, so that a repeated statement finds what it has used before.
-      const use = randomUUID();
-      const { rows } = await reached(() =>
-        pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalAnswer['scope']; note: string | null }>(
-          `update skillwright.approvals set used_at = now(), used_by = $4
-           where run = $1 and id = (select id from skillwright.approvals where run = $1 and verdict is not null
-             and ((id = $2 and (used_at is null or used_by = $4)) or (scope = 'run' and question->>'coverage' = $3))
-             order by id = $2 desc, answered_at desc limit 1)
-           returning verdict, scope, note`,
-          [run, request.id, storableText(request.coverage), use],
-        ),
-      );
-      const [answered] = rows;
-      if (answered !== undefined) {
-        const { verdict, scope, note } = answered;
-        const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };
-        return answer;
-      }
-      await reached(() =>
-        pool.query(
-          `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
-           on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
-             used_at = null, used_by = null, asked_at = now() where approvals.used_at is not null`,
-          [run, request.id, storableJson(request)],
-        ),
-      );
-      return 'pending';
-    },
+): Approve {
+  return async (request) => {
+    // Names this use of the answer, so that a repeated statement finds what it has used before.
+    const use = randomUUID();
+    const { rows } = await reached(() =>
+      pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalAnswer['scope']; note: string | null }>(
+        `update skillwright.approvals set used_at = now(), used_by = $4
+         where run = $1 and id = (select id from skillwright.approvals where run = $1 and verdict is not null
+           and ((id = $2 and (used_at is null or used_by = $4)) or (scope = 'run' and question->>'coverage' = $3))
+           order by id = $2 desc, answered_at desc limit 1)
+         returning verdict, scope, note`,
+        [run, request.id, storableText(request.coverage), use],
+      ),
+    );
+    const [answered] = rows;
+    if (answered !== undefined) {
+      const { verdict, scope, note } = answered;
+      return { verdict, scope, by: 'callback', reason: note ?? undefined };
+    }
+    await reached(() =>
+      pool.query(
+        `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
+         on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
+           used_at = null, used_by = null, asked_at = now() where approvals.used_at is not null`,
+        [run, request.id, storableJson(request)],
+      ),
+    );
+    return 'pending';
   };
 }
 
-/** How many questions of an attempt have no answer yet, or one that came before the attempt ended. */
-export async function pendingQuestions(pool: Pool, { run, attempt }: QueuedRun): Promise<number> {
-  const { rows } = await pool.query<{ count: string }>(
-    `select count(*) from skillwright.approvals a join skillwright.attempts t on t.run = a.run and t.attempt = $2
-     where a.run = $1 and (a.verdict is null or (a.used_at is null and a.asked_at >= t.started_at))`,
+/** Whether a question of an attempt has no answer yet, or one that came before the attempt ended. */
+export async function hasPendingQuestions(pool: Pool, { run, attempt }: QueuedRun): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select 1 from skillwright.approvals a join skillwright.attempts t on t.run = a.run and t.attempt = $2
+     where a.run = $1 and (a.verdict is null or (a.used_at is null and a.asked_at >= t.started_at)) limit 1`,
     [run, attempt],
   );
-  return Number(rows[0]?.count ?? 0);
+  return rowCount !== 0;
 }
 
 /** Continues a run whose questions were answered before it began to wait. */
-export async function continueAnswered(pool: Pool, queue: RunQueue, run: string): Promise<void> {
+export async function continueAnswered({ pool, queue }: RunDatabase, run: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockRun(client, run);
     if (await isAnswered(client, run)) await continueRun(client, queue, run);
@@ -94,17 +84,6 @@ export async function isAnswered(client: PoolClient, run: string): Promise<boole
   return rowCount === 0;
 }
 
-/** The questions of a project that wait for an answer, oldest first. */
-export async function listQuestions(pool: Pool, project: string): Promise<readonly FleetQuestion[]> {
-  const { rows } = await pool.query<FleetQuestion>(
-    `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
-     join skillwright.runs r on r.id = a.run
-     where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit ${String(MAX_LISTED)}`,
-    [project],
-  );
-  return rows;
-}
-
 /** Answered ones make room for the next. */
 const MAX_LISTED = 1_000;
 
@@ -116,12 +95,11 @@ export interface QuestionAnswer {
   readonly note?: string;
 }
 
-/** Answers a question and continues the run, in one transaction. Throws `input/invalid` if it does not wait for this answer. */
+/** Answers a question and continues the run, in one transaction. Throws a 409 if it does not wait for this answer. */
 export async function answerQuestion(
-  pool: Pool,
-  queue: RunQueue,
+  { pool, queue }: RunDatabase,
   { run, id, verdict, scope = 'once', note }: QuestionAnswer,
-  { actor, project }: { readonly actor: string; readonly project: string },
+  { actor, project }: Submitter,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockRun(client, run);
@@ -132,10 +110,14 @@ export async function answerQuestion(
     );
     const [asked] = rows;
     if (asked === undefined)
-      throw invalidInput(`no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`, 'a waiting question');
+      throw httpError(
+        409,
+        `no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`,
+        'pass a waiting question',
+      );
     const offered = offeredScopes(asked.question);
     if (verdict === 'yes' && !offered.includes(scope))
-      throw invalidInput(`this question cannot be answered for ${quoted(scope)}`, offered.join(', '));
+      throw httpError(409, `this question cannot be answered for ${quoted(scope)}`, `pass ${offered.join(', ')}`);
     await client.query(
       `update skillwright.approvals set verdict = $3, scope = $4, note = $5, answered_by = $6, answered_at = now()
        where run = $1 and id = $2`,
@@ -143,37 +125,40 @@ export async function answerQuestion(
     );
     await continueRun(client, queue, run);
   });
+  await recordAct(
+    pool,
+    { actor, project },
+    { act: 'approval-answer', target: `${run} ${id}`, detail: { verdict, scope } },
+  );
 }
 
 /** The questions of a project for the API. An id names the run too: `RUN/QUESTION`. */
-export function openFleetApprovals(
-  pool: Pool,
-  queue: RunQueue,
-  owner: { readonly actor: string; readonly project: string },
-): ApprovalBook {
+export function openFleetApprovals(database: RunDatabase, owner: Submitter): ApprovalBook {
   return {
     async list() {
-      const questions = await listQuestions(pool, owner.project);
+      const { rows } = await database.pool.query<{ run: string; id: string; question: ApprovalRequest; askedAt: Date }>(
+        `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
+         join skillwright.runs r on r.id = a.run
+         where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit ${String(MAX_LISTED)}`,
+        [owner.project],
+      );
       return {
-        pending: questions.map(({ run, id, question, askedAt }) => ({
-          ...questionView(question, askedAt.toISOString()),
-          id: `${run}/${id}`,
+        waiting: rows.map(({ run, id, question, askedAt }) => ({
+          request: { ...question, id: `${run}/${id}`, scopes: offeredScopes(question) },
+          at: askedAt.toISOString(),
           run,
-          scopes: offeredScopes(question),
         })),
+        questions: rows.map(({ askedAt, ...rest }) => ({ ...rest, askedAt: askedAt.toISOString() })),
         stored: [],
         problems:
-          questions.length < MAX_LISTED
+          rows.length < MAX_LISTED
             ? []
             : [`only the oldest ${String(MAX_LISTED)} questions are listed; answer some to see more`],
       };
     },
-    async answer(name, { verdict, scope, reason }) {
+    answer(name, { verdict, scope, reason }) {
       const [, run = '', id = ''] = /^([^/]*)\/(.*)$/.exec(name) ?? [];
-      const answer = { run, id, verdict, scope, note: reason };
-      await answerQuestion(pool, queue, answer, owner).catch((error: unknown) => {
-        throw conflict(error);
-      });
+      return answerQuestion(database, { run, id, verdict, scope, note: reason }, owner);
     },
     revoke: () => Promise.resolve(0),
   };

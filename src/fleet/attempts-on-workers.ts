@@ -1,28 +1,20 @@
 /** The side of an evaluation whose attempts run on workers: submits them, waits, and brings records and files to this machine. */
+import { setMaxListeners } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { countText, SkillError, toRelativePath } from '#core';
+import type { Elsewhere } from '#evals';
 import { newRunId } from '#journal';
 import { namesIn } from '#platform';
-import type { StoredAttempt } from './attempt-format.ts';
-import { cancelRun } from './cancel-run.ts';
-import { openQueue } from './dbos-queue.ts';
 import { ensureProject } from './keys.ts';
 import type { Fleet } from './open-fleet.ts';
 import { restoreRecord, storedRecords } from './run-store.ts';
-import { readRow, submitRun } from './run-table.ts';
+import { cancelRun, readRow, submitRun, type StoredAttempt } from './run-table.ts';
 import { pinFolders } from './skill-sets.ts';
-import { checked, damaged } from './stored-attempt.ts';
-
-export interface AttemptsOptions {
-  readonly database: string;
-  readonly signal: AbortSignal;
-  /** How long attempts wait while no worker is seen (default: 30 s). */
-  readonly maxSilentMs?: number;
-}
+import { checked, damaged, type SuiteModel } from './stored-attempt.ts';
 
 interface RemoteResult {
   readonly result: Readonly<Record<string, unknown>>;
@@ -50,11 +42,13 @@ const POLL_MS = 100;
 const SEEN_SECONDS = 10;
 const SEEN_EACH_MS = 1_000;
 
-/** Throws `executor/unavailable` if no worker could take an attempt. */
+/** Throws `executor/unavailable` if no worker could take an attempt. `maxSilentMs`: how long attempts wait while no worker is seen. */
 export async function openAttemptsOnWorkers(
-  { pool, contents }: Pick<Fleet, 'pool' | 'contents'>,
-  { database, signal, maxSilentMs = 30_000 }: AttemptsOptions,
+  fleet: Fleet,
+  signal: AbortSignal,
+  maxSilentMs = 30_000,
 ): Promise<AttemptsOnWorkers> {
+  const { pool, contents } = fleet;
   const isWorkerSeen = async (): Promise<boolean> => {
     const { rowCount } = await pool.query(
       'select 1 from skillwright.workers where seen_at > now() - make_interval(secs => $1) and not is_draining limit 1',
@@ -65,7 +59,6 @@ export async function openAttemptsOnWorkers(
   await ensureProject(pool, PROJECT);
   if (!(await isWorkerSeen()))
     throw noWorkers(`no worker of the fleet was seen in the last ${String(SEEN_SECONDS)} seconds`);
-  const queue = await openQueue(database, pool);
   const owner = { actor: `eval on ${hostname()}`, project: PROJECT };
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
@@ -98,7 +91,7 @@ export async function openAttemptsOnWorkers(
         await sleep(POLL_MS, undefined, { signal: stop }).catch(() => undefined);
       }
     } catch (error) {
-      await cancelRun(pool, queue, PROJECT, id);
+      await cancelRun(fleet, PROJECT, id);
       throw error;
     }
     const { rows } = await pool.query<{ stored: Stored | null; reason: string }>(
@@ -112,7 +105,7 @@ export async function openAttemptsOnWorkers(
     const records = await storedRecords(pool, id);
     const last = records.at(-1)?.attempt;
     for (const one of records.filter(({ attempt }) => attempt === last)) {
-      await restoreRecord(pool, contents, { run: id, ...one }, runs);
+      await restoreRecord(fleet, { run: id, ...one }, runs);
       if (!one.isChild) ({ record } = one);
     }
     for (const { path: name, digest } of outputs === undefined ? [] : end.stored.outputs) {
@@ -131,7 +124,7 @@ export async function openAttemptsOnWorkers(
         const sets = [];
         for (const { source, path: root } of roots.length === 0 ? [{ source: 'option', path: folder }] : roots) {
           const skills = namesIn(root).map((name) => ({ name, dir: path.join(root, name) }));
-          sets.push({ source, skillSet: await pinFolders(pool, contents, skills) });
+          sets.push({ source, skillSet: await pinFolders(fleet, skills) });
         }
         return sets;
       };
@@ -145,7 +138,7 @@ export async function openAttemptsOnWorkers(
       stop.throwIfAborted();
       const options = { evaluation: attempt };
       const submission = { id: newRunId(new Date()), request, skillSet: first.skillSet, options };
-      const { id } = await submitRun(pool, queue, submission, owner);
+      const { id } = await submitRun(fleet, submission, owner);
       const done = result(id, places);
       open.set(id, done);
       return done.finally(() => open.delete(id));
@@ -153,7 +146,6 @@ export async function openAttemptsOnWorkers(
     async close() {
       over.abort(new Error('the evaluation has ended'));
       await Promise.allSettled(open.values());
-      await queue.close();
     },
   };
 }
@@ -170,4 +162,45 @@ function noWorkers(message: string): SkillError {
     hint: 'start a worker with the same database and model, and run the evaluation again: skillwright worker --model NAME',
     data: { executor: 'fleet', reasons: ['no worker'], install: 'skillwright worker' },
   });
+}
+
+interface EvaluationWorkers {
+  readonly elsewhere: (model: SuiteModel | undefined) => Elsewhere;
+  close(): Promise<void>;
+}
+
+/** Attempts run on the workers; cases, skills and results are those of this machine. Throws if no worker could take an attempt. */
+export async function openEvaluationWorkers(
+  fleet: Fleet,
+  { judge, signal }: { readonly judge?: string; readonly signal: AbortSignal },
+): Promise<EvaluationWorkers> {
+  const { packAttempt } = await import('#evals');
+  // Each attempt of the suite waits with it.
+  setMaxListeners(0, signal);
+  const attempts = await openAttemptsOnWorkers(fleet, signal);
+  return {
+    elsewhere:
+      (model) =>
+      async ({ evalCase, arm, attempt, set, timeoutMs, runs, outputs }) => {
+        const pack = packAttempt({ evalCase, arm, attempt });
+        // The run here reports a file that cannot be read.
+        if (pack === undefined) return undefined;
+        await fleet.contents.save(pack.bytes);
+        const stored = {
+          packed: pack.packed,
+          timeoutMs,
+          roots: await attempts.pin(set),
+          skillsDigest: set.digest,
+          model: model === undefined ? undefined : { id: model.id, way: model.way },
+          judge,
+        };
+        const { result, record } = await attempts.run(stored, evalCase.input, { runs, outputs });
+        const { id, name, place, input, tags } = evalCase;
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `createAttemptRunner` of a worker returned it.
+        const graded = result as unknown as NonNullable<Awaited<ReturnType<Elsewhere>>>;
+        const run = record === undefined ? graded.run : path.join(runs, record);
+        return { ...graded, case: id, name, place, input, tags, run };
+      },
+    close: () => attempts.close(),
+  };
 }

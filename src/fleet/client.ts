@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { timerMs } from '#platform';
 import { isSkillError, SkillError } from '#core';
 import type { RunRecords } from '#server';
+import type { Approvals } from '#server/api';
 import type * as api from './api.ts';
 
 export interface FleetClientOptions {
@@ -22,7 +23,7 @@ export interface FleetClientOptions {
 
 export type FleetRun = z.output<typeof api.Run>;
 export type FleetSubmission = z.input<typeof api.Submission>;
-export type FleetQuestion = z.output<typeof api.Question>;
+export type FleetQuestion = NonNullable<Approvals['questions']>[number];
 type FleetRecord = NonNullable<Awaited<ReturnType<RunRecords['verify']>>['records']>[number];
 export type FleetEvent = { readonly id: string; readonly type: string; readonly line: unknown };
 
@@ -186,9 +187,10 @@ function unreachable(error: unknown, unreachableMs: number): SkillError {
 
 async function* readEvents(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<FleetEvent> {
   let text = '';
-  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+  const decoder = new TextDecoder();
+  for await (const piece of body) {
     heard();
-    text += piece;
+    text += decoder.decode(piece, { stream: true });
     const frames = text.split('\n\n');
     text = frames.pop() ?? '';
     for (const frame of frames) {

@@ -4,9 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Pool, PoolClient } from 'pg';
 
-import { isSkillError, SkillError } from '#core';
+import { invalidInput, isSkillError, SkillError } from '#core';
 import { loadOptional } from '#platform';
-import { openInterval } from './worker-timers.ts';
 
 export interface Database extends Pool {
   /**
@@ -26,12 +25,11 @@ export async function openDatabase(
   { size = 10, timeoutMs = 30_000 }: { readonly size?: number; readonly timeoutMs?: number } = {},
 ): Promise<Database> {
   if (!/^postgres(?:ql)?:\/\//.test(url))
-    throw new SkillError({
-      code: 'input/invalid',
-      message: 'the database address does not begin with postgres://',
-      hint: 'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
-      data: { expected: 'postgres://USER@HOST/NAME' },
-    });
+    throw invalidInput(
+      'the database address does not begin with postgres://',
+      'postgres://USER@HOST/NAME',
+      'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
+    );
   const pg = await loadOptional('pg', () => import('pg'));
   const opened = new Map<Socket, number>();
   // The server cannot say that a statement takes too long if the network is broken.
@@ -67,7 +65,12 @@ export async function openDatabase(
     await pool.query('select 1');
   } catch (error) {
     await pool.end();
-    throw unreachable(url, error);
+    const path = withoutPassword(url);
+    throw ioFailed(
+      `the database ${path} does not answer: ${reasonText(error)}`,
+      'check that PostgreSQL runs and accepts this user: psql "$SKILLWRIGHT_DATABASE_URL" -c "select 1"',
+      { path, error },
+    );
   }
   return Object.assign(pool, { renew });
 }
@@ -114,6 +117,24 @@ export async function watchDatabase(
       await beats.close();
       await beat(heart).catch(() => undefined);
       await heart.end();
+    },
+  };
+}
+
+/** Calls `act` again and again, each time `ms` after it has ended. */
+function openInterval(act: () => Promise<void>, ms: number): { close(): Promise<void> } {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const loop = (async () => {
+    while (!signal.aborted) {
+      await act();
+      await pause(ms, undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async close() {
+      closing.abort();
+      await loop;
     },
   };
 }
@@ -200,14 +221,20 @@ export function isUnreachable(error: unknown): boolean {
   return isPassing(isSkillError(error) ? error.cause : error);
 }
 
-function unreachable(url: string, error: unknown): SkillError {
-  const place = withoutPassword(url);
-  const cause = error instanceof Error ? error.message : String(error);
+export function reasonText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function ioFailed(
+  message: string,
+  hint: string,
+  { path, cause, error }: { readonly path: string; readonly cause?: string; readonly error?: unknown },
+): SkillError {
   return new SkillError({
     code: 'io/failed',
-    message: `the database ${place} does not answer: ${cause}`,
-    hint: 'check that PostgreSQL runs and accepts this user: psql "$SKILLWRIGHT_DATABASE_URL" -c "select 1"',
-    data: { path: place, cause },
+    message,
+    hint,
+    data: { path, cause: cause ?? reasonText(error) },
     cause: error,
   });
 }
@@ -219,4 +246,20 @@ function withoutPassword(url: string): string {
   parsed.password = '';
   parsed.search = '';
   return parsed.href;
+}
+
+/**
+ * U+0000 as `␀`, half a surrogate pair as `�`: neither `text` nor `jsonb` stores them. Requests with them are refused; what models and programs
+ * produce is stored visibly escaped. The lines of a record are JSON text, whose escapes keep every character.
+ */
+export function storableText(text: string): string {
+  return text.replaceAll('\0', '␀').replaceAll(/\p{Cs}/gu, '\uFFFD');
+}
+
+/** JSON for a `jsonb` column, with keys and values as `storableText` writes them. */
+export function storableJson(value: unknown): string {
+  // `JSON.stringify` escapes a surrogate only if it has no partner.
+  return JSON.stringify(value).replaceAll(/\\(?:u(0000|d[89a-f]..)|.)/g, (escape: string, code?: string) =>
+    code === undefined ? escape : code === '0000' ? '␀' : '\uFFFD',
+  );
 }

@@ -9,12 +9,12 @@ import type { Pool } from 'pg';
 import { SkillError } from '#core';
 import { limitConnections, LOOPBACK_HEADERS, respond } from '#platform';
 import { answerApi, httpError, openPageFiles, sendError } from '#server';
+import { reasonText } from './database.ts';
 import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
 import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
 import { metricsText } from './metrics.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
-import { fleetRoutes } from './routes.ts';
-import type { FleetContext } from './context.ts';
+import { fleetRoutes, type FleetContext } from './routes.ts';
 import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
 import { openRecordFolders, type RecordFolders } from './stored-records.ts';
 import { deliver } from './webhooks.ts';
@@ -38,7 +38,12 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 const LIMITS = { bodyBytes: 1024 * 1024, uploadBytes: 0, stalledMs: 30_000 };
 const MAX_CONNECTIONS = 512;
 const DELIVERY_MS = 1_000;
+/**
+ * Workers take over runs too; the server does for a time without workers. It waits longer than they do: if there is no other worker, the one
+ * that is silent may still have results in its memory.
+ */
 const LOST_SECONDS = 30;
+const FAILED_MS = 2 * SILENT_SECONDS * 1_000;
 
 /** Resolves when the server listens. Throws `policy/refused` if it would be reachable from elsewhere without keys. */
 export async function openFleetServer(options: FleetServerOptions): Promise<FleetServer> {
@@ -50,7 +55,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
     options,
     keyring,
     folders: openRecordFolders(options),
-    pages: openPageFiles(options.page?.pages),
+    pages: openPageFiles(options.page.pages),
     closing: closing.signal,
     onNote,
   };
@@ -69,7 +74,23 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   await once(server, 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
-  const loops = [deliverLoop(options, closing.signal, onNote), reconcileLoop(options, closing.signal, onNote)];
+  const by = `server ${hostname()}-${String(process.pid)}`;
+  const loops = [
+    repeat(
+      'webhooks',
+      async () => ((await deliver(pool, closing.signal, options.webhooksTo ?? [])) === 0 ? DELIVERY_MS : 0),
+      exchange,
+    ),
+    repeat(
+      'reconciler',
+      async () => {
+        const lost = await takeOverRuns(options, by, LOST_SECONDS);
+        for (const { run, because } of [...lost, ...(await reconcile(options, by))]) onNote(`run ${run}: ${because}`);
+        return PASS_SECONDS * 1_000;
+      },
+      exchange,
+    ),
+  ];
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${String(bound)}`,
     async close() {
@@ -82,44 +103,18 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   };
 }
 
-async function deliverLoop(
-  { pool, webhooksTo = [] }: FleetServerOptions,
-  signal: AbortSignal,
-  onNote: (note: string) => void,
+/** Calls `act` until the server closes, after the pause in milliseconds that the last call returned. */
+async function repeat(
+  name: string,
+  act: () => Promise<number>,
+  { closing, onNote }: Pick<Exchange, 'closing' | 'onNote'>,
 ): Promise<void> {
-  while (!signal.aborted) {
-    const sent = await deliver(pool, signal, webhooksTo).catch((error: unknown) => {
-      if (!signal.aborted) onNote(`webhooks: ${error instanceof Error ? error.message : String(error)}`);
-      return 0;
+  while (!closing.aborted) {
+    const ms = await act().catch((error: unknown) => {
+      if (!closing.aborted) onNote(`${name}: ${reasonText(error)}`);
+      return FAILED_MS;
     });
-    if (sent === 0) await sleep(DELIVERY_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/**
- * Workers do the same; this is for a time without workers. A server waits longer than they do: if there is no other worker, the one that is
- * silent may still have results in its memory.
- */
-async function reconcileLoop(
-  { pool, queue }: FleetServerOptions,
-  signal: AbortSignal,
-  onNote: (note: string) => void,
-): Promise<void> {
-  const by = `server ${hostname()}-${String(process.pid)}`;
-  for (let ms = PASS_SECONDS * 1_000; !signal.aborted;) {
-    await sleep(ms, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    try {
-      for (const { run, because } of [
-        ...(await takeOverRuns(pool, queue, by, LOST_SECONDS)),
-        ...(await reconcile(pool, queue, by)),
-      ])
-        onNote(`run ${run}: ${because}`);
-      ms = PASS_SECONDS * 1_000;
-    } catch (error) {
-      if (!signal.aborted) onNote(`reconciler: ${error instanceof Error ? error.message : String(error)}`);
-      ms = 2 * SILENT_SECONDS * 1_000;
-    }
+    if (ms > 0) await sleep(ms, undefined, { signal: closing }).catch(() => undefined);
   }
 }
 
@@ -142,7 +137,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, exchan
     await route(request, response, exchange);
   } catch (error) {
     if (sendError(response, error)) return;
-    exchange.onNote(`request failed: ${error instanceof Error ? error.message : String(error)}`);
+    exchange.onNote(`request failed: ${reasonText(error)}`);
     respond(response, 503, { error: 'the request could not be completed; try again' });
   }
 }
@@ -161,8 +156,9 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
     if (request.method === 'POST') return logIn(request, response, { pool, keyring });
   }
   const session = sessionToken(request);
+  const [, bearer = ''] = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
   const identify = (): Promise<Identity | undefined> =>
-    session === '' ? keyring(bearer(request)) : sessionIdentity(pool, session);
+    session === '' ? keyring(bearer) : sessionIdentity(pool, session);
   const identity = await identify();
   if (isGet && pages.has(url.pathname)) {
     if (identity === undefined && url.pathname === '/') return sendLogin(response);
@@ -176,7 +172,9 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
     );
   if (url.pathname === '/metrics' && isGet) {
     needRight(identity, 'read');
-    return sendText(response, 'text/plain; version=0.0.4', await metricsText(pool, identity.project));
+    const text = await metricsText(pool, identity.project);
+    response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': 'text/plain; version=0.0.4' });
+    return void response.end(text);
   }
   const routes = fleetRoutes({ ...options, folders: exchange.folders }, identity);
   // A stream outlives its first check. While the database does not answer, nothing is known about the key.
@@ -207,15 +205,6 @@ async function health(name: string, response: ServerResponse, pool: Pool): Promi
   } catch {
     respond(response, 503, { status: 'the database does not answer' });
   }
-}
-
-function bearer({ headers }: IncomingMessage): string {
-  return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-}
-
-function sendText(response: ServerResponse, mediaType: string, text: string): void {
-  response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': mediaType });
-  response.end(text);
 }
 
 function withoutKeys(host: string): SkillError {

@@ -5,7 +5,15 @@
 import type { Pool, PoolClient } from 'pg';
 
 import { inTransaction } from './database.ts';
-import type { LostRun, QueuedRun, RunQueue } from './run-queue.ts';
+import {
+  addEntry,
+  listLost,
+  removeEntry,
+  type LostRun,
+  type Queue,
+  type QueuedRun,
+  type RunDatabase,
+} from './queue.ts';
 import { announce, type Claim, type FleetRun } from './run-table.ts';
 
 /** Without a sign of life for this long, the runs of a worker are taken over. */
@@ -48,7 +56,7 @@ interface Way {
 /** Returns the new state; undefined if the run has moved on, and then nothing is changed. */
 async function queueNext(
   client: PoolClient,
-  queue: RunQueue,
+  queue: Queue,
   { run, attempt, state, worker }: Held,
   { because, delaySeconds = 0, isCrash = false, setAside }: Way,
 ): Promise<'queued' | 'ended' | undefined> {
@@ -66,7 +74,7 @@ async function queueNext(
   const [row] = rows;
   if (row === undefined) return undefined;
   const { state: next, ...entry } = row;
-  if (next === 'queued') await queue.add(client, { run, ...entry, delaySeconds });
+  if (next === 'queued') await addEntry(queue, client, { run, ...entry, delaySeconds });
   else await announce(client, run);
   return next;
 }
@@ -90,7 +98,11 @@ async function endAttemptRow(client: PoolClient, run: string, attempt: number, e
 }
 
 /** Counts a repair and writes it into the audit. `by` is the process that made it. */
-async function noteRepair(client: Pool | PoolClient, by: string, { run, found, because }: Repair): Promise<void> {
+export async function noteRepair(
+  client: Pool | PoolClient,
+  by: string,
+  { run, found, because }: Repair,
+): Promise<void> {
   await client.query(
     `with repaired as (select project from skillwright.runs where id = $2), noted as (
        insert into skillwright.audit (actor, project, act, target, detail)
@@ -105,8 +117,7 @@ async function noteRepair(client: Pool | PoolClient, by: string, { run, found, b
  * crashed too many workers is set aside. The same for attempts that were handed to a worker which did not claim them.
  */
 export async function takeOverRuns(
-  pool: Pool,
-  queue: RunQueue,
+  { pool, queue }: RunDatabase,
   by: string,
   silentSeconds = SILENT_SECONDS,
 ): Promise<readonly Repair[]> {
@@ -121,7 +132,7 @@ export async function takeOverRuns(
     );
     const repairs: Repair[] = [];
     for (const row of rows) repairs.push(await handOver(client, queue, row, by));
-    const entries = await queue.lost(client, silentSeconds);
+    const entries = await listLost(client, silentSeconds);
     const unclaimed = await findUnclaimed(client, entries);
     for (const entry of unclaimed) {
       const because = 'the worker that took it from the queue did not begin it';
@@ -133,7 +144,7 @@ export async function takeOverRuns(
     return { repairs, unused: [...entries.filter(({ isWorkerSilent }) => isWorkerSilent), ...unclaimed] };
   });
   // They count as running runs of their project until they are removed.
-  for (const entry of unused) await queue.forget(entry);
+  for (const entry of unused) await removeEntry(queue, entry);
   return repairs;
 }
 
@@ -151,7 +162,7 @@ async function findUnclaimed(client: PoolClient, entries: readonly LostRun[]): P
 
 async function handOver(
   client: PoolClient,
-  queue: RunQueue,
+  queue: Queue,
   { run, attempt, worker, crashes: before }: QueuedRun & { readonly worker: string; readonly crashes: number },
   by: string,
 ): Promise<Repair> {
@@ -167,9 +178,8 @@ async function handOver(
       isCrash: true,
       // Each crash doubles the wait, so that a poisonous run does not take one worker after the other at once.
       delaySeconds: crashes === 1 ? 0 : 2 ** crashes,
-      ...(crashes < MAX_CRASHES
-        ? {}
-        : { setAside: `set aside: ${String(crashes)} workers ended while they worked on it` }),
+      setAside:
+        crashes < MAX_CRASHES ? undefined : `set aside: ${String(crashes)} workers ended while they worked on it`,
     },
   );
   const repair: Repair = {
@@ -185,21 +195,14 @@ async function handOver(
  * Leaves a run to other workers that this one cannot work on, because a later version recorded it. They get a second to take it. One that
  * was cancelled while it changed hands ends here.
  */
-export async function leaveRun(pool: Pool, queue: RunQueue, entry: QueuedRun): Promise<void> {
-  await inTransaction(pool, (client) =>
-    queueNext(
-      client,
-      queue,
-      { ...entry, state: 'queued' },
-      { because: 'the worker that took it is too old for it', delaySeconds: 1 },
-    ),
-  );
+export async function leaveRun({ pool, queue }: RunDatabase, { run, attempt }: QueuedRun): Promise<void> {
+  const way = { because: 'the worker that took it is too old for it', delaySeconds: 1 };
+  await inTransaction(pool, (client) => queueNext(client, queue, { run, attempt, state: 'queued' }, way));
 }
 
 /** Puts a run back that a worker gave up, as when it drains. It is not a crash. */
 export async function returnRun(
-  pool: Pool,
-  queue: RunQueue,
+  { pool, queue }: RunDatabase,
   { run, attempt, worker }: Claim,
   because: string,
 ): Promise<boolean> {
@@ -211,7 +214,7 @@ export async function returnRun(
 }
 
 /** Continues a run that waited for an approval. The caller has locked its row. */
-export async function continueRun(client: PoolClient, queue: RunQueue, run: string): Promise<boolean> {
+export async function continueRun(client: PoolClient, queue: Queue, run: string): Promise<boolean> {
   const { rows } = await client.query<{ attempt: number }>(
     `select attempt from skillwright.runs where id = $1 and state = 'waiting'`,
     [run],
@@ -223,8 +226,7 @@ export async function continueRun(client: PoolClient, queue: RunQueue, run: stri
 
 /** Repairs one run under the lock of its row. `isStill` looks again, now that nothing else changes the run. */
 export async function repairRun(
-  pool: Pool,
-  queue: RunQueue,
+  { pool, queue }: RunDatabase,
   { run, attempt, state, by, ...repair }: Held & Omit<Repair, 'run'> & { readonly by: string },
   isStill: (client: PoolClient) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<Repair | undefined> {
@@ -238,16 +240,4 @@ export async function repairRun(
     await noteRepair(client, by, { run, ...repair });
     return { run, ...repair };
   });
-}
-
-/** Removes the place of an attempt that is over. */
-export async function forgetEntry(pool: Pool, queue: RunQueue, entry: QueuedRun, by: string): Promise<Repair> {
-  const repair: Repair = {
-    run: entry.run,
-    found: 'entry-stale',
-    because: `its attempt ${String(entry.attempt)} was over and still had a place in the queue`,
-  };
-  await queue.forget(entry);
-  await noteRepair(pool, by, repair);
-  return repair;
 }

@@ -1,12 +1,11 @@
 /**
  * Runs on many machines: a server and workers that share a PostgreSQL database. Never decides what a run may do: the configuration of the
- * worker does. Read `worker.ts` for the life of a run and `fleet-server.ts` for the API.
+ * worker does. A run goes from `submitRun` (`run-table.ts`) to `queue.ts`, `take-runs.ts` and `work-on-run.ts`, in this order; `fleet-server.ts` is the API.
  */
 
-// The database and the contents beside it.
+// The database, the queue and the contents beside them.
 export { openFleet, type Fleet, type FleetOptions } from './open-fleet.ts';
-export { isUnreachable, openDatabase, watchDatabase } from './database.ts';
-export { openQueue } from './dbos-queue.ts';
+export { isUnreachable, watchDatabase } from './database.ts';
 export { pinSkills } from './skill-sets.ts';
 
 // The server and the workers.
@@ -14,10 +13,10 @@ export { openFleetServer } from './fleet-server.ts';
 export { startWorker } from './worker.ts';
 
 // Evaluations on workers.
-export { createAttemptRunner, openEvaluationWorkers } from './run-attempt.ts';
+export { createAttemptRunner } from './stored-attempt.ts';
+export { openEvaluationWorkers } from './attempts-on-workers.ts';
 
 // Administration.
-export { fleetState } from './fleet-state.ts';
+export { fleetState } from './metrics.ts';
 export { RIGHTS, createKey, listKeys, revokeKey } from './keys.ts';
-export { pruneContents } from './prune-contents.ts';
-export { pruneFleet } from './prune-fleet.ts';
+export { pruneFleet } from './prune.ts';

@@ -1,20 +1,22 @@
-/** API keys: shown once, stored as a hash, bound to one project and to rights. */
-import { createHash, randomBytes } from 'node:crypto';
+/**
+ * Who may do what, and who did what. API keys are shown once, stored as a hash, and bound to one project and to rights. The audit has a row for
+ * each act that changes something, queryable by SQL.
+ */
+import { randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
 import { invalidInput, quoted } from '#core';
+import { sha256 } from '#platform';
 import { httpError } from '#server';
-import { recordAct } from './audit.ts';
+import type { Submitter } from './queue.ts';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */
 export const RIGHTS = ['submit', 'read', 'approve', 'admin'] as const;
 export type Right = (typeof RIGHTS)[number];
 
-export interface Identity {
-  /** The id of the key. */
-  readonly actor: string;
-  readonly project: string;
+/** The actor is the id of the key. */
+export interface Identity extends Submitter {
   readonly rights: readonly Right[];
 }
 
@@ -28,11 +30,14 @@ export function needRight(identity: Identity, right: Right): void {
     throw httpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
 }
 
-export interface ApiKey {
-  readonly id: string;
+interface NewKey {
   readonly name: string;
   readonly project: string;
   readonly rights: readonly Right[];
+}
+
+interface ApiKey extends NewKey {
+  readonly id: string;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
 }
@@ -53,7 +58,7 @@ export async function ensureProject(pool: Pool, project: string): Promise<void> 
 /** Returns the key itself, which cannot be read again. `actor` is for the audit. */
 export async function createKey(
   pool: Pool,
-  { name, project, rights }: { readonly name: string; readonly project: string; readonly rights: readonly Right[] },
+  { name, project, rights }: NewKey,
   actor: string,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
   if (!/\S/.test(name) || name.length > 100)
@@ -63,7 +68,7 @@ export async function createKey(
   const secret = `sw_${id}_${randomBytes(32).toString('base64url')}`;
   const { rows } = await pool.query<ApiKey>(
     `insert into skillwright.keys (id, name, hash, project, rights) values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
-    [id, name, hashSecret(secret), project, rights],
+    [id, name, sha256(secret), project, rights],
   );
   const [key] = rows;
   if (key === undefined) throw new TypeError('the key was not stored');
@@ -80,16 +85,12 @@ export async function listKeys(pool: Pool, project: string): Promise<readonly Ap
 }
 
 /** Returns false if the project has no such key. */
-export async function revokeKey(
-  pool: Pool,
-  { actor, project }: { readonly actor: string; readonly project: string },
-  id: string,
-): Promise<boolean> {
+export async function revokeKey(pool: Pool, owner: Submitter, id: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     'update skillwright.keys set revoked_at = coalesce(revoked_at, now()) where id = $1 and project = $2',
-    [id, project],
+    [id, owner.project],
   );
-  if (rowCount === 1) await recordAct(pool, { actor, project }, { act: 'key-revoke', target: id });
+  if (rowCount === 1) await recordAct(pool, owner, { act: 'key-revoke', target: id });
   return rowCount === 1;
 }
 
@@ -107,7 +108,7 @@ export function openKeyring(pool: Pool): (secret: string) => Promise<Identity | 
   const known = new Map<string, { readonly identity: Identity | undefined; readonly until: number }>();
   return async (secret) => {
     if (!/^sw_[0-9a-f]{12}_[\w-]{43}$/.test(secret)) return undefined;
-    const hash = hashSecret(secret);
+    const hash = sha256(secret);
     const remembered = known.get(hash);
     if (remembered !== undefined && remembered.until > performance.now()) return remembered.identity;
     const { rows } = await pool.query<Identity>(
@@ -121,6 +122,39 @@ export function openKeyring(pool: Pool): (secret: string) => Promise<Identity | 
   };
 }
 
-function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+interface AuditEntry {
+  readonly id: string;
+  readonly at: Date;
+  readonly actor: string;
+  readonly act: string;
+  readonly target: string;
+  readonly detail: object;
+}
+
+export async function recordAct(
+  pool: Pool,
+  { actor, project }: Submitter,
+  act: { readonly act: string; readonly target: string; readonly detail?: object },
+): Promise<void> {
+  await pool.query('insert into skillwright.audit (actor, project, act, target, detail) values ($1, $2, $3, $4, $5)', [
+    actor,
+    project,
+    act.act,
+    act.target,
+    act.detail ?? {},
+  ]);
+}
+
+/** The newest acts of a project; `before` is the last one of the page before. */
+export async function newestActs(
+  pool: Pool,
+  project: string,
+  { limit = 50, before }: { readonly limit?: number; readonly before?: number } = {},
+): Promise<readonly AuditEntry[]> {
+  const { rows } = await pool.query<AuditEntry>(
+    `select id, at, actor, act, target, detail from skillwright.audit
+     where project = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
+    [project, before ?? null, limit],
+  );
+  return rows;
 }

@@ -3,7 +3,9 @@
  * runs: gauges come from the index of open runs, and counters from the workers and from a table that is counted up when a run ends.
  */
 import type { Pool } from 'pg';
+import type { z } from 'zod';
 
+import { Fleet as FleetState } from './api.ts';
 import { BOUNDS, type Sample } from './counters.ts';
 
 const HELP: Readonly<Record<string, readonly [type: string, help: string]>> = {
@@ -110,4 +112,22 @@ function totalSamples(totals: readonly Total[]): readonly Sample[] {
 function labelText(labels: Sample[1]): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, '_')}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+/** Workers that were seen within a minute, and open runs by state; of one project, or of all. Ended runs would have to be counted one by one. */
+export async function fleetState(pool: Pool, project?: string): Promise<z.output<typeof FleetState>> {
+  const workers = await pool.query(
+    `select w.id, host, version, slots, is_draining as "isDraining", seen_at as "seenAt",
+       (select count(*)::int from skillwright.runs r where r.worker = w.id and r.state = 'running') as running
+     from skillwright.workers w where seen_at > now() - interval '1 minute' order by w.id`,
+  );
+  const runs = await pool.query<{ state: string; count: number }>(
+    `select state, count(*)::int as count from skillwright.runs
+     where state in ('queued', 'running', 'waiting') and ($1::text is null or project = $1) group by state`,
+    [project ?? null],
+  );
+  return FleetState.parse({
+    workers: workers.rows,
+    runs: Object.fromEntries(runs.rows.map(({ state, count }) => [state, count])),
+  });
 }

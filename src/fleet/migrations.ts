@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool, PoolClient } from 'pg';
 
-import { invalidInput, SkillError } from '#core';
+import { invalidInput } from '#core';
+import { ioFailed } from './database.ts';
 
 /** Entry N brings version N to N + 1. Never edit an entry that was released: add one. */
 const MIGRATIONS: readonly string[] = [
@@ -285,7 +286,11 @@ async function lock(client: PoolClient): Promise<void> {
   for (const start = performance.now(); ;) {
     const { rows } = await client.query<{ isMine: boolean }>('select pg_try_advisory_lock($1) as "isMine"', [LOCK]);
     if (rows[0]?.isMine === true) return;
-    if (performance.now() - start > MAX_LOCK_MS) throw locked();
+    if (performance.now() - start > MAX_LOCK_MS) {
+      const cause = `another process has held the lock of upgrades for ${String(MAX_LOCK_MS / 1_000)} s`;
+      const hint = 'wait until it has finished, or end it; pg_locks shows which one it is (locktype advisory)';
+      throw ioFailed(`the tables cannot be upgraded: ${cause}`, hint, { path: 'skillwright.migrations', cause });
+    }
     await sleep(LOCK_POLL_MS);
   }
 }
@@ -299,7 +304,12 @@ async function upgrade(client: PoolClient, to: number): Promise<{ readonly from:
     'select max(version) as version from skillwright.migrations',
   );
   const from = rows[0]?.version ?? 0;
-  if (from > SCHEMA_VERSION) throw newer(from);
+  if (from > SCHEMA_VERSION)
+    throw invalidInput(
+      `the database has version ${String(from)}, and this program knows versions up to ${String(SCHEMA_VERSION)}`,
+      `at most version ${String(SCHEMA_VERSION)}`,
+      'upgrade skillwright on this machine; a database is never taken back to an older version',
+    );
   for (const [index, sql] of MIGRATIONS.slice(0, to).entries()) {
     if (index < from) continue;
     await client.query('begin');
@@ -313,22 +323,4 @@ async function upgrade(client: PoolClient, to: number): Promise<{ readonly from:
     }
   }
   return { from, to: Math.max(from, to) };
-}
-
-function locked(): SkillError {
-  const cause = `another process has held the lock of upgrades for ${String(MAX_LOCK_MS / 1_000)} s`;
-  return new SkillError({
-    code: 'io/failed',
-    message: `the tables cannot be upgraded: ${cause}`,
-    hint: 'wait until it has finished, or end it; pg_locks shows which one it is (locktype advisory)',
-    data: { path: 'skillwright.migrations', cause },
-  });
-}
-
-function newer(version: number): SkillError {
-  return invalidInput(
-    `the database has version ${String(version)}, and this program knows versions up to ${String(SCHEMA_VERSION)}`,
-    `at most version ${String(SCHEMA_VERSION)}`,
-    'upgrade skillwright on this machine; a database is never taken back to an older version',
-  );
 }

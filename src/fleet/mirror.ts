@@ -8,8 +8,8 @@ import path from 'node:path';
 import { SkillError } from '#core';
 import { newRunId, type RecordStorage } from '#journal';
 import { sha256 } from '#platform';
-import type { RecordFile, RunStore } from './run-store.ts';
-import type { Ending } from './run-table.ts';
+import { appendRecords, type RecordFile, type RecordTables } from './run-store.ts';
+import type { Claim, Ending } from './run-table.ts';
 
 export interface Mirror {
   /** Opens a new record. */
@@ -31,7 +31,8 @@ interface OpenRecord {
   readonly summaries: Map<string, RecordFile>;
 }
 
-export function openMirror(store: RunStore, run: string): Mirror {
+/** The records of the attempt that a worker claimed. */
+export function openMirror(tables: RecordTables, claim: Claim): Mirror {
   const records = new Map<string, OpenRecord>();
   let isSealed = false;
   let last: Promise<void> = Promise.resolve();
@@ -46,7 +47,7 @@ export function openMirror(store: RunStore, run: string): Mirror {
     }));
     const fresh = parts.filter(({ lines, files }) => lines.length > 0 || files.length > 0);
     if (fresh.length === 0 && ending === undefined) return;
-    if (!(await store.append(fresh, ending))) throw handedOver(run);
+    if (!(await appendRecords(tables, claim, fresh, ending))) throw handedOver(claim.run);
     for (const { open, lines, files } of fresh) {
       open.stored += lines.length;
       open.lines = open.lines.slice(lines.length);

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
-import { isSkillError, SkillError } from '#core';
+import { isSkillError } from '#core';
 import { openTableContents, recordedContents, rememberingContents, type ContentStore } from './content-store.ts';
-import { RETRY_MS, openDatabase, type Database } from './database.ts';
-import { migrateQueue } from './dbos-queue.ts';
+import { RETRY_MS, ioFailed, openDatabase, reasonText, type Database } from './database.ts';
+import { loadDbos, openQueue, type Queue } from './queue.ts';
 import { SCHEMA_VERSION, migrate } from './migrations.ts';
 import { openS3Contents } from './s3-contents.ts';
 
@@ -21,7 +21,10 @@ export interface FleetOptions {
 }
 
 export interface Fleet {
+  /** The address of the database. */
+  readonly url: string;
   readonly pool: Database;
+  readonly queue: Queue;
   readonly contents: ContentStore;
   close(): Promise<void>;
 }
@@ -35,8 +38,12 @@ export async function openFleet({ database, artifacts, env, connections = 10 }: 
       artifacts === undefined
         ? openTableContents(pool)
         : recordedContents(pool, await openS3Contents({ address: artifacts, env }));
-    const contents = rememberingContents(store);
-    return { pool, contents, close: () => pool.end() };
+    const queue = await openQueue(database, pool);
+    const close = async (): Promise<void> => {
+      await queue.destroy();
+      await pool.end();
+    };
+    return { url: database, pool, queue, contents: rememberingContents(store), close };
   } catch (error) {
     await pool.end();
     throw error;
@@ -49,23 +56,18 @@ const MAX_TRIES = 5;
 async function upgradeTables(pool: Pool, database: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await migrate(pool, SCHEMA_VERSION, () => migrateQueue(database));
+      // The tables of DBOS too, which announces that on stdout.
+      await migrate(pool, SCHEMA_VERSION, async () => (await loadDbos()).DBOS.migrate(database));
       return;
     } catch (error) {
       if (isSkillError(error)) throw error;
-      if (tries >= MAX_TRIES) throw notUpgraded(error);
+      if (tries >= MAX_TRIES)
+        throw ioFailed(
+          `the tables cannot be created or upgraded: ${reasonText(error)}`,
+          'check that the user owns the database and may create schemas, and try again: skillwright fleet migrate',
+          { path: 'skillwright.migrations', error },
+        );
       await sleep(RETRY_MS * tries);
     }
   }
-}
-
-function notUpgraded(error: unknown): SkillError {
-  const cause = error instanceof Error ? error.message : String(error);
-  return new SkillError({
-    code: 'io/failed',
-    message: `the tables cannot be created or upgraded: ${cause}`,
-    hint: 'check that the user owns the database and may create schemas, and try again: skillwright fleet migrate',
-    data: { path: 'skillwright.migrations', cause },
-    cause: error,
-  });
 }

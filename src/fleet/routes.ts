@@ -1,244 +1,244 @@
-/** What each route of the fleet API does, for the owner of a key. */
-import {
-  Answered,
-  ApprovalAnswer,
-  conflict,
-  eventRoute,
-  httpError,
-  jsonRoute,
-  readingRoutes,
-  type Route,
-} from '#server';
-import * as api from './api.ts';
-import { defined } from '#core';
-import { answerQuestion, listQuestions, openFleetApprovals } from './approval-table.ts';
-import { consoleRoutes } from './console-routes.ts';
-import type { FleetContext } from './context.ts';
-import { newestActs, recordAct } from './audit.ts';
-import { fleetState } from './fleet-state.ts';
-import { createKey, hasRight, listKeys, needRight, revokeKey, type Identity, type Right } from './keys.ts';
-import { followStored } from './follow-stored.ts';
+/** The routes of the fleet API for the owner of a key: those of the console, in the same shapes as on one machine, and those of a fleet. */
+import { DEFAULT_BUDGET, defined, type HostPattern, type Surroundings } from '#core';
 import { newRunId } from '#journal';
-import { cancelRun } from './cancel-run.ts';
-import { newestRuns, readRow, submitRun, type FleetRun } from './run-table.ts';
-import { openStoredRecords } from './stored-records.ts';
+import type { Runtime } from '#runtime';
+import { httpError, route, sharedRoutes, type Route } from '#server';
+import { VERSION } from '../version.ts';
+import * as api from './api.ts';
+import { answerQuestion, openFleetApprovals } from './approval-table.ts';
+import {
+  createKey,
+  hasRight,
+  listKeys,
+  needRight,
+  newestActs,
+  recordAct,
+  revokeKey,
+  type Identity,
+  type Right,
+} from './keys.ts';
+import { fleetState } from './metrics.ts';
+import type { Fleet } from './open-fleet.ts';
+import { addSchedule, listSchedules, removeSchedule } from './queue.ts';
+import { cancelRun, newestRuns, submitRun, type FleetRun } from './run-table.ts';
+import { findRun, openStoredRecords, type RecordFolders } from './stored-records.ts';
 import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
 
+/** What the console shows besides runs: the skills that submitted runs get, and the rules of this folder. */
+interface FleetPage {
+  readonly runtime: Runtime;
+  readonly surroundings: Surroundings;
+  /** Folder of the built page. */
+  readonly pages: string;
+}
+
+/** What the routes share. */
+export interface FleetContext extends Fleet {
+  /** A folder of this server, for records that are read. */
+  readonly base: string;
+  readonly folders: RecordFolders;
+  readonly page: FleetPage;
+  /** The skills of a run that is submitted now. */
+  readonly skillSet: () => Promise<string>;
+  /** Hosts that are not on the internet and may get webhooks (default: none). */
+  readonly webhooksTo?: readonly HostPattern[];
+}
+
+const CHANGE_MS = 500;
+
 export function fleetRoutes(context: FleetContext, identity: Identity): readonly Route[] {
-  const { pool, queue, schedules } = context;
-  const { project } = identity;
-  const need = (right: Right): void => needRight(identity, right);
-  /** What a key may know of a run that it submitted or cancelled. */
-  const receipt = (run: FleetRun) => shown(hasRight(identity, 'read') ? run : { ...run, ...UNREADABLE });
-  const did = (act: string, target: string, detail: object = {}): Promise<void> =>
-    recordAct(pool, identity, { act, target, detail });
-  const found = async (id = ''): Promise<FleetRun> => {
-    const run = await readRow(pool, project, id);
-    if (run === undefined) throw httpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
-    return run;
-  };
-  const book = openFleetApprovals(pool, queue, identity);
-  const records = openStoredRecords(context, project);
-  const reading =
-    context.page === undefined
-      ? readingRoutes(records).filter(isIntegrity)
-      : consoleRoutes(context, context.page, identity, records);
   return [
-    ...reading.map((route): Route => ({
-      ...route,
-      handle(call) {
-        need('read');
-        return route.handle(call);
-      },
-    })),
-    jsonRoute(
-      'POST /runs',
-      'Submit a run',
-      { body: api.Submission, answer: api.Run, status: 201 },
-      async ({ body }) => {
-        need('submit');
-        const { request, skills, budget, vocabulary, priority, delaySeconds, idempotencyKey, traceparent } = body;
-        const run = await submitRun(
-          pool,
-          queue,
-          {
-            id: newRunId(new Date()),
-            skillSet: await context.skillSet(),
-            request,
-            options: {
-              required: skills,
-              budget: budget === undefined ? undefined : defined(budget),
-              vocabulary,
-              trace: traceparent?.slice(3, -3),
-            },
-            priority,
-            delaySeconds,
-            idempotencyKey,
-          },
-          identity,
-        );
-        return receipt(run);
-      },
-    ),
-    jsonRoute(
+    ...withRight(identity, 'read', [...pageRoutes(context, identity), ...stateRoutes(context, identity)]),
+    ...withRight(identity, 'submit', submitRoutes(context, identity)),
+    ...withRight(identity, 'admin', adminRoutes(context, identity)),
+  ];
+}
+
+/** Questions need a right of their own. */
+function withRight(identity: Identity, right: Right, routes: readonly Route[]): readonly Route[] {
+  return routes.map((one) => ({
+    ...one,
+    async handle(call) {
+      needRight(identity, one.path.startsWith('/approvals') ? 'approve' : right);
+      return one.handle(call);
+    },
+  }));
+}
+
+function pageRoutes(context: FleetContext, identity: Identity): readonly Route[] {
+  const { pool, page } = context;
+  const { project } = identity;
+  // Asked twice a second for each open page, so it reads open runs only.
+  const state = async (): Promise<Readonly<Record<string, string | number>>> => {
+    const { rows } = await pool.query<{ runs: number; active: number; newest: string | null; questions: string }>(
+      `select count(*)::int as runs, count(*) filter (where state = 'running')::int as active,
+         (select id || ' ' || state || ' ' || attempt from skillwright.runs where project = $1 order by submitted_at desc limit 1) as newest,
+         (select coalesce(string_agg(a.run || a.id || a.asked_at, ' ' order by a.asked_at), '') from skillwright.approvals a
+          join skillwright.runs r on r.id = a.run where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null) as questions
+       from skillwright.runs where project = $1 and state in ('queued', 'running', 'waiting')`,
+      [project],
+    );
+    const [{ runs, active, newest, questions } = { runs: 0, active: 0, newest: '', questions: '' }] = rows;
+    return {
+      approvals: questions === '' ? 0 : questions.split('sha256:').length - 1,
+      questions,
+      answered: 0,
+      runs,
+      newest: newest ?? '',
+      active,
+      skills: page.runtime.index.indexHash,
+    };
+  };
+  return sharedRoutes({
+    options: page,
+    surroundings: page.surroundings,
+    records: openStoredRecords(context, project),
+    book: openFleetApprovals(context, identity),
+    state,
+    pollMs: CHANGE_MS,
+    status: async () => ({
+      version: VERSION,
+      project,
+      model: 'fleet',
+      reason: 'the workers of the fleet choose the model',
+      isFleet: true,
+      rights: (['submit', 'approve'] as const).filter((right) => hasRight(identity, right)),
+      canInstall: false,
+      canEvaluate: false,
+      canChooseModel: false,
+      runs: Number((await state())['active'] ?? 0),
+      limits: { runs: 0, uploadBytes: 0, bodyBytes: 1_048_576 },
+      budget: { ...DEFAULT_BUDGET },
+    }),
+  });
+}
+
+function stateRoutes(context: FleetContext, identity: Identity): readonly Route[] {
+  const { pool, queue } = context;
+  const { project } = identity;
+  return [
+    route(
       'GET /fleet/runs',
       'List the states of runs, newest first',
       { query: api.RunListQuery, answer: api.RunList },
       async ({ query: { limit, before } }) => {
-        need('read');
         const runs = await newestRuns(pool, project, { limit, before });
         return { runs: runs.map(shown), next: runs.length === limit ? (runs.at(-1)?.id ?? null) : null };
       },
     ),
-    jsonRoute(
+    route(
       'GET /fleet/runs/{id}',
       'Show the state of a run; cheap, for programs that wait',
       { answer: api.Run },
-      async ({ params }) => {
-        need('read');
-        return shown(await found(params['id']));
-      },
+      async ({ params: { id = '' } }) => shown(await findRun(pool, project, id)),
     ),
-    eventRoute('/runs/{id}/events', 'Stream the events of a run', {}, async ({ params, signal, lastEventId }) => {
-      need('read');
-      const { id } = await found(params['id']);
-      return followStored(pool, { run: id, project }, { signal, lastEventId });
-    }),
-    jsonRoute('POST /runs/{id}/cancel', 'Cancel a run', { answer: api.Run }, async ({ params }) => {
-      need('submit');
-      const { id } = await found(params['id']);
-      const run = await cancelRun(pool, queue, project, id);
-      await did('run-cancel', id);
-      return receipt(run ?? (await found(id)));
-    }),
-    jsonRoute(
-      'GET /approvals',
-      'List questions that wait for an answer, oldest first',
-      { answer: api.QuestionList },
-      async () => {
-        need('approve');
-        const questions = await listQuestions(pool, project);
-        return {
-          ...(await book.list()),
-          questions: questions.map(({ askedAt, ...rest }) => ({ ...rest, askedAt: askedAt.toISOString() })),
-        };
-      },
-    ),
-    jsonRoute(
-      'POST /approvals/{id}',
-      'Answer a question by the id in the list; the first answer counts',
-      { body: ApprovalAnswer, answer: Answered },
-      async ({ params: { id = '' }, body }) => {
-        need('approve');
-        await book.answer(id, body);
-        const { verdict, scope } = body;
-        await did('approval-answer', id.replace('/', ' '), { verdict, scope });
-        return { id, verdict, scope };
-      },
-    ),
-    jsonRoute(
+    route(
       'POST /approvals/{run}/{id}',
       'Answer a question; the run goes on',
       { body: api.QuestionAnswer, answer: api.Done },
-      async ({ params, body: { verdict, scope, note } }) => {
-        need('approve');
-        const { run = '', id = '' } = params;
-        await answerQuestion(pool, queue, { run, id, verdict, scope, note }, identity).catch((error: unknown) => {
-          throw conflict(error);
-        });
-        await did('approval-answer', `${run} ${id}`, { verdict, scope });
+      async ({ params: { run = '', id = '' }, body }) => {
+        await answerQuestion(context, { run, id, ...body }, identity);
         return { done: true };
       },
     ),
-    jsonRoute('GET /fleet', 'Show workers, and the runs of this project by state', { answer: api.Fleet }, async () => {
-      need('read');
-      return fleetState(pool, project);
+    route('GET /fleet', 'Show workers, and the runs of this project by state', { answer: api.Fleet }, () =>
+      fleetState(pool, project),
+    ),
+    route('GET /schedules', 'List scheduled runs', { answer: api.ScheduleList }, async () => ({
+      schedules: await listSchedules(queue, project),
+    })),
+  ];
+}
+
+function submitRoutes(context: FleetContext, identity: Identity): readonly Route[] {
+  const { pool, skillSet } = context;
+  const { project } = identity;
+  /** A key without the right to read learns of a run only its id and its state. */
+  const receipt = (run: FleetRun) => shown(hasRight(identity, 'read') ? run : { ...run, ...UNREADABLE });
+  return [
+    route(
+      'POST /runs',
+      'Submit a run',
+      { body: api.Submission, answer: api.Run, status: 201 },
+      async ({ body: { skills, budget, vocabulary, traceparent, ...submission } }) => {
+        const options = {
+          required: skills,
+          budget: budget === undefined ? undefined : defined(budget),
+          vocabulary,
+          trace: traceparent?.slice(3, -3),
+        };
+        const run = { ...submission, id: newRunId(new Date()), skillSet: await skillSet(), options };
+        return receipt(await submitRun(context, run, identity));
+      },
+    ),
+    route('POST /runs/{id}/cancel', 'Cancel a run', { answer: api.Run }, async ({ params: { id = '' } }) => {
+      await findRun(pool, project, id);
+      const run = await cancelRun(context, project, id);
+      await recordAct(pool, identity, { act: 'run-cancel', target: id });
+      return receipt(run ?? (await findRun(pool, project, id)));
     }),
-    jsonRoute('GET /keys', 'List the keys of this project', { answer: api.KeyList }, async () => {
-      need('admin');
-      return { keys: (await listKeys(pool, project)).map(shownKey) };
-    }),
-    jsonRoute(
+  ];
+}
+
+function adminRoutes({ pool, queue, skillSet, webhooksTo = [] }: FleetContext, identity: Identity): readonly Route[] {
+  const { project } = identity;
+  /** Records what was done, unless there was nothing to do it to. */
+  const removed = async (isDone: boolean, kind: string, act: string, target: string): Promise<{ done: true }> => {
+    if (!isDone) throw httpError(404, `there is no such ${kind}`, `GET /api/v1/${kind}s lists the ${kind}s`);
+    if (act !== '') await recordAct(pool, identity, { act, target });
+    return { done: true };
+  };
+  return [
+    route('GET /keys', 'List the keys of this project', { answer: api.KeyList }, async () =>
+      api.KeyList.parse({ keys: await listKeys(pool, project) }),
+    ),
+    route(
       'POST /keys',
       'Create a key for this project',
       { body: api.NewKey, answer: api.CreatedKey, status: 201 },
-      async ({ body }) => {
-        need('admin');
-        const { key, secret } = await createKey(pool, { ...body, project }, identity.actor);
-        return { key: shownKey(key), secret };
-      },
+      async ({ body }) => api.CreatedKey.parse(await createKey(pool, { ...body, project }, identity.actor)),
     ),
-    jsonRoute('DELETE /keys/{id}', 'Revoke a key', { answer: api.Done }, async ({ params: { id = '' } }) => {
-      need('admin');
-      if (!(await revokeKey(pool, identity, id))) throw httpError(404, 'there is no such key');
-      return { done: true };
-    }),
-    jsonRoute('GET /webhooks', 'List webhooks', { answer: api.WebhookList }, async () => {
-      need('admin');
-      return { webhooks: (await listWebhooks(pool, project)).map(withTime) };
-    }),
-    jsonRoute(
+    route('DELETE /keys/{id}', 'Revoke a key', { answer: api.Done }, async ({ params: { id = '' } }) =>
+      removed(await revokeKey(pool, identity, id), 'key', '', id),
+    ),
+    route('GET /webhooks', 'List webhooks', { answer: api.WebhookList }, async () =>
+      api.WebhookList.parse({ webhooks: await listWebhooks(pool, project) }),
+    ),
+    route(
       'POST /webhooks',
       'Send a signed request for each run that ends',
       { body: api.NewWebhook, answer: api.CreatedWebhook, status: 201 },
       async ({ body: { url } }) => {
-        need('admin');
-        const webhook = await addWebhook(pool, project, url, context.webhooksTo ?? []);
-        await did('webhook-create', webhook.id, { url });
-        return withTime(webhook);
+        const webhook = await addWebhook(pool, project, url, webhooksTo);
+        await recordAct(pool, identity, { act: 'webhook-create', target: webhook.id, detail: { url } });
+        return api.CreatedWebhook.parse(webhook);
       },
     ),
-    jsonRoute('DELETE /webhooks/{id}', 'Remove a webhook', { answer: api.Done }, async ({ params: { id = '' } }) => {
-      need('admin');
-      if (!(await removeWebhook(pool, project, id))) throw httpError(404, 'there is no such webhook');
-      await did('webhook-remove', id);
-      return { done: true };
-    }),
-    jsonRoute('GET /schedules', 'List scheduled runs', { answer: api.ScheduleList }, async () => {
-      need('read');
-      return { schedules: await schedules.list(project) };
-    }),
-    jsonRoute(
+    route('DELETE /webhooks/{id}', 'Remove a webhook', { answer: api.Done }, async ({ params: { id = '' } }) =>
+      removed(await removeWebhook(pool, project, id), 'webhook', 'webhook-remove', id),
+    ),
+    route(
       'POST /schedules',
       'Submit a run at regular times',
       { body: api.NewSchedule, answer: api.Done, status: 201 },
       async ({ body }) => {
-        need('admin');
-        await schedules.add(identity, body, await context.skillSet());
-        await did('schedule-create', body.name, { cron: body.cron });
+        await addSchedule(queue, identity, body, await skillSet());
+        await recordAct(pool, identity, { act: 'schedule-create', target: body.name, detail: { cron: body.cron } });
         return { done: true };
       },
     ),
-    jsonRoute(
-      'DELETE /schedules/{name}',
-      'Remove a schedule',
-      { answer: api.Done },
-      async ({ params: { name = '' } }) => {
-        need('admin');
-        if (!(await schedules.remove(project, name)))
-          throw httpError(404, 'there is no such schedule', 'GET /api/v1/schedules lists the schedules');
-        await did('schedule-remove', name);
-        return { done: true };
-      },
+    route('DELETE /schedules/{name}', 'Remove a schedule', { answer: api.Done }, async ({ params: { name = '' } }) =>
+      removed(await removeSchedule(queue, project, name), 'schedule', 'schedule-remove', name),
     ),
-    jsonRoute(
+    route(
       'GET /audit',
       'List who did what, newest first',
       { query: api.AuditQuery, answer: api.AuditList },
-      async ({ query: { limit, before } }) => {
-        need('admin');
-        const acts = await newestActs(pool, project, { limit, before });
-        return { acts: acts.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })) };
-      },
+      async ({ query }) => api.AuditList.parse({ acts: await newestActs(pool, project, query) }),
     ),
   ];
 }
 
-function isIntegrity({ path }: Route): boolean {
-  return path === '/runs/{id}/integrity';
-}
-
-/** A key without the right to read learns of a run only its id and its state. */
 const UNREADABLE = {
   request: '',
   outcome: null,
@@ -251,31 +251,5 @@ const UNREADABLE = {
 } as const;
 
 function shown(run: FleetRun) {
-  const { id, state, request, outcome, answer, reason, attempt, worker, used, submittedBy } = run;
-  return {
-    run: id,
-    state,
-    request,
-    outcome,
-    answer,
-    reason,
-    attempt,
-    worker,
-    used: used === null ? null : { ...used },
-    submittedBy,
-    submittedAt: run.submittedAt.toISOString(),
-    startedAt: run.startedAt?.toISOString() ?? null,
-    endedAt: run.endedAt?.toISOString() ?? null,
-    events: `/api/v1/runs/${id}/events`,
-  };
-}
-
-function shownKey(key: Awaited<ReturnType<typeof listKeys>>[number]) {
-  return { ...key, createdAt: key.createdAt.toISOString(), revokedAt: key.revokedAt?.toISOString() ?? null };
-}
-
-function withTime<T extends { readonly createdAt: Date }>(
-  value: T,
-): Omit<T, 'createdAt'> & { readonly createdAt: string } {
-  return { ...value, createdAt: value.createdAt.toISOString() };
+  return api.Run.parse({ ...run, run: run.id, events: `/api/v1/runs/${run.id}/events` });
 }

@@ -1,18 +1,10 @@
 /** The output files of runs: names in a table, bytes among the contents, so that they outlive the worker. */
-import path from 'node:path';
-
 import type { Pool } from 'pg';
 
 import { sha256 } from '#platform';
 import { readCleanResults, type Execution, type Session } from '#runtime';
-import { fileRoute, httpError, type Route } from '#server';
-import type { ContentStore } from './content-store.ts';
-import type { QueuedRun } from './run-queue.ts';
-
-interface FileLocation {
-  readonly pool: Pool;
-  readonly contents: ContentStore;
-}
+import type { QueuedRun } from './queue.ts';
+import type { RecordTables } from './run-store.ts';
 
 export interface RunFiles {
   /** Remembers that a program may have left results. */
@@ -24,7 +16,7 @@ export interface RunFiles {
 }
 
 /** The results of one attempt. Results of earlier attempts stay until this one writes a file of the same name. */
-export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: FileLocation): RunFiles {
+export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: RecordTables): RunFiles {
   /** Digests by the names that this attempt has stored. */
   const stored = new Map<string, string>();
   let changed: Execution | undefined;
@@ -87,20 +79,4 @@ export async function listRunFiles(pool: Pool, project: string, run: string): Pr
     [project, run],
   );
   return rows;
-}
-
-export function runFileRoute({ pool, contents }: FileLocation, project: string): Route {
-  return fileRoute(
-    '/runs/{id}/files/{path}',
-    'Download an output file of a run',
-    {},
-    async ({ params: { id = '', path: name = '' } }) => {
-      const file = (await listRunFiles(pool, project, id)).find((one) => one.name === name);
-      if (file === undefined) throw httpError(404, 'no such file');
-      const bytes = await contents.load(file.digest);
-      if (bytes === undefined || sha256(bytes) !== file.digest)
-        throw httpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
-      return { name: path.basename(name), mediaType: 'application/octet-stream', chunks: [bytes] };
-    },
-  );
 }

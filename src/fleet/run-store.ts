@@ -9,7 +9,7 @@ import { EVENTS_FILE, isDerivedFile, writeSummary } from '#journal';
 import { sha256 } from '#platform';
 import type { ContentStore } from './content-store.ts';
 import { ANNOUNCE, WEBHOOKS, type Claim, type Ending } from './run-table.ts';
-import { storableText } from './storable-text.ts';
+import { storableText } from './database.ts';
 
 /** New lines and files of one record: that of the run, or of a subagent. */
 export interface RecordPart {
@@ -28,43 +28,45 @@ export interface RecordFile {
   readonly isOwn: boolean;
 }
 
-export interface RunStore {
-  /**
-   * Stores everything together, and with `ending` the end of the attempt. Returns false if the run belongs to another worker now. The same
-   * lines may be given again when the answer was not heard.
-   */
-  append(parts: readonly RecordPart[], ending?: Ending): Promise<boolean>;
+/** Rows of records, and bytes by digest. */
+export interface RecordTables {
+  readonly pool: Pool;
+  readonly contents: ContentStore;
 }
 
-/** The records of the attempt that a worker claimed. */
-export function openRunStore(pool: Pool, contents: ContentStore, { run, attempt, worker }: Claim): RunStore {
-  return {
-    async append(parts, ending) {
-      const files = parts.flatMap(({ record, files: given }) => given.map((file) => ({ record, ...file })));
-      await contents.save(files.filter(({ isOwn }) => !isOwn));
-      const lines = parts.flatMap(({ record, from, lines: given }) =>
-        given.map((line, index) => ({ record, seq: from + index + 1, line })),
-      );
-      const values = [
-        run,
-        attempt,
-        worker,
-        lines.map(({ record }) => record),
-        lines.map(({ seq }) => seq),
-        lines.map(({ line }) => line),
-        files.map(({ record }) => record),
-        files.map((file) => file.path),
-        files.map(({ digest }) => digest),
-        files.map(({ bytes, isOwn }) => (isOwn ? Buffer.from(bytes) : null)),
-      ];
-      const { rows } = await pool.query<{ held: number }>(
-        ending === undefined
-          ? { name: 'append', text: appendUnder(HELD), values }
-          : { name: 'end', text: appendUnder(ENDED, END), values: [...values, ...endValues(ending)] },
-      );
-      return rows[0]?.held === 1;
-    },
-  };
+/**
+ * Stores everything together, and with `ending` the end of the attempt that a worker claimed. Returns false if the run belongs to another
+ * worker now. The same lines may be given again when the answer was not heard.
+ */
+export async function appendRecords(
+  { pool, contents }: RecordTables,
+  { run, attempt, worker }: Claim,
+  parts: readonly RecordPart[],
+  ending?: Ending,
+): Promise<boolean> {
+  const files = parts.flatMap(({ record, files: own }) => own.map((file) => ({ record, ...file })));
+  await contents.save(files.filter(({ isOwn }) => !isOwn));
+  const lines = parts.flatMap(({ record, from, lines: own }) =>
+    own.map((line, index) => ({ record, seq: from + index + 1, line })),
+  );
+  const values = [
+    run,
+    attempt,
+    worker,
+    lines.map(({ record }) => record),
+    lines.map(({ seq }) => seq),
+    lines.map(({ line }) => line),
+    files.map(({ record }) => record),
+    files.map((file) => file.path),
+    files.map(({ digest }) => digest),
+    files.map(({ bytes, isOwn }) => (isOwn ? Buffer.from(bytes) : null)),
+  ];
+  const { rows } = await pool.query<{ held: number }>(
+    ending === undefined
+      ? { name: 'append', text: appendUnder(HELD), values }
+      : { name: 'end', text: appendUnder(ENDED, END), values: [...values, ...endValues(ending)] },
+  );
+  return rows[0]?.held === 1;
 }
 
 /** The lock keeps the run with this worker until everything is stored. */
@@ -133,8 +135,7 @@ export interface RestoredRecord {
  * digest are refused.
  */
 export async function restoreRecord(
-  pool: Pool,
-  contents: ContentStore,
+  { pool, contents }: RecordTables,
   { run, attempt, record }: StoredRecord & { readonly run: string },
   directory: string,
   before?: RestoredRecord,

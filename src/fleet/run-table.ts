@@ -6,14 +6,10 @@ import type { Pool, PoolClient } from 'pg';
 
 import type { AgentResult } from '#agent';
 import { invalidInput, quoted, SkillError, type Budget } from '#core';
-import { inTransaction } from './database.ts';
-import type { StoredAttempt } from './attempt-format.ts';
-import type { RunQueue } from './run-queue.ts';
 import type { RunRecords } from '#server';
-import { storableJson } from './storable-text.ts';
+import { inTransaction, storableJson } from './database.ts';
+import { RUN_FORMAT, addEntry, removeEntry, type QueuedRun, type RunDatabase, type Submitter } from './queue.ts';
 
-/** The format of runs in the tables. A worker refuses runs that a later format recorded. */
-export const RUN_FORMAT = 1;
 const MAX_REQUEST_CHARACTERS = 100_000;
 const MAX_SEARCHED = 10_000;
 
@@ -26,6 +22,18 @@ export interface RunSubmission {
   readonly idempotencyKey?: string;
   /** Seconds until the run may begin. */
   readonly delaySeconds?: number;
+}
+
+/** What an attempt of an evaluation needs besides contents by digest. */
+export interface StoredAttempt {
+  readonly packed: unknown;
+  readonly timeoutMs: number;
+  /** The skills, pinned: a set for each source. */
+  readonly roots: readonly { readonly source: string; readonly skillSet: string }[];
+  /** Covers all of them. */
+  readonly skillsDigest: string;
+  readonly model?: { readonly id: string; readonly way: string };
+  readonly judge?: string;
 }
 
 /** What a submission may choose; everything else is the worker's. */
@@ -64,22 +72,16 @@ export interface FleetRun {
 }
 
 /** What `FleetRun` has. */
-export const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
+const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
   queued_because as "queuedBecause", is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
   started_at as "startedAt", ended_at as "endedAt"`;
-
-export interface Submitter {
-  readonly actor: string;
-  readonly project: string;
-}
 
 /**
  * Accepts a run: its row and its place in the queue are one transaction. Throws `input/invalid` for a bad request, and `policy/refused`
  * if the project has too many waiting runs.
  */
 export async function submitRun(
-  pool: Pool,
-  queue: RunQueue,
+  { pool, queue }: RunDatabase,
   submission: RunSubmission & { readonly id: string; readonly skillSet: string },
   { actor, project }: Submitter,
 ): Promise<FleetRun> {
@@ -110,13 +112,7 @@ export async function submitRun(
       if (queued < limit) throw new TypeError('a run conflicts with no run');
       throw tooMany(project, limit);
     }
-    await queue.add(client, {
-      run: id,
-      attempt: 1,
-      project,
-      priority,
-      delaySeconds,
-    });
+    await addEntry(queue, client, { run: id, attempt: 1, project, priority, delaySeconds });
     return run;
   });
 }
@@ -166,9 +162,7 @@ async function sameKey(
   return before;
 }
 
-export interface Claim {
-  readonly run: string;
-  readonly attempt: number;
+export interface Claim extends QueuedRun {
   readonly worker: string;
 }
 
@@ -220,6 +214,38 @@ export async function readRow(source: Pool | PoolClient, project: string, id: st
     [id, project],
   );
   return rows[0];
+}
+
+/** Cancels a run. A running one stops at its worker's next heartbeat, and at once if its worker is silent. Returns undefined if there is no such run. */
+export async function cancelRun(
+  { pool, queue }: RunDatabase,
+  project: string,
+  id: string,
+): Promise<FleetRun | undefined> {
+  const run = await inTransaction(pool, async (client) => {
+    // The lock comes first: what is decided below would otherwise be decided by the row before a change that is being committed.
+    await client.query('select 1 from skillwright.runs where id = $1 and project = $2 for no key update', [
+      id,
+      project,
+    ]);
+    const { rows } = await client.query<FleetRun>(
+      `update skillwright.runs set is_cancelled = true, state = case when is_over then 'ended' else state end,
+         outcome = case when is_over then 'cancelled' else outcome end, ended_at = case when is_over then now() else ended_at end,
+         reason = case when not is_over then reason when state = 'running' then 'cancelled; its worker was lost'
+           when started_at is null then 'cancelled before it ran' else 'cancelled' end
+       from (select r.id as target, state in ('queued', 'waiting') or w.id is null as is_over from skillwright.runs r
+         left join skillwright.workers w on w.id = r.worker and w.seen_at > now() - interval '10 seconds') found
+       where id = target and id = $1 and project = $2 and state <> 'ended' returning ${COLUMNS}`,
+      [id, project],
+    );
+    const [cancelled] = rows;
+    if (cancelled?.state === 'ended') await announce(client, id);
+    return cancelled;
+  });
+  if (run === undefined) return readRow(pool, project, id);
+  // Not in the transaction: it takes a second connection, and many transactions that wait for one would wait for each other.
+  if (run.state === 'ended') await removeEntry(queue, { run: id, attempt: run.attempt });
+  return run;
 }
 
 /** The newest runs of a project; `before` is the last one of the page before. Throws `input/invalid` if the project has no such run. */

@@ -1,9 +1,10 @@
 /** Contents in an S3 bucket, by digest. Keys and region come from the environment, as other S3 programs read them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { invalidInput, SkillError } from '#core';
+import { invalidInput, type SkillError } from '#core';
 import { loadOptional, sha256 } from '#platform';
 import { paced, type ContentStore } from './content-store.ts';
+import { ioFailed, reasonText } from './database.ts';
 
 export interface S3Options {
   /** `s3://bucket` or `s3://bucket/prefix`. */
@@ -60,12 +61,11 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
       });
       const left = digests.filter((_, at) => removed[at] !== true);
       if (left.length > 0)
-        throw new SkillError({
-          code: 'io/failed',
-          message: `the artifact store did not remove ${String(left.length)} of ${String(digests.length)} contents, e.g. ${place(left[0] ?? '')}`,
-          hint: 'check that the credentials may delete objects (s3:DeleteObject), then run the command again',
-          data: { path: 's3', cause: 'delete' },
-        });
+        throw ioFailed(
+          `the artifact store did not remove ${String(left.length)} of ${String(digests.length)} contents, e.g. ${place(left[0] ?? '')}`,
+          'check that the credentials may delete objects (s3:DeleteObject), then run the command again',
+          { path: 's3', cause: 'delete' },
+        );
     },
     load: paced(async (digest) => {
       // Wrong bytes may be a passing fault of the store, so they are asked for again before they are reported as missing.
@@ -75,12 +75,11 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
         const read = Buffer.from(bytes);
         if (sha256(read) === digest) return read;
       }
-      throw new SkillError({
-        code: 'io/failed',
-        message: `the artifact store returns other bytes for ${digest} than were saved`,
-        hint: 'check the bucket: its objects must never be changed',
-        data: { path: place(digest), cause: 'digest' },
-      });
+      throw ioFailed(
+        `the artifact store returns other bytes for ${digest} than were saved`,
+        'check the bucket: its objects must never be changed',
+        { path: place(digest), cause: 'digest' },
+      );
     }),
   };
 }
@@ -99,15 +98,12 @@ async function retried<T>(act: () => Promise<T>, patience: Patience): Promise<T>
 
 function storeFailure(error: unknown, tries: number, { timeoutMs }: Patience): SkillError {
   const isSlow = causes(error).some(({ name }) => name === 'TimeoutError');
-  const message = error instanceof Error ? error.message : String(error);
-  const cause = isSlow ? `no complete answer within ${String(timeoutMs / 1_000)} s` : message;
-  return new SkillError({
-    code: 'io/failed',
-    message: `the artifact store does not answer after ${String(tries)} ${tries === 1 ? 'try' : 'tries'}: ${cause}`,
-    hint: 'check AWS_ENDPOINT_URL, the bucket and the credentials',
-    data: { path: 's3', cause },
-    cause: error,
-  });
+  const cause = isSlow ? `no complete answer within ${String(timeoutMs / 1_000)} s` : reasonText(error);
+  return ioFailed(
+    `the artifact store does not answer after ${String(tries)} ${tries === 1 ? 'try' : 'tries'}: ${cause}`,
+    'check AWS_ENDPOINT_URL, the bucket and the credentials',
+    { path: 's3', cause, error },
+  );
 }
 
 function causes(error: unknown): readonly Error[] {

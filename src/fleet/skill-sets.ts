@@ -5,8 +5,6 @@
 import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Pool } from 'pg';
-
 import { compareText, quoted, SkillError, toRelativePath } from '#core';
 import {
   digestName,
@@ -23,6 +21,7 @@ import {
 } from '#platform';
 import type { Runtime } from '#runtime';
 import type { ContentStore } from './content-store.ts';
+import type { RecordTables } from './run-store.ts';
 
 /** `content`: the digest of a file, the target of a link, empty for a folder. */
 interface PinnedEntry {
@@ -42,20 +41,18 @@ interface PinnedSkill {
 const SAVED_TOGETHER = 50;
 
 /** Stores all skills that a model of this runtime may use, and returns the id of the set. */
-export async function pinSkills(pool: Pool, contents: ContentStore, runtime: Runtime): Promise<string> {
+export async function pinSkills(tables: RecordTables, runtime: Runtime): Promise<string> {
   const usable = runtime.index.skills.filter(({ state }) => state !== 'disabled');
   const untrusted = await runtime.distrust(usable);
   return pinFolders(
-    pool,
-    contents,
+    tables,
     usable.filter(({ dir }) => !untrusted.has(dir)),
   );
 }
 
 /** Stores skills by their digests, and returns the id of the set. */
 export async function pinFolders(
-  pool: Pool,
-  contents: ContentStore,
+  { pool, contents }: RecordTables,
   folders: readonly { readonly name: string; readonly dir: string }[],
 ): Promise<string> {
   const skills: PinnedSkill[] = [];
@@ -128,7 +125,7 @@ function digestPinnedEntries(entries: readonly PinnedEntry[]): string {
  * Brings the skills of a set to this machine and returns their root. Each skill is checked against its digest when it is written. Skills
  * that several sets share are fetched once.
  */
-export async function fetchSkills(pool: Pool, contents: ContentStore, id: string, directory: string): Promise<string> {
+export async function fetchSkills({ pool, contents }: RecordTables, id: string, directory: string): Promise<string> {
   const { rows } = await pool.query<{ skills: readonly PinnedSkill[] }>(
     'select skills from skillwright.skill_sets where id = $1',
     [id],

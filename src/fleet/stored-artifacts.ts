@@ -1,10 +1,8 @@
 /** Artifacts of a project in a fleet: names and versions in a table, bytes among the contents, so every worker has them. */
-import type { Pool } from 'pg';
-
 import { openArtifacts, type ArtifactStore, type ArtifactVersion } from '#sandbox';
 import { compareText } from '#core';
 import { sha256 } from '#platform';
-import type { ContentStore } from './content-store.ts';
+import type { RecordTables } from './run-store.ts';
 
 const COLUMNS = `name, version, 'sha256:' || digest as digest, bytes::float as bytes, media_type as "mediaType", saved_at as "savedAt"`;
 
@@ -12,14 +10,15 @@ interface Row extends Omit<ArtifactVersion, 'savedAt'> {
   readonly savedAt: Date;
 }
 
-export function openStoredArtifacts(pool: Pool, contents: ContentStore, project: string): ArtifactStore {
+export function openStoredArtifacts({ pool, contents }: RecordTables, project: string): ArtifactStore {
   return openArtifacts({
-    async versions(name) {
+    async versions(name, only) {
       const { rows } = await pool.query<Row>(
         `select ${COLUMNS} from skillwright.artifacts where project = $1 and name = $2 and not is_deleted order by version`,
         [project, name],
       );
-      return rows.map(toArtifactVersion);
+      const all = rows.map(toArtifactVersion);
+      return only === 'latest' ? all.slice(-1) : all.filter(({ version }) => only === undefined || version === only);
     },
     async list() {
       const { rows } = await pool.query<Row>(

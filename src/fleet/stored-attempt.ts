@@ -6,17 +6,16 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { Pool } from 'pg';
-
-import { SkillError } from '#core';
+import { quoted, SkillError, type Model } from '#core';
+import type { PackedAttempt, PackedAttemptOptions } from '#evals';
 import { EVENTS_FILE, isDerivedFile, isRunId } from '#journal';
 import { namesIn, sha256 } from '#platform';
-import type { StoredAttempt } from './attempt-format.ts';
+import type { Runtime } from '#runtime';
 import type { ContentStore } from './content-store.ts';
-import { openRunStore, type RecordPart } from './run-store.ts';
-import type { Claim, FleetRun } from './run-table.ts';
+import { storableJson } from './database.ts';
+import { appendRecords, type RecordPart, type RecordTables } from './run-store.ts';
+import type { Claim, FleetRun, StoredAttempt } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
-import { storableJson } from './storable-text.ts';
 
 interface AttemptContext {
   readonly roots: readonly { readonly source: string; readonly path: string }[];
@@ -30,12 +29,10 @@ interface AttemptContext {
 /** Runs an attempt and returns its result as JSON. */
 export type RunAttempt = (attempt: StoredAttempt, places: AttemptContext) => Promise<Readonly<Record<string, unknown>>>;
 
-export interface AttemptWork {
-  readonly pool: Pool;
-  readonly contents: ContentStore;
+interface AttemptWork extends RecordTables {
   readonly directory: string;
   readonly stop: AbortSignal;
-  readonly runAttempt: RunAttempt | undefined;
+  readonly runAttempt?: RunAttempt;
 }
 
 /** Works on an attempt that a worker claimed. */
@@ -51,7 +48,7 @@ export async function workOnAttempt(
   try {
     const roots = [];
     for (const { source, skillSet } of stored.roots)
-      roots.push({ source, path: await fetchSkills(pool, contents, skillSet, work.directory) });
+      roots.push({ source, path: await fetchSkills(work, skillSet, work.directory) });
     const result = await runAttempt(stored, {
       roots,
       directory,
@@ -66,12 +63,8 @@ export async function workOnAttempt(
       `update skillwright.runs set result = $4 where id = $1 and attempt = $2 and worker = $3 and state = 'running'`,
       [run.id, claim.attempt, claim.worker, storableJson({ result, outputs: files })],
     );
-    await openRunStore(pool, contents, claim).append(recordParts(path.join(directory, 'runs')), {
-      state: 'ended',
-      outcome: 'done',
-      answer: '',
-      reason: '',
-    });
+    const ending = { state: 'ended', outcome: 'done', answer: '', reason: '' } as const;
+    await appendRecords(work, claim, recordParts(path.join(directory, 'runs')), ending);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -115,5 +108,47 @@ export function damaged(reason: string): SkillError {
     message: `the attempt cannot be run: ${reason}`,
     hint: 'run the evaluation again; if it repeats, check the artifact store',
     data: { path: '' },
+  });
+}
+
+export type SuiteModel = NonNullable<PackedAttemptOptions['model']>;
+
+interface AttemptRunner {
+  readonly runtime: Pick<Runtime, 'executionPlaces'>;
+  readonly executor: PackedAttemptOptions['executor'];
+  readonly openModel: () => Promise<Model>;
+  readonly openJudge: (name: string) => Promise<Model>;
+}
+
+/** Runs attempts with the model and the executor of this worker, in an isolated home and project as `eval` does. */
+export function createAttemptRunner({ runtime, executor, openModel, openJudge }: AttemptRunner): RunAttempt {
+  return async ({ packed, skillsDigest, timeoutMs, model, judge }, context) => {
+    const { runPackedAttempt } = await import('#evals');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `openEvaluationWorkers` of the same format wrote it.
+    const result = await runPackedAttempt(packed as PackedAttempt, {
+      ...context,
+      skillsDigest,
+      executor,
+      places: runtime.executionPlaces,
+      timeoutMs,
+      model: model === undefined ? undefined : await modelFor(model, openModel),
+      judge: judge === undefined ? undefined : await openJudge(judge),
+    });
+    return { ...result };
+  };
+}
+
+/** Results of another model would be reported under a wrong name. */
+async function modelFor(
+  { id, way }: NonNullable<StoredAttempt['model']>,
+  openModel: () => Promise<Model>,
+): Promise<SuiteModel> {
+  const model = await openModel();
+  if (model.id === id) return { id, way: way === 'rules' ? 'rules' : 'live', open: () => model };
+  throw new SkillError({
+    code: 'model/unavailable',
+    message: `the evaluation wants the model ${quoted(id)}, and this worker has ${quoted(model.id)}`,
+    hint: 'pass the same --model to eval and to all workers',
+    data: { model: id, reasons: [] },
   });
 }

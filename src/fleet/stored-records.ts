@@ -2,24 +2,28 @@
  * The runs of a project as the API and the console read them: rows for lists, and the folder of the newest record for everything else. The
  * folder is made from the tables when it is asked for, with each file checked against its digest.
  */
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
-import { readRun } from '#journal';
-import { httpError, openRunReader, type RunRecords } from '#server';
-import type { ContentStore } from './content-store.ts';
+import { defined, isSkillError, sliceStart } from '#core';
+import { readRun, verifyRun } from '#journal';
+import { sha256 } from '#platform';
+import { frameLine, httpError, openRunReader, type RunRecords } from '#server';
 import { listRunFiles } from './run-files.ts';
-import { restoreRecord, storedRecords, type RestoredRecord } from './run-store.ts';
+import {
+  restoreRecord,
+  storedLines,
+  storedRecords,
+  type RecordTables,
+  type RestoredRecord,
+  type StoredRecord,
+} from './run-store.ts';
 import { listRows, readRow, type FleetRun } from './run-table.ts';
-import { verifyStored } from './verify-stored.ts';
-import { defined, sliceStart } from '#core';
 
-export interface StoredRecordsOptions {
-  readonly pool: Pool;
-  readonly contents: ContentStore;
+export interface StoredRecordsOptions extends RecordTables {
   /** A folder of this server. */
   readonly base: string;
 }
@@ -45,16 +49,16 @@ interface KnownFolder {
   readonly isComplete: boolean;
 }
 
-export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions): RecordFolders {
+export function openRecordFolders({ base, ...tables }: StoredRecordsOptions): RecordFolders {
   const known = new Map<string, Promise<KnownFolder>>();
   const restore = async ({ id, state }: FleetRun, before: RecordFolder | undefined): Promise<KnownFolder> => {
     const isComplete = state === 'ended';
-    const last = (await storedRecords(pool, id)).findLast(({ isChild }) => !isChild);
+    const last = (await storedRecords(tables.pool, id)).findLast(({ isChild }) => !isChild);
     if (last === undefined) return { made: undefined, isComplete };
     const directory = path.join(base, 'records', id, String(last.attempt));
     const earlier = before?.attempt === last.attempt ? before : undefined;
     try {
-      const restored = await restoreRecord(pool, contents, { run: id, ...last }, directory, earlier);
+      const restored = await restoreRecord(tables, { run: id, ...last }, directory, earlier);
       return { made: { ...restored, attempt: last.attempt }, isComplete };
     } catch (error) {
       if (isComplete) rmSync(directory, { recursive: true, force: true });
@@ -81,17 +85,20 @@ export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions
   };
 }
 
+/** Throws a 404 if the project has no such run. */
+export async function findRun(pool: Pool, project: string, id: string): Promise<FleetRun> {
+  const run = await readRow(pool, project, id);
+  if (run === undefined) throw httpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
+  return run;
+}
+
 export function openStoredRecords(
   options: StoredRecordsOptions & { readonly folders: RecordFolders },
   project: string,
 ): RunRecords {
-  const { pool, folders } = options;
-  const reader = openRunReader({ isOwn: () => false, outputs: () => undefined });
-  const found = async (id: string): Promise<FleetRun> => {
-    const run = await readRow(pool, project, id);
-    if (run === undefined) throw httpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
-    return run;
-  };
+  const { pool, contents, folders } = options;
+  const reader = openRunReader();
+  const found = (id: string): Promise<FleetRun> => findRun(pool, project, id);
   const open = async (id: string): Promise<string> => {
     const made = await folders.of(await found(id));
     if (made === undefined) throw httpError(409, 'the run has no record yet', 'wait until a worker has begun it');
@@ -116,6 +123,15 @@ export function openStoredRecords(
         reason: run.reason ?? detail.reason,
       };
     },
+    async file(id, name) {
+      const file = (await listRunFiles(pool, project, id)).find((one) => one.name === name);
+      if (file === undefined) throw httpError(404, 'no such file');
+      const bytes = await contents.load(file.digest);
+      if (bytes === undefined || sha256(bytes) !== file.digest)
+        throw httpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
+      return bytes;
+    },
+    stream: (id, { signal, lastEventId }) => streamLines(pool, { run: id, project }, { signal, lastEventId }),
     async *follow(id, { after, attempt, content = 'whole', signal }) {
       let last = after;
       let read = attempt;
@@ -201,3 +217,84 @@ const NO_RECORD: Omit<RunDetail, 'run' | 'reason'> = {
   files: [],
   turns: [],
 };
+
+const STREAM_MS = 100;
+const HEARTBEAT_MS = 15_000;
+
+/**
+ * One frame for each line, over all attempts: an attempt that continues another one repeats its events, so a reader sees the hand-over. The
+ * id is `attempt-number`. Long texts are references to contents, as they are in the record. The last frame is `end`: a stream that ends
+ * without it was cut off.
+ */
+async function* streamLines(
+  pool: Pool,
+  { run, project }: { readonly run: string; readonly project: string },
+  { signal, lastEventId }: { readonly signal: AbortSignal; readonly lastEventId: string | undefined },
+): AsyncGenerator<string> {
+  const [, fromAttempt = '0', fromSeq = '0'] = /^(\d{1,9})-(\d{1,9})$/.exec(lastEventId ?? '') ?? [];
+  let attempt = Number(fromAttempt);
+  let seq = Number(fromSeq);
+  let silentMs = 0;
+  while (!signal.aborted) {
+    // Read before the lines, so that lines written before the end are still sent.
+    const row = await readRow(pool, project, run);
+    const records = (await storedRecords(pool, run)).filter((one) => !one.isChild && one.attempt >= attempt);
+    let hasSent = false;
+    for (const stored of records) {
+      const after = stored.attempt === attempt ? seq : 0;
+      for await (const page of storedLines(pool, { run, ...stored }, { after })) {
+        for (const one of page) {
+          ({ attempt } = stored);
+          ({ seq } = one);
+          hasSent = true;
+          yield frameLine(readEventType(one.line), one.line, `${String(attempt)}-${String(seq)}`);
+        }
+      }
+    }
+    if (row === undefined) return;
+    if (row.state === 'ended' && !hasSent) return void (yield frameLine('end', '{}'));
+    silentMs = hasSent ? 0 : silentMs + STREAM_MS;
+    if (hasSent) continue;
+    // A comment without an empty line is no frame of its own.
+    if (silentMs % HEARTBEAT_MS === 0) yield ': \n';
+    await sleep(STREAM_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function readEventType(line: string): string {
+  return /"event":\{"type":"([a-z-]+)"/.exec(line)?.[1] ?? 'message';
+}
+
+type Verification = NonNullable<Awaited<ReturnType<RunRecords['verify']>>['records']>[number];
+
+/** Verifies the records of a run as if they had been recorded on this machine. They are written below `base` for that. */
+async function verifyStored({ base, ...tables }: StoredRecordsOptions, run: string): Promise<readonly Verification[]> {
+  const directory = mkdtempSync(path.join(base, 'verify-'));
+  try {
+    const { rows } = await tables.pool.query<{ attempt: number }>(
+      `select attempt from skillwright.runs where id = $1 and state = 'running'`,
+      [run],
+    );
+    const verify = async (stored: StoredRecord): Promise<Verification> => {
+      const { record, attempt } = stored;
+      try {
+        const place = path.join(directory, String(attempt));
+        const { folder } = await restoreRecord(tables, { run, ...stored }, place);
+        const { status, problems } = verifyRun(folder);
+        // Which process lives on this machine says nothing about a worker elsewhere.
+        const isUnfinished = status === 'running' || status === 'torn';
+        const life = rows[0]?.attempt === attempt ? 'running' : 'torn';
+        const messages = problems.map(({ message }) => message);
+        return { record, attempt, status: isUnfinished ? life : status, problems: messages };
+      } catch (error) {
+        if (!isSkillError(error)) throw error;
+        return { record, attempt, status: 'tampered', problems: [error.message] };
+      }
+    };
+    const verified: Verification[] = [];
+    for (const stored of await storedRecords(tables.pool, run)) verified.push(await verify(stored));
+    return verified;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

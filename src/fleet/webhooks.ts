@@ -9,6 +9,7 @@ import type { Pool } from 'pg';
 
 import { isProblem, findGrant, invalidInput, quoted, readAddress, type HostPattern } from '#core';
 import { readGrant, type HttpTarget, httpTarget, requestGuarded } from '#platform';
+import { reasonText } from './database.ts';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;
@@ -79,7 +80,6 @@ interface Due {
   readonly url: string;
   readonly secret: string;
   readonly body: object;
-  readonly tries: number;
 }
 
 /** Sends what is due. Several servers may call this at once: each delivery is taken by one, for as long as a try may take. */
@@ -96,41 +96,32 @@ export async function deliver(pool: Pool, signal: AbortSignal, granted: readonly
      where w.id = d.webhook and d.id in (
        select id from skillwright.deliveries where done_at is null and due_at <= now() and tries < $1
        order by due_at for update skip locked limit 20)
-     returning d.id, w.url, w.secret, d.body, d.tries`,
+     returning d.id, w.url, w.secret, d.body`,
     [MAX_TRIES],
   );
-  await Promise.all(rows.map((due) => send(pool, due, { signal, granted })));
+  await Promise.all(
+    rows.map(async (due) => {
+      const stop = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const problem = await post(due, granted, stop).catch(reasonText);
+      // If this is not stored, the receiver gets the same delivery again.
+      await pool.query(
+        'update skillwright.deliveries set done_at = case when $2::text is null or tries >= $3 then now() end, problem = $2 where id = $1',
+        [due.id, problem ?? null, MAX_TRIES],
+      );
+    }),
+  );
   return rows.length;
 }
 
-interface Sending {
-  readonly signal: AbortSignal;
-  readonly granted: readonly HostPattern[];
-}
-
-async function send(pool: Pool, { id, url, secret, body }: Due, { signal, granted }: Sending): Promise<void> {
-  const text = JSON.stringify({ delivery: id, ...body });
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-  const problem = await post(resolveTarget(url, granted), { text, secret, granted, stop }).catch((error: unknown) =>
-    error instanceof Error ? error.message : 'unknown error',
-  );
-  // If this is not stored, the receiver gets the same delivery again.
-  await pool.query(
-    'update skillwright.deliveries set done_at = case when $2::text is null or tries >= $3 then now() end, problem = $2 where id = $1',
-    [id, problem ?? null, MAX_TRIES],
-  );
-}
-
-interface Posted {
-  readonly text: string;
-  readonly secret: string;
-  readonly granted: readonly HostPattern[];
-  readonly stop: AbortSignal;
-}
-
 /** Returns what went wrong, or undefined. Redirections are not followed. */
-async function post(target: HttpTarget | string, { text, secret, granted, stop }: Posted): Promise<string | undefined> {
+async function post(
+  { id, url, secret, body }: Due,
+  granted: readonly HostPattern[],
+  stop: AbortSignal,
+): Promise<string | undefined> {
+  const target = resolveTarget(url, granted);
   if (typeof target === 'string') return target;
+  const text = JSON.stringify({ delivery: id, ...body });
   const time = String(Math.floor(Date.now() / 1_000));
   const headers = {
     'content-type': 'application/json',

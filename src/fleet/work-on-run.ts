@@ -5,41 +5,57 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { Pool } from 'pg';
-
 import { resumeAgent, runAgent, type AgentOptions, type AgentResult } from '#agent';
 import { isSkillError, lastAnswer, SkillError, type Model } from '#core';
 import { readRun, toTraceId } from '#journal';
+import { createRuntime } from '#packs';
+import type { Runtime, RuntimeOptions } from '#runtime';
 import { VOCABULARY_NAMES } from '#tools';
-import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
-import type { ProjectCounters } from './counters.ts';
-import { isDisconnected, reached, untilReached } from './database.ts';
+import { continueAnswered, hasPendingQuestions, openApprovalTable } from './approval-table.ts';
+import type { Counters } from './counters.ts';
+import { isDisconnected, reached, reasonText, untilReached } from './database.ts';
 import { returnRun } from './hand-over.ts';
 import { openMirror } from './mirror.ts';
+import type { Fleet } from './open-fleet.ts';
 import { openRunFiles } from './run-files.ts';
-import type { RunQueue } from './run-queue.ts';
-import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
+import { appendRecords, restoreRecord, storedRecords } from './run-store.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
+import { fetchSkills } from './skill-sets.ts';
 import { openStoredArtifacts } from './stored-artifacts.ts';
-import { workOnAttempt } from './stored-attempt.ts';
-import type { WorkerOptions } from './worker-options.ts';
-import type { Runtimes } from './worker-runtimes.ts';
+import { workOnAttempt, type RunAttempt } from './stored-attempt.ts';
+
+export interface WorkerOptions extends Fleet {
+  /** Opens the model of a run. */
+  readonly openModel: () => Promise<Model>;
+  /** A folder of this worker: fetched skills stay in it, records leave it with their run. */
+  readonly directory: string;
+  /** Options of every run: execution and policy. */
+  readonly run?: AgentOptions['run'];
+  /** Configuration of every run. */
+  readonly settings?: Pick<RuntimeOptions, 'config' | 'configFile'>;
+  /** Runs attempts of evaluations (default: they fail). */
+  readonly runAttempt?: RunAttempt;
+}
+
+/** What all runs of a worker share. */
+export interface WorkerContext extends WorkerOptions {
+  readonly counters: Counters;
+  /** By set of skills: runs with the same skills share a runtime. */
+  readonly runtimes: Map<string, Promise<Runtime>>;
+}
+
+interface Work extends WorkerContext {
+  readonly stop: AbortSignal;
+}
 
 /** The reason of a stop that a person asked for. After any other the run goes back to the queue. */
 export const CANCELLED = new Error('the run was cancelled');
 
-export interface Work extends WorkerOptions {
-  readonly runtimes: Runtimes;
-  readonly queue: RunQueue;
-  readonly counters: ProjectCounters;
-  readonly stop: AbortSignal;
-}
-
 export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
-  const { pool, contents, directory, stop } = work;
+  const { pool, directory, stop } = work;
   const folder = path.join(directory, 'runs', claim.worker, run.id);
-  const store = openRunStore(pool, contents, claim);
-  const mirror = openMirror(store, run.id);
+  const mirror = openMirror(work, claim);
+  const counters = work.counters.of(run.project);
   const isGivenUp = (): boolean => stop.aborted && stop.reason !== CANCELLED;
   // Before the agent hears of it: what it records about the stop is not part of the run, and what it has recorded before is.
   stop.addEventListener('abort', () => isGivenUp() && mirror.seal());
@@ -47,21 +63,20 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
     await untilReached(() => mirror.push());
     const why: unknown = stop.reason;
     const because = `its worker ${claim.worker} gave it back: ${why instanceof Error ? why.message : 'its connection broke'}`;
-    await untilReached(() => returnRun(pool, work.queue, claim, because));
+    await untilReached(() => returnRun(work, claim, because));
   };
-  if (claim.attempt === 1) work.counters.countWait(secondsSince(run));
-  const files = openRunFiles(claim, { pool, contents });
+  // The clock of the database at both ends would cost a round trip; this is a metric.
+  if (claim.attempt === 1) counters.countWait(Math.max(0, Date.now() - run.submittedAt.getTime()) / 1_000);
+  const files = openRunFiles(claim, work);
   // Files first: the record says that their program has ended, so nothing would make them again.
   const settle = (): Promise<void> => reached(() => files.keepChanges().then(() => mirror.push()), stop);
   try {
     stop.throwIfAborted();
     const { evaluation } = run.options;
-    if (evaluation !== undefined)
-      return await workOnAttempt(run, evaluation, claim, { ...work, runAttempt: work.runAttempt });
-    const runtime = await reached(() => work.runtimes.of(run.skillSet), stop);
-    const approvals = openApprovalTable(pool, run.id, (act) => reached(act, stop));
+    if (evaluation !== undefined) return await workOnAttempt(run, evaluation, claim, work);
+    const runtime = await reached(() => openRuntime(work, run.skillSet), stop);
     const { execution } = work.run ?? {};
-    const artifacts = openStoredArtifacts(pool, contents, run.project);
+    const artifacts = openStoredArtifacts(work, run.project);
     const options: Starting['options'] = {
       runtime,
       model: durable(await work.openModel(), settle),
@@ -81,37 +96,43 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
           : { execution: { artifacts, ...execution, idempotencyKey: run.id, afterProgram: files.afterProgram } }),
         directory: folder,
         openPlace: mirror.openPlace,
-        sinks: [work.counters.openSink()],
+        sinks: [counters.openSink()],
         trace: run.options.trace ?? toTraceId(run.id),
-        approve: approvals.approve,
+        approve: openApprovalTable(pool, run.id, (act) => reached(act, stop)),
         settle,
         notes: run.queuedBecause === null ? [] : [`attempt ${String(run.attempt)}: ${run.queuedBecause}`],
       },
     };
     const result = await start(run, claim, folder, { ...work, options });
     if (isGivenUp()) return await giveBack();
-    const ending = await untilReached(() => decideEnding(result, claim, pool));
+    const isWaiting = result.outcome === 'refused' && (await untilReached(() => hasPendingQuestions(pool, claim)));
+    const ending: Ending = isWaiting ? { state: 'waiting' } : { ...result, state: 'ended' };
     await untilReached(() => mirror.finish(ending));
-    if (ending.state === 'waiting') await untilReached(() => continueAnswered(pool, work.queue, run.id));
+    if (isWaiting) await untilReached(() => continueAnswered(work, run.id));
   } catch (error) {
     // Another worker has the run now.
     if (isSkillError(error) && error.code === 'record/failed') return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonText(error);
+    const failed: Ending = { state: 'ended', outcome: 'failed', answer: '', reason };
     if (isGivenUp()) await giveBack();
     else if (isDisconnected(error))
-      await untilReached(() =>
-        returnRun(pool, work.queue, claim, `its worker ${claim.worker} gave it back: ${reason}`),
-      );
-    else await untilReached(() => store.append([], { state: 'ended', outcome: 'failed', answer: '', reason }));
+      await untilReached(() => returnRun(work, claim, `its worker ${claim.worker} gave it back: ${reason}`));
+    else await untilReached(() => appendRecords(work, claim, [], failed));
     if (!isSkillError(error)) throw error;
   } finally {
     if (claim.attempt > 1) await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The clock of the database at both ends would cost a round trip; this is a metric. */
-function secondsSince({ submittedAt }: FleetRun): number {
-  return Math.max(0, Date.now() - submittedAt.getTime()) / 1_000;
+async function openRuntime({ runtimes, settings, directory, ...fleet }: Work, skillSet: string): Promise<Runtime> {
+  const known = runtimes.get(skillSet);
+  if (known !== undefined) return known;
+  const opening = fetchSkills(fleet, skillSet, directory).then((root) =>
+    createRuntime({ ...settings, cwd: directory, roots: [root], onlyRoots: true, vouched: [root] }),
+  );
+  runtimes.set(skillSet, opening);
+  opening.catch(() => runtimes.delete(skillSet));
+  return opening;
 }
 
 /** What is stored of a finished run. */
@@ -123,22 +144,21 @@ interface Starting extends Work {
 
 /** Starts a run, or continues what an earlier attempt recorded. */
 async function start(run: FleetRun, { attempt }: Claim, folder: string, work: Starting): Promise<Finished> {
-  const { pool, contents, options } = work;
+  const { pool, options } = work;
   const { budget, required = [], vocabulary } = run.options;
-  const name = VOCABULARY_NAMES.find((known) => known === vocabulary);
   const begin = (): Promise<AgentResult> =>
     runAgent({
       ...options,
       request: run.request,
       required,
       budget,
-      vocabulary: name,
+      vocabulary: VOCABULARY_NAMES.find((known) => known === vocabulary),
     });
   if (attempt === 1) return begin();
   // Every record that a later one resumed is needed, in case the later one was lost before it had repeated all of it.
   const earlier = await reached(async () => {
     const found = (await storedRecords(pool, run.id)).filter((one) => one.attempt < attempt);
-    for (const one of found) await restoreRecord(pool, contents, { run: run.id, ...one }, folder);
+    for (const one of found) await restoreRecord(work, { run: run.id, ...one }, folder);
     return found;
   }, work.stop);
   const last = earlier.findLast(({ isChild }) => !isChild);
@@ -165,12 +185,6 @@ function finishedRun(folder: string): Finished | undefined {
   const { info, lines } = readRun(folder);
   if (info.outcome !== 'done' && info.outcome !== 'degraded' && info.outcome !== 'failed') return undefined;
   return { outcome: info.outcome, answer: lastAnswer(lines), reason: info.reason };
-}
-
-async function decideEnding(result: Finished, claim: Claim, pool: Pool): Promise<Ending> {
-  const { outcome, answer, reason, used } = result;
-  if (outcome === 'refused' && (await pendingQuestions(pool, claim)) > 0) return { state: 'waiting' };
-  return { state: 'ended', outcome, answer, reason, used };
 }
 
 /** The model is called only when the record of everything before the call is stored. */

@@ -10,20 +10,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 import { timerMs } from '#platform';
-import { newRunId } from '#journal';
 import { VERSION } from '../version.ts';
-import { recordAct } from './audit.ts';
 import { openCounters } from './counters.ts';
-import { RETRY_MS, isUnreachable, untilReached, watchDatabase } from './database.ts';
-import { listen, type ListeningQueue, type QueueLimits } from './dbos-queue.ts';
-import { SILENT_SECONDS, leaveRun, returnRun, takeOverRuns } from './hand-over.ts';
+import { RETRY_MS, isUnreachable, reasonText, untilReached, watchDatabase } from './database.ts';
+import { SILENT_SECONDS, returnRun, takeOverRuns } from './hand-over.ts';
+import { RUN_FORMAT, type RunDatabase } from './queue.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
-import type { QueuedRun, RunQueue } from './run-queue.ts';
-import { RUN_FORMAT, claimRun, submitRun, type Claim } from './run-table.ts';
-import { CANCELLED, workOn } from './work-on-run.ts';
-import type { WorkerOptions } from './worker-options.ts';
-import { openRuntimes } from './worker-runtimes.ts';
-import { openClockWatch } from './worker-timers.ts';
+import { takeRuns, type Job, type QueueLimits } from './take-runs.ts';
+import { CANCELLED, type WorkerOptions } from './work-on-run.ts';
+
+export interface StartOptions extends WorkerOptions {
+  /** Runs at the same time (default: 4). */
+  readonly slots?: number;
+  readonly limits?: Partial<QueueLimits>;
+  readonly onNote?: (note: string) => void;
+}
 
 export interface Worker {
   readonly id: string;
@@ -41,7 +42,7 @@ const BEAT = `with seen as (update skillwright.workers set seen_at = now() where
   on conflict (worker) do update set at = now(), samples = excluded.samples`;
 const LIMITS: QueueLimits = { perProject: 20, pollMs: 50 };
 
-export async function startWorker(options: WorkerOptions): Promise<Worker> {
+export async function startWorker(options: StartOptions): Promise<Worker> {
   const { pool, url, slots = 4, onNote = () => undefined } = options;
   const id = `${hostname()}-${String(process.pid)}-${randomBytes(4).toString('hex')}`;
   mkdirSync(path.join(options.directory, 'runs', id), { recursive: true, mode: 0o700 });
@@ -54,8 +55,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await untilReached(() => removeLeftovers(pool, path.join(options.directory, 'runs')));
   const running = new Map<string, Job>();
   const counters = openCounters();
-  const runtimes = openRuntimes(options);
-  let queue: ListeningQueue | undefined;
+  let isTaking = false;
   let lastHeard = performance.now();
   /** Since when every heartbeat was answered. */
   let heardSince = Number.NEGATIVE_INFINITY;
@@ -69,31 +69,32 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (heardSince === Number.POSITIVE_INFINITY) heardSince = lastHeard;
     } catch (error) {
       heardSince = Number.POSITIVE_INFINITY;
-      onNote(`no heartbeat: ${error instanceof Error ? error.message : String(error)}`);
+      onNote(`no heartbeat: ${reasonText(error)}`);
       // By now another worker may have the runs of this one, so this one ends its own share of them.
       if (performance.now() - lastHeard > SILENT_SECONDS * 1_000)
         for (const { stop } of running.values()) stop.abort(new Error('it was cut off from the database'));
       throw error;
     }
   };
-  const clock = openClockWatch();
+  let clock = Date.now() - performance.now();
   const care = async (): Promise<void> => {
+    const back = clock - (Date.now() - performance.now());
+    clock -= back;
     // The queue waits for a time of the clock, which is far away now.
-    const back = clock();
     if (back > MAX_BACK_MS) fail(`the clock of this machine went back by ${String(Math.round(back / 1_000))} s`);
-    if (queue === undefined) return;
+    if (!isTaking) return;
     try {
-      await compare(pool, queue, id, running);
+      await compare(options, id, running);
       // After an outage the other workers get the time to be heard again: what they have done meanwhile is in their memory only.
       if (performance.now() - heardSince <= SILENT_SECONDS * 1_000) return;
-      const repairs = [...(await takeOverRuns(pool, queue, id))];
+      const repairs = [...(await takeOverRuns(options, id))];
       if (performance.now() - lastPass > PASS_SECONDS * 1_000) {
         lastPass = performance.now();
-        repairs.push(...(await reconcile(pool, queue, id)));
+        repairs.push(...(await reconcile(options, id)));
       }
       for (const { run, because } of repairs) onNote(`run ${run}: ${because}`);
     } catch (error) {
-      onNote(`runs of silent workers: ${error instanceof Error ? error.message : String(error)}`);
+      onNote(`runs of silent workers: ${reasonText(error)}`);
     }
   };
   // Before the first run comes: a worker without a heartbeat is lost to the others.
@@ -107,59 +108,22 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       },
     }),
   );
-  const listening = await listen({
-    url,
-    pool,
-    worker: id,
-    slots,
-    limits: { ...LIMITS, ...options.limits },
-    work: async (entry: QueuedRun, places: RunQueue) => {
-      // An earlier attempt that this worker lost may still be ending.
-      await running.get(entry.run)?.done;
-      const claim: Claim = { ...entry, worker: id };
-      const stop = new AbortController();
-      const done = (async () => {
-        // However long the database is away: the place in the queue is finished when this returns, and another one is added only here.
-        const run = await untilReached(() => claimRun(pool, claim));
-        if (run === undefined) await untilReached(() => leaveRun(pool, places, entry));
-        else {
-          const counted = counters.of(run.project);
-          await workOn(run, claim, { ...options, runtimes, queue: places, counters: counted, stop: stop.signal });
-        }
-      })().catch((error: unknown) => {
-        onNote(`run ${entry.run}: ${error instanceof Error ? error.message : String(error)}`);
-      });
-      running.set(entry.run, { claim, stop, done });
-      await done;
-      running.delete(entry.run);
-    },
-    submit: async ({ project, actor, name, request, skillSet }, at, places) => {
-      const run = { id: newRunId(at), request, skillSet, idempotencyKey: `schedule ${name} ${at.toISOString()}` };
-      try {
-        await untilReached(() => submitRun(pool, places, run, { actor, project }));
-      } catch (error) {
-        // The time has passed, so this is all that is left of the run.
-        const reason = error instanceof Error ? error.message : String(error);
-        onNote(`schedule ${name} of ${project} at ${at.toISOString()}: ${reason}`);
-        const skipped = { act: 'schedule-skip', target: name, detail: { at: at.toISOString(), reason } };
-        await untilReached(() => recordAct(pool, { actor, project }, skipped));
-      }
-    },
-  });
-  queue = listening;
+  const limits = { ...LIMITS, ...options.limits };
+  const taking = await takeRuns({ ...options, id, slots, limits, running, counters, runtimes: new Map(), onNote });
+  isTaking = true;
   return {
     id,
     failed,
     async drain(graceMs = 30_000) {
       await pool.query('update skillwright.workers set is_draining = true where id = $1', [id]).catch(() => undefined);
-      const stopped = listening.stop();
+      const stopped = taking.stop();
       const left = [...running.values()].map(({ done }) => done);
       await Promise.race([Promise.allSettled(left), pause(timerMs(graceMs), undefined, { ref: false })]);
       for (const { stop } of running.values()) stop.abort(new Error('it was drained'));
       await Promise.allSettled([...running.values()].map(({ done }) => done));
       await stopped;
       await watch.close();
-      await listening.close();
+      await taking.close();
       await untilReached(() => pool.query('delete from skillwright.workers where id = $1', [id]));
       rmSync(path.join(options.directory, 'runs', id), { recursive: true, force: true });
     },
@@ -189,30 +153,19 @@ async function removeLeftovers(pool: Pool, directory: string): Promise<void> {
     if (!alive.has(name)) rmSync(path.join(directory, name), { recursive: true, force: true });
 }
 
-interface Job {
-  readonly claim: Claim;
-  readonly stop: AbortController;
-  readonly done: Promise<void>;
-}
-
 /**
  * Compares the runs that this worker has with those that it has according to the database. Stops the cancelled ones. A run that it does not
  * have, because the end of an attempt could not be stored, goes back to the queue.
  */
-async function compare(pool: Pool, queue: RunQueue, worker: string, running: ReadonlyMap<string, Job>): Promise<void> {
-  const { rows } = await pool.query<{ run: string; attempt: number; isCancelled: boolean }>(
+async function compare(database: RunDatabase, worker: string, running: ReadonlyMap<string, Job>): Promise<void> {
+  const { rows } = await database.pool.query<{ run: string; attempt: number; isCancelled: boolean }>(
     `select id as run, attempt, is_cancelled as "isCancelled" from skillwright.runs where worker = $1 and state = 'running'`,
     [worker],
   );
   for (const { run, attempt, isCancelled } of rows) {
     const job = running.get(run);
     if (job === undefined)
-      await returnRun(
-        pool,
-        queue,
-        { run, attempt, worker },
-        `its worker ${worker} could not store how the attempt ended`,
-      );
+      await returnRun(database, { run, attempt, worker }, `its worker ${worker} could not store how the attempt ended`);
     else if (isCancelled) job.stop.abort(CANCELLED);
   }
 }

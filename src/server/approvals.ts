@@ -2,24 +2,26 @@
  * Questions of runs and the answers of people, as the API shows them: files in the home folder here, a table in a fleet. The first answer
  * counts, and it is used once.
  */
-import { defined, isSkillError, type ApprovalRequest, type ApprovalAnswer } from '#core';
+import { isSkillError, type ApprovalRequest } from '#core';
 import { capabilityLine, openApprovalFiles } from '#policy';
-import type { Approvals, PendingApproval } from './api/govern.ts';
+import type { ApprovalAnswer, Approvals } from './api/govern.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 
-interface PersonsAnswer {
-  readonly verdict: 'yes' | 'no';
-  readonly scope: ApprovalAnswer['scope'];
-  /** Why not; the model reads it. */
-  readonly reason?: string | undefined;
+type PendingView = Immutable<Approvals>['pending'][number];
+
+interface WaitingQuestion {
+  readonly request: ApprovalRequest;
+  readonly at: string;
+  readonly isAnswered?: boolean;
+  readonly run?: string;
 }
 
 export interface ApprovalBook {
   /** Waiting questions, oldest first. */
-  list(): Promise<Immutable<Approvals>>;
+  list(): Promise<Omit<Immutable<Approvals>, 'pending'> & { readonly waiting: readonly WaitingQuestion[] }>;
   /** Rejects with a 409 if no question waits under this id, it is answered already, or the scope is not offered. */
-  answer(id: string, answer: PersonsAnswer): Promise<void>;
+  answer(id: string, answer: ApprovalAnswer): Promise<void>;
   /** Revokes an answer for a skill; returns how many there were. */
   revoke(id: string): Promise<number>;
 }
@@ -38,48 +40,33 @@ export function openFolderApprovals(
       const waiting = files().questions();
       const stored = files().answers();
       return {
-        pending: waiting.questions.map(({ request, at, isAnswered }) => {
-          const run = askedBy(request.id);
-          return { ...questionView(request, at), isAnswered, ...defined({ run }) };
-        }),
+        waiting: waiting.questions.map(({ request, at, isAnswered }) => ({
+          request,
+          at,
+          isAnswered,
+          run: askedBy(request.id),
+        })),
         stored: stored.answers.map(({ id, skill, tool, verdict, at }) => {
           return { id, skill: skill.id, digest: skill.digest, tool, verdict, at };
         }),
         problems: [...waiting.problems, ...stored.problems],
       };
     },
-    async answer(id, { verdict, scope, reason }) {
+    async answer(id, answer) {
       try {
-        files().answer(id, { verdict, scope, reason });
+        files().answer(id, answer);
       } catch (error) {
-        throw conflict(error);
+        // An answer that comes too late, or does not fit.
+        const isMine = isSkillError(error) && error.code === 'input/invalid' && error.raised === undefined;
+        throw isMine ? httpError(409, error.message, error.hint) : error;
       }
     },
     revoke: async (id) => (await files().revoke({ id })).length,
   };
 }
 
-/** An answer that comes too late, or does not fit, is a conflict. */
-export function conflict(error: unknown): unknown {
-  const isMine = isSkillError(error) && error.code === 'input/invalid' && error.raised === undefined;
-  return isMine ? httpError(409, error.message, error.hint) : error;
-}
-
-export function questionView(request: ApprovalRequest, at: string): Immutable<PendingApproval> {
-  const { id, tool, risk, rule, origin, skill, detail, affects, isolation, capabilities = [], scopes } = request;
-  return {
-    id,
-    at,
-    isAnswered: false,
-    tool,
-    risk,
-    rule,
-    origin,
-    skill,
-    detail,
-    affects,
-    isolation,
-    capabilities: capabilities.length === 0 ? [] : [capabilityLine(capabilities)],
-    scopes,
-  };
+export function questionView({ request, at, isAnswered: answered = false, run }: WaitingQuestion): PendingView {
+  const { action: _action, coverage: _coverage, capabilities = [], ...shown } = request;
+  const lines = capabilities.length === 0 ? [] : [capabilityLine(capabilities)];
+  return { ...shown, at, isAnswered: answered, run, capabilities: lines };
 }

@@ -6,7 +6,6 @@ import { LOOPBACK_HEADERS, respond } from '#platform';
 import { frameEvent } from './server-sent-events.ts';
 import { httpError, toErrorAnswer } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
-import { readFileBody, readJsonBody } from './request-body.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
 
 export interface ApiExchange {
@@ -49,9 +48,10 @@ export async function answerApi(
     lastEventId: typeof last === 'string' ? last : undefined,
   });
   await send(reply, response, {
+    status: route.status,
     signal,
     stalledMs: limits.stalledMs,
-    onNote: onNote === undefined ? undefined : (note) => onNote(`${url.pathname}: ${note}`),
+    onNote: (note) => onNote?.(`${url.pathname}: ${note}`),
   });
 }
 
@@ -61,10 +61,40 @@ async function readBody(
   limits: ApiExchange['limits'],
 ): Promise<unknown> {
   if (schema === undefined) return undefined;
-  if (schema === 'bytes') return readFileBody(request, limits.uploadBytes);
-  const body = await readJsonBody(request, limits.bodyBytes);
-  checkText('body', body);
-  return body;
+  if (schema === 'bytes') return readBytes(request, limits.uploadBytes, 'application/octet-stream');
+  const bytes = await readBytes(request, limits.bodyBytes, 'application/json');
+  try {
+    const body: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    checkText('body', body);
+    return body;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) throw httpError(400, 'the body is not valid JSON');
+    throw error;
+  }
+}
+
+/** Reads the fields of a form. Pages of other origins can send one too, so the caller checks the origin. */
+export async function readForm(request: IncomingMessage, maxBytes: number): Promise<URLSearchParams> {
+  const bytes = await readBytes(request, maxBytes, 'application/x-www-form-urlencoded');
+  return new URLSearchParams(bytes.toString('utf8'));
+}
+
+/** Web pages may send forms and plain text to other origins; every other type needs a preflight request, which is never granted. */
+async function readBytes(request: IncomingMessage, maxBytes: number, mediaType: string): Promise<Buffer> {
+  if ((request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() !== mediaType)
+    throw httpError(415, `the content type must be ${mediaType}`);
+  const tooLong = httpError(413, `the body is larger than ${String(maxBytes)} bytes`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLong;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  // Chunks are buffers, because no encoding is set.
+  const chunks: AsyncIterable<Buffer> = request;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLong;
+    pieces.push(chunk);
+  }
+  return Buffer.concat(pieces);
 }
 
 /**
@@ -104,12 +134,12 @@ export function sendError(response: ServerResponse, error: unknown): boolean {
 async function send(
   reply: Answer,
   response: ServerResponse,
-  { signal, stalledMs, onNote }: Pick<ApiExchange, 'onNote'> & SendOptions,
+  { status, signal, stalledMs, onNote }: SendOptions,
 ): Promise<void> {
   if (reply.type === 'json') {
     // Node closes the connection of a reader that takes nothing for this long.
     response.setTimeout(stalledMs);
-    return respond(response, reply.status, reply.value);
+    return respond(response, status, reply.value);
   }
   const isStream = reply.type === 'events';
   response.writeHead(200, {
@@ -120,7 +150,7 @@ async function send(
   if (isStream) response.flushHeaders();
   if (await writeAll(isStream ? reply.frames : reply.chunks, response, { signal, stalledMs })) return;
   const message = `the reader took no data for ${String(stalledMs / 1_000)} s; the connection was closed`;
-  onNote?.(message);
+  onNote(message);
   if (!isStream) return void response.destroy();
   // A reader that goes on after all finds the reason at the end of what was sent.
   response.end(frameEvent('problem', { message }));
@@ -128,8 +158,10 @@ async function send(
 }
 
 interface SendOptions {
+  readonly status: number;
   readonly signal: AbortSignal;
   readonly stalledMs: number;
+  readonly onNote: (note: string) => void;
 }
 
 function fileHeaders({
@@ -147,7 +179,7 @@ function fileHeaders({
 async function writeAll(
   chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   response: ServerResponse,
-  { signal, stalledMs }: { readonly signal: AbortSignal; readonly stalledMs: number },
+  { signal, stalledMs }: Pick<SendOptions, 'signal' | 'stalledMs'>,
 ): Promise<boolean> {
   for await (const chunk of chunks) {
     if (!response.write(chunk) && !signal.aborted && !(await hasDrained(response, signal, stalledMs))) return false;

@@ -1,22 +1,18 @@
 /**
- * The HTTP API of one machine, and the page that uses it. What it offers here is for servers whose runs are elsewhere: routes, answers and errors.
- * `#server/run-server` is the server itself. Read `router.ts` first, then `routes.ts`.
+ * The HTTP API of one machine, and the page that uses it. It never decides what a run may do. What it offers here is for servers whose runs are
+ * elsewhere; `#server/run-server` is the server itself, and `#server/api` has the types of its answers. Read `router.ts` first, then `routes.ts`.
  */
 
-// Routes and answers.
-export { eventRoute, fileRoute, jsonRoute, type Route } from './router.ts';
-export { answerApi, sendError } from './exchange.ts';
+// Routes and their answers.
+export { route, type Route } from './router.ts';
+export { answerApi, readForm, sendError } from './exchange.ts';
 export { frameLine } from './server-sent-events.ts';
 export { httpError } from './http-error.ts';
-export { readForm } from './request-body.ts';
 export { openPageFiles } from './page-files.ts';
 
-// What the console reads.
-export { readingRoutes } from './page-routes.ts';
+// What the console uses, on any server that has records and questions.
+export { sharedRoutes } from './routes.ts';
 export { openRunReader } from './run-views.ts';
 export type { RunRecords } from './records.ts';
-
-// Questions of runs.
-export { conflict, questionView, type ApprovalBook } from './approvals.ts';
-export { Answered, ApprovalAnswer, Approvals } from './api/govern.ts';
+export type { ApprovalBook } from './approvals.ts';
 export { BudgetLimits } from './api/runs.ts';

@@ -2,6 +2,7 @@
  * The records of runs, as the API reads them. Here they are folders of this machine; a fleet makes the folder of a record from its tables.
  * Either way a record is the same lines with the same hash chain, and everything that is shown of it is read by the same code.
  */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { followRun, isRunId, listRuns, runIds, verifyChain, verifyRun } from '#journal';
@@ -10,7 +11,9 @@ import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { RecordLine } from './event-row.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
-import { openRunReader, type OwnRuns } from './run-views.ts';
+import { filesIn, type RunStarter } from './run-starter.ts';
+import { openRunReader } from './run-views.ts';
+import { serverSentEvents } from './server-sent-events.ts';
 
 interface RunPage {
   readonly offset: number;
@@ -39,21 +42,23 @@ export interface RunRecords {
   check(run: string): Promise<void>;
   /** The folder of the record as it is now. */
   open(run: string): Promise<string>;
+  /** The bytes of an output file. */
+  file(run: string, name: string): Promise<Uint8Array>;
+  /** The recorded events as server-sent events, after the last one that the reader has. */
+  stream(run: string, options: { readonly signal: AbortSignal; readonly lastEventId?: string }): AsyncIterable<string>;
   /** The events as they are recorded, until the run ends. Begins again at 1 if another record continues this one. */
   follow(run: string, options: FollowRecord): AsyncIterable<RecordLine>;
   verify(run: string): Promise<Immutable<Integrity>>;
 }
 
-export interface FolderRecordsOptions {
-  readonly directory: string;
-  readonly home: string | undefined;
-  readonly own: OwnRuns;
-}
-
 /** Runs that this machine recorded in a directory. */
-export function openFolderRecords({ directory, home, own }: FolderRecordsOptions): RunRecords {
-  const reader = openRunReader(own);
-  const place = (id: string): string => runFolder(directory, id);
+export function openFolderRecords(directory: string, home: string | undefined, starter: RunStarter): RunRecords {
+  const reader = openRunReader({ isOwn: (run) => starter.find(run) !== undefined, outputs: starter.outputs });
+  const findFolder = (id: string): string => runFolder(directory, id);
+  const follow: RunRecords['follow'] = async function* (id, { after, content = 'whole', signal }) {
+    for await (const line of followRun(findFolder(id), { signal, content, pollMs: 50 }))
+      if (line.seq > after) yield line;
+  };
   return {
     async list({ offset, limit, query, state }) {
       const needle = query.toLowerCase();
@@ -70,16 +75,22 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
         );
       return { directory, total: rows.length, runs: rows.slice(offset, offset + limit) };
     },
-    detail: async (id) => reader.detail(id, place(id)),
-    check: async (id) => void place(id),
-    open: async (id) => place(id),
-    async *follow(id, { after, content = 'whole', signal }) {
-      for await (const line of followRun(place(id), { signal, content, pollMs: 50 })) if (line.seq > after) yield line;
+    detail: async (id) => reader.detail(id, findFolder(id)),
+    check: async (id) => void findFolder(id),
+    open: async (id) => findFolder(id),
+    async file(id, name) {
+      findFolder(id);
+      const folder = starter.outputs(id);
+      // Only names that the list shows are read.
+      if (!filesIn(folder).includes(name)) throw httpError(404, 'no such file');
+      return readFileSync(path.join(folder, name));
     },
+    follow,
+    stream: (id, options) => serverSentEvents(follow(id, { after: 0, signal: options.signal }), options),
     async verify(id) {
       const sealKey = home === undefined ? undefined : readSealKey(home);
-      const found = verifyRun(place(id), { sealKey, expectsSeal: true });
-      const { problems: missing } = verifyChain(directory, { sealKey, home }, place(id));
+      const found = verifyRun(findFolder(id), { sealKey, expectsSeal: true });
+      const { problems: missing } = verifyChain(directory, { sealKey, home }, findFolder(id));
       return {
         ...found,
         status: missing.length > 0 ? 'tampered' : found.status,

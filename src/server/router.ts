@@ -11,15 +11,12 @@ export type Immutable<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
     : T;
 
+type File = { readonly name: string; readonly mediaType: string; readonly chunks: Iterable<string | Uint8Array> };
+
 export type Answer =
-  | { readonly type: 'json'; readonly status: number; readonly value: unknown }
+  | { readonly type: 'json'; readonly value: unknown }
   | { readonly type: 'events'; readonly frames: AsyncIterable<string> }
-  | {
-      readonly type: 'file';
-      readonly name: string;
-      readonly mediaType: string;
-      readonly chunks: Iterable<string | Uint8Array>;
-    };
+  | ({ readonly type: 'file' } & File);
 
 export interface Call<Query = unknown, Body = unknown> {
   /** The decoded segments of the path, by the names of the route. */
@@ -33,41 +30,40 @@ export interface Call<Query = unknown, Body = unknown> {
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
-export interface Route {
+interface Schemas<Query = z.ZodType | undefined, Body = z.ZodType | 'bytes' | undefined> {
+  readonly query?: Query;
+  /** `bytes`: the body is a file. */
+  readonly body?: Body;
+}
+
+export interface Route extends Schemas {
   readonly method: (typeof METHODS)[number];
   /** Below `/api/v1`, with `{name}` for a segment; `{path}` at the end takes all that are left. */
   readonly path: string;
   readonly summary: string;
-  readonly query: z.ZodType | undefined;
-  /** `bytes`: the body is a file. */
-  readonly body: z.ZodType | 'bytes' | undefined;
   readonly answer: z.ZodType | 'events' | 'file';
   readonly status: number;
   readonly handle: (call: Call) => Promise<Answer>;
 }
 
-type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : Schema extends 'bytes' ? Buffer : undefined;
+type Reply<Kind> = Kind extends z.ZodType
+  ? Immutable<z.output<Kind>>
+  : Kind extends 'events'
+    ? AsyncIterable<string>
+    : File;
 
-/** The schemas of a request. */
-interface Requested<Query, Body> {
-  readonly query?: Query;
-  readonly body?: Body;
-}
-
-/** A route that answers with JSON. */
-export function jsonRoute<
-  Answered extends z.ZodType,
+/** A route that answers with JSON, with server-sent events or with a file to download. */
+export function route<
+  Kind extends Route['answer'],
   Query extends z.ZodType | undefined = undefined,
-  Body extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | 'bytes' | undefined = undefined,
 >(
   endpoint: `${Route['method']} /${string}`,
   summary: string,
-  schemas: Requested<Query, Body> & { readonly answer: Answered; readonly status?: number },
-  handle: (
-    call: Call<Parsed<Query>, Parsed<Body>>,
-  ) => Immutable<z.output<Answered>> | Promise<Immutable<z.output<Answered>>>,
+  { answer, status = 200, query, body }: Schemas<Query, Body> & { readonly answer: Kind; readonly status?: number },
+  handle: (call: Call<Parsed<Query>, Parsed<Body>>) => Reply<Kind> | Promise<Reply<Kind>>,
 ): Route {
-  const { answer, status = 200, query, body } = schemas;
   const [method, path = ''] = endpoint.split(' ');
   return {
     method: METHODS.find((known) => known === method) ?? 'GET',
@@ -77,63 +73,25 @@ export function jsonRoute<
     body,
     answer,
     status,
-    handle: async (call) => ({ type: 'json', status, value: await handle(parsedCall(call, schemas)) }),
+    async handle(call) {
+      const parsedCall = { ...call, query: parsed(query, call.query, 'query'), body: parsed(body, call.body, 'body') };
+      const value: unknown = await handle(parsedCall);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Reply` is not resolved inside of a generic function.
+      if (answer === 'events') return { type: 'events', frames: value as AsyncIterable<string> };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above.
+      return answer === 'file' ? { type: 'file', ...(value as File) } : { type: 'json', value };
+    },
   };
 }
 
-/** A route that answers with server-sent events. */
-export function eventRoute<Query extends z.ZodType | undefined = undefined>(
-  path: `/${string}`,
-  summary: string,
-  schemas: Pick<Requested<Query, undefined>, 'query'>,
-  handle: (call: Call<Parsed<Query>>) => AsyncIterable<string> | Promise<AsyncIterable<string>>,
-): Route {
-  return {
-    ...reading(path, summary, schemas.query),
-    answer: 'events',
-    handle: async (call) => ({ type: 'events', frames: await handle(parsedCall(call, schemas)) }),
-  };
-}
-
-type FileAnswer = Omit<Extract<Answer, { readonly type: 'file' }>, 'type'>;
-
-/** A route that answers with a file to download. */
-export function fileRoute<Query extends z.ZodType | undefined = undefined>(
-  path: `/${string}`,
-  summary: string,
-  schemas: Pick<Requested<Query, undefined>, 'query'>,
-  handle: (call: Call<Parsed<Query>>) => FileAnswer | Promise<FileAnswer>,
-): Route {
-  return {
-    ...reading(path, summary, schemas.query),
-    answer: 'file',
-    handle: async (call) => ({ type: 'file', ...(await handle(parsedCall(call, schemas))) }),
-  };
-}
-
-function reading(path: string, summary: string, query: z.ZodType | undefined): Omit<Route, 'answer' | 'handle'> {
-  return { method: 'GET', path, summary, query, body: undefined, status: 200 };
-}
-
-function parsedCall<Query extends z.ZodType | undefined, Body extends z.ZodType | undefined>(
-  call: Call,
-  { query, body }: { readonly query?: Query; readonly body?: Body },
-): Call<Parsed<Query>, Parsed<Body>> {
-  return {
-    ...call,
-    query: parsed(query, call.query, 'query'),
-    body: parsed(body, call.body, 'body'),
-  };
-}
-
-function parsed<Schema extends z.ZodType | undefined>(
+/** Without a schema, nothing is passed on. */
+function parsed<Schema extends z.ZodType | 'bytes' | undefined>(
   schema: Schema | undefined,
   value: unknown,
   part: string,
 ): Parsed<Schema> {
-  // Without a schema, nothing is passed on.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the conditional type is not resolved inside of a generic function.
-  if (schema === undefined) return undefined as Parsed<Schema>;
+  if (schema === undefined || schema === 'bytes') return (schema && value) as Parsed<Schema>;
   const read = schema.safeParse(value);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above.
   if (read.success) return read.data as Parsed<Schema>;
@@ -166,17 +124,12 @@ function findFields(schema: z.ZodType | undefined): Readonly<Record<string, z.Zo
   return 'unwrap' in schema && typeof schema.unwrap === 'function' ? findFields(schema.unwrap()) : undefined;
 }
 
-export interface FoundRoute {
-  readonly route: Route;
-  readonly params: Readonly<Record<string, string>>;
-}
-
 /** Finds the route for a path. A path with other methods gives their names, for the `Allow` header. */
 export function findRoute(
   routes: readonly Route[],
   method: string,
   path: string,
-): FoundRoute | { readonly allowed: readonly string[] } {
+): { readonly route: Route; readonly params: Call['params'] } | { readonly allowed: readonly string[] } {
   const segments = path.split('/');
   const matches = routes.flatMap((route) => {
     const params = match(route.path.split('/'), segments);
@@ -186,18 +139,18 @@ export function findRoute(
   return found ?? { allowed: matches.map(({ route }) => route.method) };
 }
 
-function match(pattern: readonly string[], segments: readonly string[]): Readonly<Record<string, string>> | undefined {
+function match(pattern: readonly string[], segments: readonly string[]): Call['params'] | undefined {
   const isOpen = pattern.at(-1) === '{path}' && segments.length > pattern.length;
   if (!isOpen && pattern.length !== segments.length) return undefined;
   const params: Record<string, string> = {};
   for (const [at, part] of pattern.entries()) {
-    const given = (part === '{path}' ? segments.slice(at).join('/') : segments[at]) ?? '';
+    const segment = (part === '{path}' ? segments.slice(at).join('/') : segments[at]) ?? '';
     const [, name] = /^\{(\w+)\}$/.exec(part) ?? [];
     if (name === undefined) {
-      if (part !== given) return undefined;
+      if (part !== segment) return undefined;
       continue;
     }
-    const value = decoded(given);
+    const value = decoded(segment);
     if (value === undefined || value === '') return undefined;
     params[name] = value;
   }

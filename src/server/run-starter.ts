@@ -4,7 +4,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
-import { runAgent, type AgentOptions, type AgentResult } from '#agent';
+import type { AgentOptions, AgentResult } from '#agent';
 import { sliceEnd, type RunEvent } from '#core';
 import type { EventSink } from '#journal';
 import { copyResults, type ExecutionOptions } from '#runtime';
@@ -117,13 +117,6 @@ export function openRunStarter(
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The default way to run an agent, with the options of the server. */
-export function resolveRunAgent({
-  runAgent: own = (given) => runAgent(given),
-}: RunServerOptions): NonNullable<RunServerOptions['runAgent']> {
-  return own;
 }
 
 function liveMessage(event: RunEvent): LiveMessage | undefined {

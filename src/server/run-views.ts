@@ -32,12 +32,13 @@ export interface OwnRuns {
   /** Whether a run can be cancelled here. */
   readonly isOwn: (run: string) => boolean;
   /** The folder of the output files of a run; it may not exist. */
-  readonly outputs: (run: string) => string | undefined;
+  readonly outputs: (run: string) => string;
 }
 
 const MAX_REMEMBERED = 1_000;
 
-export function openRunReader(own: OwnRuns): RunReader {
+/** `own`: runs that this server started, if any. */
+export function openRunReader(own?: OwnRuns): RunReader {
   const remembered = new Map<string, RunFacts>();
   const factsOf = (folder: string, info: RunInfo): RunFacts => {
     const key = `${folder} ${info.events.head}`;
@@ -58,7 +59,7 @@ export function openRunReader(own: OwnRuns): RunReader {
     startedAt: info.startedAt,
     ...defined({ endedAt: info.endedAt }),
     usage,
-    isOwn: own.isOwn(id),
+    isOwn: own?.isOwn(id) ?? false,
   });
   return {
     row({ id, path: folder, reading, state }) {
@@ -68,7 +69,7 @@ export function openRunReader(own: OwnRuns): RunReader {
     detail(id, folder) {
       const { info, state, torn, problems } = readRun(folder, { content: 'start' });
       const { usage, plan, answer, resumes, turns, events, notStored } = factsOf(folder, info);
-      const outputs = own.outputs(id);
+      const outputs = own?.outputs(id);
       return {
         run: rowOf(id, state, info, usage),
         reason: info.reason,

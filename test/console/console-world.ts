@@ -14,7 +14,7 @@ import { openApprovals } from '../../src/policy/approval/approver.ts';
 import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { createRunServer, type RunServer, type RunServerOptions } from '../../src/server/run-server.ts';
-import type { SkillList } from '../../src/server/api/skills.ts';
+import type { Answers } from '../../src/server/api/index.ts';
 import { answerOf, type Line } from '../agent/support.ts';
 import { HOSTILE } from '../evals/hostile-report.ts';
 import { TRIGGER, check, report, result } from '../evals/sample-report.ts';
@@ -275,9 +275,9 @@ function recordRun(directory: string): string {
 }
 
 /** A list of skills as the server answers it. */
-export function manySkills({ searchParams }: URL): SkillList {
+export function manySkills({ searchParams }: URL): Answers['/skills'] {
   const offset = Number(searchParams.get('offset'));
-  const skills = Array.from({ length: Math.min(100, ROWS - offset) }, (_, at): SkillList['skills'][number] => {
+  const skills = Array.from({ length: Math.min(100, ROWS - offset) }, (_, at): Answers['/skills']['skills'][number] => {
     const name = `skill-${String(offset + at).padStart(5, '0')}`;
     return {
       id: `user/${name}`,

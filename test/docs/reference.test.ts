@@ -160,16 +160,14 @@ test('docs/configuration.md lists every setting', () => {
 /** The routes that files declare, with their summaries. */
 function routeTable(files: readonly string[]): string {
   const rows = files.flatMap((file) =>
-    [
-      ...read(file).matchAll(
-        /(?:(\w+)Route\(\s*'|\{\s*method: ')(?:(\w+)(?: |',\s*path: '))?(\/[^']*)',\s*(?:summary:\s*)?['"](.+?)['"],/g,
-      ),
-    ].map(([, kind = '', method = 'GET', route = '', summary = '']) => [
-      `\`${method} ${route}\``,
-      `${cell(summary)}${kind === 'event' ? '; events' : ''}`,
-    ]),
+    [...read(file).matchAll(/\broute\(\s*'(\w+ \/[^']*)',\s*['"](.+?)['"],\s*\{(.*?) \}/gs)].map(
+      ([, route = '', summary = '', schemas = '']) => [
+        `\`${route}\``,
+        `${cell(summary)}${schemas.includes("answer: 'events'") ? '; events' : ''}`,
+      ],
+    ),
   );
-  const declared = files.map((file) => read(file).match(/^\s+path: '\/|\w+Route\(\s*'/gm)?.length ?? 0);
+  const declared = files.map((file) => read(file).match(/\broute\(\s*'/g)?.length ?? 0);
   expect(rows.length).toBe(declared.reduce((a, b) => a + b, 0));
   return table(['route', ''], rows);
 }
@@ -180,8 +178,8 @@ test('docs/server.md lists every route', () => {
     withGenerated(
       'docs/server.md',
       [
-        routeTable(filesBelow('src/server/routes', /\.ts$/)),
-        'The server of a fleet (`skillwright serve`):',
+        routeTable(['src/server/routes.ts', ...filesBelow('src/server/routes', /\.ts$/)]),
+        'The server of a fleet (`skillwright serve`), besides the routes above that read, answer questions or explain the policy:',
         routeTable(['src/fleet/routes.ts']),
       ].join('\n\n'),
     ),

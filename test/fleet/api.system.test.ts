@@ -92,7 +92,7 @@ describe('the API of a fleet', needs('postgresql'), () => {
     record.append({ type: 'action', call: 1, action, askedBy: 'model' });
     record.append({ type: 'note', message: text });
     record.append({ type: 'action', call: 2, action: { type: 'final_answer', answer: text }, askedBy: 'model' });
-    const approvals = openApprovalTable(world.fleet.pool, run);
+    const approve = openApprovalTable(world.fleet.pool, run);
     const question = {
       id: 'sha256:nul',
       tool: 'write_file',
@@ -105,14 +105,14 @@ describe('the API of a fleet', needs('postgresql'), () => {
       scopes: ['once', 'run'],
       coverage: JSON.stringify([text]),
     } as const;
-    expect(await approvals.approve(question, { signal: AbortSignal.timeout(60_000) })).toBe('pending');
+    expect(await approve(question, { signal: AbortSignal.timeout(60_000) })).toBe('pending');
     const shown = 'nul ␀, half \uFFFD, pair 😀, written \\u0000';
     const [asked] = await client.questions();
     expect(asked).toMatchObject({ run, question: { detail: { after: shown }, affects: [shown] } });
     await client.answer(run, 'sha256:nul', { verdict: 'yes', scope: 'run' });
     // An answer for the run covers the same question again.
     for (const id of ['sha256:nul', 'sha256:next'])
-      expect(await approvals.approve({ ...question, id }, { signal: AbortSignal.timeout(60_000) })).toMatchObject({
+      expect(await approve({ ...question, id }, { signal: AbortSignal.timeout(60_000) })).toMatchObject({
         verdict: 'yes',
       });
     record.end('done', '');

@@ -139,11 +139,7 @@ describe('a fleet', needs('postgresql'), () => {
     const opened = await openFleet({ database: postgres.url, env: {} });
     const signal = new AbortController();
     const open = (maxSilentMs?: number): Promise<AttemptsOnWorkers> =>
-      openAttemptsOnWorkers(opened, {
-        database: postgres.url,
-        signal: signal.signal,
-        maxSilentMs,
-      });
+      openAttemptsOnWorkers(opened, signal.signal, maxSilentMs);
     onTestFinished(() => opened.close());
     // A worker that was killed before is seen for ten seconds.
     postgres.query('delete from skillwright.workers');

@@ -79,7 +79,7 @@ describe('a record of more than 10,000 lines', needs('postgresql'), () => {
     const run = await storeLongRecord();
     const lines = stored(run, 1);
     expect(lines).toBeGreaterThan(10_000);
-    await returnRun(world.fleet.pool, world.queue, { run, attempt: 1, worker: WORKER }, 'its worker stopped');
+    await returnRun(world.fleet, { run, attempt: 1, worker: WORKER }, 'its worker stopped');
 
     const get = async (target: string): Promise<string> => (await world.ask(key, 'GET', `/api/v1${target}`)).text;
     expect(JSON.parse(await get(`/runs/${run}`))).toMatchObject({

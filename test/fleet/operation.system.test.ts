@@ -9,7 +9,7 @@ import { openFleetClient } from '../../src/client.ts';
 import { openTableContents, recordedContents } from '../../src/fleet/content-store.ts';
 import { openDatabase } from '../../src/fleet/database.ts';
 import { SCHEMA_VERSION, migrate } from '../../src/fleet/migrations.ts';
-import { pruneContents } from '../../src/fleet/prune-contents.ts';
+import { pruneContents } from '../../src/fleet/prune.ts';
 import { openS3Contents } from '../../src/fleet/s3-contents.ts';
 import { openFleet } from '../../src/fleet/open-fleet.ts';
 import { openStoredArtifacts } from '../../src/fleet/stored-artifacts.ts';
@@ -112,7 +112,7 @@ describe('operation of a fleet', needs('postgresql'), () => {
     await s3.save([old, again]);
     await table.save([own]);
     await pool.query(`insert into skillwright.projects (name) values ('gc')`);
-    await openStoredArtifacts(pool, s3, 'gc').save('used.txt', used.bytes, { mediaType: 'text/plain' });
+    await openStoredArtifacts({ pool, contents: s3 }, 'gc').save('used.txt', used.bytes, { mediaType: 'text/plain' });
     await pool.query(`update skillwright.contents set saved_at = now() - interval '25 hours' where digest = any($1)`, [
       [old, again, used, own].map(({ digest }) => digest),
     ]);

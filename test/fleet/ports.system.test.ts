@@ -20,7 +20,6 @@ import { openApprovals } from '../../src/policy/approval/approver.ts';
 import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { openTableContents, type ContentStore } from '../../src/fleet/content-store.ts';
-import { openQueue } from '../../src/fleet/dbos-queue.ts';
 import { openFleetServer } from '../../src/fleet/fleet-server.ts';
 import { createKey } from '../../src/fleet/keys.ts';
 import { openFleet } from '../../src/fleet/open-fleet.ts';
@@ -154,15 +153,12 @@ describe('both implementations of each port', () => {
     postgres = await openPostgres();
     const fleet = await openFleet({ database: postgres.url, env: {}, connections: 20 });
     ({ pool } = fleet);
-    const queue = await openQueue(postgres.url, pool);
     const there = place('there');
     const runtime = await runtimeFor(there);
-    const skillSet = await pinSkills(pool, fleet.contents, runtime);
+    const skillSet = await pinSkills(fleet, runtime);
     const { secret } = await createKey(pool, { name: 'test', project: 'default', rights: ['admin'] }, 'test');
     const fleetServer = await openFleetServer({
       ...fleet,
-      queue,
-      schedules: queue.schedules,
       skillSet: () => Promise.resolve(skillSet),
       base: mkdtempSync(path.join(root, 'base-')),
       page: { runtime, surroundings: { ...there, env: {} }, pages: path.join(root, 'no-pages') },
@@ -170,7 +166,6 @@ describe('both implementations of each port', () => {
     const durable = countingModel();
     const worker = await startWorker({
       ...fleet,
-      url: postgres.url,
       directory: there.cwd,
       openModel: () => Promise.resolve(durable.model),
       run: { host: {} },
@@ -178,14 +173,13 @@ describe('both implementations of each port', () => {
     closing.push(
       () => worker.drain(60_000),
       () => fleetServer.close(),
-      () => queue.close(),
       () => fleet.close(),
       () => postgres.close(),
       () => rmSync(root, { recursive: true, force: true }),
     );
     sides.set('a fleet', {
       ask: asking(fleetServer.url, secret),
-      artifacts: openStoredArtifacts(pool, fleet.contents, 'default'),
+      artifacts: openStoredArtifacts(fleet, 'default'),
       async index(run) {
         const { rows } = await pool.query<{ at: Date }>(
           'select run, seq, at, type, call, subject, result from skillwright.events where run = $1 order by attempt, seq',
@@ -333,7 +327,7 @@ describe('both implementations of each port', () => {
       const contents: ContentStore | undefined =
         bucket === undefined ? undefined : await openS3Contents({ address: 's3://bucket', env: bucket.env });
       if (HAS_FLEET) await pool.query(`insert into skillwright.projects (name) values ('s3') on conflict do nothing`);
-      const store = contents === undefined ? side(name).artifacts : openStoredArtifacts(pool, contents, 's3');
+      const store = contents === undefined ? side(name).artifacts : openStoredArtifacts({ pool, contents }, 's3');
       const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
       const TEXT = { mediaType: 'text/plain' };
       const one = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { pruneEntries } from '../../src/fleet/dbos-queue.ts';
+import { pruneEntries } from '../../src/fleet/queue.ts';
 
 type Client = Parameters<typeof pruneEntries>[0];
 

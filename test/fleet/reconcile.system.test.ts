@@ -4,17 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import { answerQuestion, continueAnswered, openApprovalTable } from '../../src/fleet/approval-table.ts';
-import { cancelRun } from '../../src/fleet/cancel-run.ts';
-import { openTableContents } from '../../src/fleet/content-store.ts';
 import { inTransaction, type Database } from '../../src/fleet/database.ts';
-import { openQueue, type SubmittingQueue } from '../../src/fleet/dbos-queue.ts';
 import { leaveRun, returnRun, takeOverRuns } from '../../src/fleet/hand-over.ts';
 import { ensureProject } from '../../src/fleet/keys.ts';
 import { metricsText } from '../../src/fleet/metrics.ts';
-import { openFleet } from '../../src/fleet/open-fleet.ts';
+import { openFleet, type Fleet } from '../../src/fleet/open-fleet.ts';
 import { reconcile } from '../../src/fleet/reconcile.ts';
-import { openRunStore } from '../../src/fleet/run-store.ts';
-import { claimRun, submitRun } from '../../src/fleet/run-table.ts';
+import { appendRecords } from '../../src/fleet/run-store.ts';
+import { cancelRun, claimRun, submitRun } from '../../src/fleet/run-table.ts';
 import { deliver } from '../../src/fleet/webhooks.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { needs } from '../needs.ts';
@@ -27,16 +24,13 @@ const QUESTION = { id: 'sha256:q', coverage: 'c', scopes: ['once', 'run'] } as u
 describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () => {
   let postgres: Postgres;
   let pool: Database;
-  let queue: SubmittingQueue;
-  let close: () => Promise<void>;
+  let fleet: Fleet;
   let number = 0;
 
   beforeAll(async () => {
     postgres = await openPostgres();
-    const fleet = await openFleet({ database: postgres.url, env: {}, connections: 20 });
+    fleet = await openFleet({ database: postgres.url, env: {}, connections: 20 });
     ({ pool } = fleet);
-    close = () => fleet.close();
-    queue = await openQueue(postgres.url, pool);
     await ensureProject(pool, 'default');
     await pool.query(`insert into skillwright.skill_sets (id, skills) values ('none', '[]')`);
     // Workers of other tests count as lost only after the database has run for a while.
@@ -54,15 +48,14 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
   });
 
   afterAll(async () => {
-    await queue.close();
-    await close();
+    await fleet.close();
     postgres.close();
   });
 
   const submit = async (more: object = {}): Promise<string> => {
     number += 1;
     const id = `20261117T${String(number).padStart(6, '0')}Z-00000000`;
-    await submitRun(pool, queue, { id, request: 'r', skillSet: 'none', ...more }, OWNER);
+    await submitRun(fleet, { id, request: 'r', skillSet: 'none', ...more }, OWNER);
     return id;
   };
   const seen = (worker: string, ago = '0 seconds'): Promise<unknown> =>
@@ -86,9 +79,8 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
     ]);
   const wait = async (run: string): Promise<void> => {
     await claim(run);
-    expect(await openApprovalTable(pool, run).approve(QUESTION, {})).toBe('pending');
-    const store = openRunStore(pool, openTableContents(pool), { run, attempt: 1, worker: 'w' });
-    expect(await store.append([], { state: 'waiting' })).toBe(true);
+    expect(await openApprovalTable(pool, run)(QUESTION, {})).toBe('pending');
+    expect(await appendRecords(fleet, { run, attempt: 1, worker: 'w' }, [], { state: 'waiting' })).toBe(true);
     await finishEntry(run);
   };
   const shown = async (run: string): Promise<unknown> => {
@@ -108,7 +100,7 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
   /** A pass as if the last one was long ago. */
   const pass = async (): Promise<readonly string[]> => {
     await pool.query(`update skillwright.reconciler set passed_at = '-infinity'`);
-    return (await reconcile(pool, queue, 'test')).map(({ run, found }) => `${run} ${found}`);
+    return (await reconcile(fleet, 'test')).map(({ run, found }) => `${run} ${found}`);
   };
   const passes = async (): Promise<readonly string[]> => {
     const found = [];
@@ -194,7 +186,7 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
     await seen('lost', '1 minute');
     const found = await Promise.all(
       Array.from({ length: 20 }, async () => [
-        ...(await takeOverRuns(pool, queue, 'test')).map(({ run }) => run),
+        ...(await takeOverRuns(fleet, 'test')).map(({ run }) => run),
         ...(await pass()).map((text) => text.split(' ')[0]),
       ]),
     );
@@ -222,7 +214,7 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
     // Only one of two passes at the same time is made.
     await pool.query(`update skillwright.reconciler set passed_at = '-infinity', cursors = '{}'`);
     await finishEntry('r00001', 2);
-    const both = await Promise.all([reconcile(pool, queue, 'a'), reconcile(pool, queue, 'b')]);
+    const both = await Promise.all([reconcile(fleet, 'a'), reconcile(fleet, 'b')]);
     expect(both.flat().map(({ run }) => run)).toEqual(['r00001']);
     await pool.query(
       `insert into skillwright.runs (id, project, request, options, skill_set, format, state, submitted_by)
@@ -240,9 +232,9 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
   test('an answer that is committed while its run begins to wait continues the run', async () => {
     const run = await submit();
     await claim(run);
-    await openApprovalTable(pool, run).approve(QUESTION, {});
+    await openApprovalTable(pool, run)(QUESTION, {});
     const answer = (): Promise<void> =>
-      answerQuestion(pool, queue, { run, id: QUESTION.id, verdict: 'yes', scope: 'once' }, OWNER);
+      answerQuestion(fleet, { run, id: QUESTION.id, verdict: 'yes', scope: 'once' }, OWNER);
     // The worker has stored that the run waits, and has not committed it yet.
     const answering = await inTransaction(pool, async (worker) => {
       await worker.query(`update skillwright.runs set state = 'waiting', worker = null where id = $1`, [run]);
@@ -256,7 +248,7 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
       return { pending };
     });
     await answering.pending;
-    await continueAnswered(pool, queue, run);
+    await continueAnswered(fleet, run);
     expect(await shown(run)).toMatchObject({ state: 'queued', attempt: 2 });
     expect(places()).toContain(`${run}/2`);
     await expect(answer()).rejects.toThrow('waits for an answer');
@@ -265,16 +257,15 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
   test('a run that is cancelled while it begins to wait ends', async () => {
     const run = await submit();
     await claim(run);
-    expect(await cancelRun(pool, queue, 'default', run)).toMatchObject({ state: 'running', isCancelled: true });
-    const store = openRunStore(pool, openTableContents(pool), { run, attempt: 1, worker: 'w' });
-    expect(await store.append([], { state: 'waiting' })).toBe(true);
+    expect(await cancelRun(fleet, 'default', run)).toMatchObject({ state: 'running', isCancelled: true });
+    expect(await appendRecords(fleet, { run, attempt: 1, worker: 'w' }, [], { state: 'waiting' })).toBe(true);
     expect(await shown(run)).toMatchObject({ state: 'ended', outcome: 'cancelled', reason: 'cancelled' });
     // The other order, with the change of the worker not committed yet.
     const other = await submit();
     await claim(other);
     const cancelling = await inTransaction(pool, async (worker) => {
       await worker.query(`update skillwright.runs set state = 'waiting', worker = null where id = $1`, [other]);
-      const pending = cancelRun(pool, queue, 'default', other);
+      const pending = cancelRun(fleet, 'default', other);
       await sleep(200);
       return { pending };
     });
@@ -285,9 +276,9 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
     const run = await submit();
     await claim(run);
     const ask = async (reached?: <T>(act: () => Promise<T>) => Promise<T>): Promise<unknown> =>
-      openApprovalTable(pool, run, reached).approve(QUESTION, {});
+      openApprovalTable(pool, run, reached)(QUESTION, {});
     await ask();
-    await answerQuestion(pool, queue, { run, id: QUESTION.id, verdict: 'no', note: 'not today' }, OWNER);
+    await answerQuestion(fleet, { run, id: QUESTION.id, verdict: 'no', note: 'not today' }, OWNER);
     const said = { verdict: 'no', scope: 'once', by: 'callback', reason: 'not today' };
     expect(
       await ask(async (act) => {
@@ -298,9 +289,9 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
     expect(await ask()).toBe('pending');
     // A yes for the whole run does not cover a call that was refused.
     const other = { ...QUESTION, id: 'sha256:other' };
-    await openApprovalTable(pool, run).approve(other, {});
-    await answerQuestion(pool, queue, { run, id: other.id, verdict: 'yes', scope: 'run' }, OWNER);
-    await answerQuestion(pool, queue, { run, id: QUESTION.id, verdict: 'no', note: 'not today' }, OWNER);
+    await openApprovalTable(pool, run)(other, {});
+    await answerQuestion(fleet, { run, id: other.id, verdict: 'yes', scope: 'run' }, OWNER);
+    await answerQuestion(fleet, { run, id: QUESTION.id, verdict: 'no', note: 'not today' }, OWNER);
     expect(await ask()).toEqual(said);
   });
 
@@ -313,13 +304,13 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
       await submit(),
     ];
     await claim(returned);
-    await returnRun(pool, queue, { run: returned, attempt: 1, worker: 'w' }, 'drained');
+    await returnRun(fleet, { run: returned, attempt: 1, worker: 'w' }, 'drained');
     await wait(waiting);
-    await answerQuestion(pool, queue, { run: waiting, id: QUESTION.id, verdict: 'yes' }, OWNER);
+    await answerQuestion(fleet, { run: waiting, id: QUESTION.id, verdict: 'yes' }, OWNER);
     await claim(lost, 'gone');
     await seen('gone', '1 minute');
-    await takeOverRuns(pool, queue, 'test');
-    await leaveRun(pool, queue, { run: left, attempt: 1 });
+    await takeOverRuns(fleet, 'test');
+    await leaveRun(fleet, { run: left, attempt: 1 });
     await finishEntry(returned);
     await finishEntry(lost);
     await finishEntry(left);
@@ -335,22 +326,22 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
       await submit(),
     ];
     await claim(done);
-    await openRunStore(pool, openTableContents(pool), { run: done, attempt: 1, worker: 'w' }).append([], {
+    await appendRecords(fleet, { run: done, attempt: 1, worker: 'w' }, [], {
       state: 'ended',
       outcome: 'done',
       answer: '',
       reason: '',
     });
-    await cancelRun(pool, queue, 'default', cancelled);
+    await cancelRun(fleet, 'default', cancelled);
     await claim(aside, 'gone');
     await pool.query('update skillwright.runs set crashes = 2 where id = $1', [aside]);
     await claim(lost, 'gone');
     await pool.query('update skillwright.runs set is_cancelled = true where id = $1', [lost]);
     await seen('gone', '1 minute');
-    await takeOverRuns(pool, queue, 'test');
+    await takeOverRuns(fleet, 'test');
     await claim(running, 'gone too');
     await seen('gone too', '1 minute');
-    await cancelRun(pool, queue, 'default', running);
+    await cancelRun(fleet, 'default', running);
     expect(
       (await metricsText(pool, 'default'))
         .split('\n')

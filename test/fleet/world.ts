@@ -4,12 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { createRuntime } from '../../src/packs/open-runtime.ts';
-import { openQueue, type SubmittingQueue } from '../../src/fleet/dbos-queue.ts';
 import { openFleetServer, type FleetServer, type FleetServerOptions } from '../../src/fleet/fleet-server.ts';
 import { createKey, type Right } from '../../src/fleet/keys.ts';
 import { openMirror } from '../../src/fleet/mirror.ts';
 import { openFleet, type Fleet } from '../../src/fleet/open-fleet.ts';
-import { openRunStore, type RunStore } from '../../src/fleet/run-store.ts';
 import { claimRun } from '../../src/fleet/run-table.ts';
 import { pinSkills } from '../../src/fleet/skill-sets.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
@@ -26,7 +24,6 @@ export interface ApiWorld {
   readonly root: string;
   readonly postgres: Postgres;
   readonly fleet: Fleet;
-  readonly queue: SubmittingQueue;
   readonly runtime: Runtime;
   readonly url: string;
   readonly notes: readonly string[];
@@ -35,10 +32,7 @@ export interface ApiWorld {
   readonly key: (project: string, ...rights: readonly Right[]) => Promise<string>;
   readonly ask: (key: string, method: string, target: string, body?: unknown) => Promise<Reply>;
   /** Claims a queued run as a worker that is alive. */
-  readonly claim: (
-    run: string,
-    attempt?: number,
-  ) => Promise<{ store: RunStore; mirror: ReturnType<typeof openMirror> }>;
+  readonly claim: (run: string, attempt?: number) => Promise<{ mirror: ReturnType<typeof openMirror> }>;
   readonly close: () => Promise<void>;
 }
 
@@ -49,11 +43,10 @@ export async function openApiWorld(): Promise<ApiWorld> {
   for (const [name, skill] of Object.entries(REPORT)) writeSkill(path.join(root, 'skills', name), skill);
   const postgres = await openPostgres();
   const fleet = await openFleet({ database: postgres.url, env: {}, connections: 20 });
-  const queue = await openQueue(postgres.url, fleet.pool);
   const surroundings = { cwd: root, home: path.join(root, 'home'), env: {} };
   const roots = [path.join(root, 'skills')];
   const runtime = await createRuntime({ ...surroundings, roots, onlyRoots: true, vouched: roots, cache: false });
-  const skillSet = await pinSkills(fleet.pool, fleet.contents, runtime);
+  const skillSet = await pinSkills(fleet, runtime);
   await fleet.pool.query(
     `insert into skillwright.workers (id, host, version, format, slots, seen_at)
      values ($1, 'h', '1', 1, 1, now() + interval '1 day')`,
@@ -63,8 +56,6 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const serve = (options: Partial<FleetServerOptions> = {}): Promise<FleetServer> =>
     openFleetServer({
       ...fleet,
-      queue,
-      schedules: queue.schedules,
       skillSet: () => Promise.resolve(skillSet),
       base: mkdtempSync(path.join(root, 'base-')),
       page: { runtime, surroundings, pages: path.join(root, 'no-pages') },
@@ -76,7 +67,6 @@ export async function openApiWorld(): Promise<ApiWorld> {
     root,
     postgres,
     fleet,
-    queue,
     runtime,
     url: server.url,
     notes,
@@ -96,12 +86,10 @@ export async function openApiWorld(): Promise<ApiWorld> {
     async claim(run, attempt = 1) {
       const claim = { run, attempt, worker: WORKER };
       if ((await claimRun(fleet.pool, claim)) === undefined) throw new Error(`${run} cannot be claimed`);
-      const store = openRunStore(fleet.pool, fleet.contents, claim);
-      return { store, mirror: openMirror(store, run) };
+      return { mirror: openMirror(fleet, claim) };
     },
     async close() {
       await server.close();
-      await queue.close();
       await fleet.close();
       postgres.close();
       rmSync(root, { recursive: true, force: true });

@@ -250,7 +250,7 @@ describe('a callback', () => {
 
 describe('an answer from the table of a fleet', () => {
   const tableWith = (...rows: readonly unknown[]): Approve =>
-    openApprovalTable({ query: async () => ({ rows }) } as unknown as Pool, 'run').approve;
+    openApprovalTable({ query: async () => ({ rows }) } as unknown as Pool, 'run');
 
   verifies('POL-3', 'approves if and only if it is a well-formed yes', async () => {
     const deleteAfter = await openDeletions();

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 
 import { answerApi } from '../../src/server/exchange.ts';
-import { eventRoute, fileRoute, jsonRoute, type Route } from '../../src/server/router.ts';
+import { route, type Route } from '../../src/server/router.ts';
 
 const REASON = 'the reader took no data for 1.5 s; the connection was closed';
 const FRAME = `data: ${'x'.repeat(100_000)}\n\n`;
@@ -65,14 +65,14 @@ async function until(isTrue: () => boolean): Promise<void> {
 test('a reader of a stream that takes no data is disconnected, and reads why if it goes on', async () => {
   let [made, ended] = [0, 0];
   const { notes, stall, url } = await opened([
-    eventRoute('/stream', '', {}, async function* () {
+    route('GET /stream', '', { answer: 'events' }, async function* () {
       try {
         for (; made < ENDLESS; made += 1) yield FRAME;
       } finally {
         ended += 1;
       }
     }),
-    eventRoute('/short', '', {}, async function* () {
+    route('GET /short', '', { answer: 'events' }, async function* () {
       for (let at = 0; at < 3; at += 1) yield FRAME;
     }),
   ]);
@@ -90,12 +90,12 @@ test('a reader of a stream that takes no data is disconnected, and reads why if 
 
 test('a download and an answer that are not read are cut off', async () => {
   const { notes, closed, stall, url } = await opened([
-    fileRoute('/file', '', {}, () => ({
+    route('GET /file', '', { answer: 'file' }, () => ({
       name: 'a.bin',
       mediaType: 'application/octet-stream',
       chunks: Array.from({ length: 200 }, () => Buffer.alloc(100_000)),
     })),
-    jsonRoute('GET /large', '', { answer: z.string() }, () => 'x'.repeat(20_000_000)),
+    route('GET /large', '', { answer: z.string() }, () => 'x'.repeat(20_000_000)),
   ]);
   await stall('/file');
   await until(() => closed() === 1);

@@ -147,11 +147,9 @@ async function openWorkers({ flags, signal }: EvalInvocation) {
     if (flags[other] !== undefined && flags[other] !== false)
       throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
   const { openEvaluationWorkers } = await import('#fleet');
-  const options = fleetOptions(flags);
-  const fleet = await openFleetFor(options);
+  const fleet = await openFleetFor(fleetOptions(flags));
   try {
-    const { database } = options;
-    const workers = await openEvaluationWorkers(fleet, { database, judge: flags.judge, signal });
+    const workers = await openEvaluationWorkers(fleet, { judge: flags.judge, signal });
     return { elsewhere: workers.elsewhere, close: () => workers.close().finally(() => fleet.close()) };
   } catch (error) {
     await fleet.close();

@@ -1,5 +1,5 @@
 import { countText, printable, quoted } from '#core';
-import { RIGHTS, type Fleet, type FleetOptions } from '#fleet';
+import { RIGHTS, type Fleet } from '#fleet';
 import { defineCommand, list, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
@@ -7,9 +7,6 @@ import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 
 /** The name under which the audit lists what this command does. */
 const ACTOR = 'fleet keys';
-
-/** One query reads the names of all contents. */
-const PRUNE_MS = 600_000;
 
 const flags = {
   ...FLEET_FLAGS,
@@ -47,7 +44,7 @@ export const command = defineCommand({
       throw new UsageError('missing argument: --older-than', 'e.g. skillwright fleet prune --older-than 90d');
     const fleet = await openFleetFor(options);
     try {
-      if (olderThan !== undefined && verb === 'prune') return await prune(invocation, fleet, olderThan, options);
+      if (olderThan !== undefined && verb === 'prune') return await prune(invocation, fleet, olderThan);
       if (verb === 'status') return await status(invocation, fleet);
       if (verb === 'migrate') {
         invocation.terminal.remark('the tables are up to date');
@@ -78,43 +75,22 @@ async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fle
   return EXIT.done;
 }
 
-async function prune(
-  { flags: given, terminal }: FleetInvocation,
-  { pool, contents }: Fleet,
-  olderThan: number,
-  { database }: FleetOptions,
-): Promise<number> {
-  const { openQueue, pruneFleet, pruneContents, openDatabase } = await import('#fleet');
+async function prune({ flags: given, terminal }: FleetInvocation, fleet: Fleet, olderThanMs: number): Promise<number> {
+  const { pruneFleet } = await import('#fleet');
   const isDryRun = given['dry-run'] === true;
-  const { project } = given;
-  const queue = await openQueue(database, pool);
-  const patient = await openDatabase(database, { size: 2, timeoutMs: PRUNE_MS });
-  try {
-    const { rows } = await pool.query<{ now: Date }>('select now()');
-    const before = new Date((rows[0]?.now.getTime() ?? Date.now()) - olderThan);
-    const pruned = await pruneFleet(pool, queue, {
-      before,
-      project,
-      isDryRun,
-      onProgress: (runs) => terminal.isInteractive && terminal.remark(`${String(runs)} runs removed`),
-    });
-    const { unreachable, ...removed } = await pruneContents(patient, contents, {
-      isDryRun,
-      ...(isDryRun ? { gone: { before, project } } : {}),
-    });
-    if (unreachable > 0)
-      terminal.remark(
-        `contents in a bucket that nothing names: ${String(unreachable)}; pass --artifacts to remove them`,
-      );
-    if (!terminal.printJson({ ...pruned, ...removed, before: before.toISOString(), isDryRun }))
-      terminal.out(
-        `${isDryRun ? 'would remove' : 'removed'} ${countText(pruned.runs, 'run')} that ended before ${before.toISOString()}, and ${countText(removed.contents, 'content')} (${bytesText(removed.bytes)})`,
-      );
-    return EXIT.done;
-  } finally {
-    await patient.end();
-    await queue.close();
-  }
+  const { unreachable, before, runs, entries, contents, bytes } = await pruneFleet(fleet, olderThanMs, {
+    project: given.project,
+    isDryRun,
+    onProgress: (count) => terminal.isInteractive && terminal.remark(`${String(count)} runs removed`),
+  });
+  if (unreachable > 0)
+    terminal.remark(`contents in a bucket that nothing names: ${String(unreachable)}; pass --artifacts to remove them`);
+  const time = before.toISOString();
+  if (!terminal.printJson({ runs, entries, contents, bytes, before: time, isDryRun }))
+    terminal.out(
+      `${isDryRun ? 'would remove' : 'removed'} ${countText(runs, 'run')} that ended before ${time}, and ${countText(contents, 'content')} (${bytesText(bytes)})`,
+    );
+  return EXIT.done;
 }
 
 async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {

@@ -43,19 +43,17 @@ export const command = defineCommand({
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
     const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
-    const { openQueue, openFleetServer, pinSkills, watchDatabase } = await import('#fleet');
-    const options = fleetOptions(given);
-    const fleet = await openFleetFor(options);
+    const { openFleetServer, pinSkills, watchDatabase } = await import('#fleet');
+    const fleet = await openFleetFor(fleetOptions(given));
     let watch: Awaited<ReturnType<typeof watchDatabase>> | undefined;
     try {
-      watch = await watchDatabase(options.database, fleet.pool);
+      watch = await watchDatabase(fleet.url, fleet.pool);
       const runtime = await openRuntime(invocation);
       await askForTrust(invocation, runtime);
-      const queue = await openQueue(options.database, fleet.pool);
       let pinned: { readonly id: Promise<string>; readonly at: number } | undefined;
       const skillSet = async (): Promise<string> => {
         if (pinned !== undefined && performance.now() - pinned.at < PINNED_MS) return pinned.id;
-        const id = runtime.refresh().then(() => pinSkills(fleet.pool, fleet.contents, runtime));
+        const id = runtime.refresh().then(() => pinSkills(fleet, runtime));
         pinned = { id, at: performance.now() };
         id.catch(() => (pinned = undefined));
         return id;
@@ -64,8 +62,6 @@ export const command = defineCommand({
       const server = await openFleetServer({
         ...fleet,
         base: makeTemporaryFolder(runtime.executionPlaces.base),
-        queue,
-        schedules: queue.schedules,
         skillSet,
         page: { runtime, surroundings: surroundingsFor(given), pages: builtFile('console') },
         port,
@@ -77,7 +73,6 @@ export const command = defineCommand({
       terminal.remark('open it in a browser with a key, or submit: POST /api/v1/runs; end with Ctrl-C');
       await untilStopped(signal);
       await server.close();
-      await queue.close();
     } finally {
       await watch?.close();
       await fleet.close();

@@ -110,7 +110,6 @@ export const command = defineCommand({
     try {
       const starting = startWorker({
         ...fleet,
-        url: options.database,
         openModel,
         runAttempt: createAttemptRunner({
           runtime,

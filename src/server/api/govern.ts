@@ -23,9 +23,8 @@ const ApprovalDetail = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('request'), method: text, url: text, body: text }),
   z.object({ kind: z.literal('other'), summary: text }),
 ]);
-type ApprovalDetail = z.output<typeof ApprovalDetail>;
 
-export const PendingApproval = z.object({
+const PendingApproval = z.object({
   id: text,
   at: text,
   isAnswered: z.boolean().describe('answered; the run has not picked the answer up yet'),
@@ -41,7 +40,6 @@ export const PendingApproval = z.object({
   capabilities: z.array(text),
   scopes: z.array(z.enum(SCOPES)),
 });
-export type PendingApproval = z.output<typeof PendingApproval>;
 
 const StoredAnswer = z.object({
   id: text,
@@ -56,6 +54,10 @@ export const Approvals = z.object({
   pending: z.array(PendingApproval),
   stored: z.array(StoredAnswer),
   problems: z.array(text),
+  questions: z
+    .array(z.object({ run: text, id: text, askedAt: text, question: z.unknown() }))
+    .optional()
+    .describe('of a fleet: the same questions as the runs asked them'),
 });
 export type Approvals = z.output<typeof Approvals>;
 
@@ -64,7 +66,7 @@ export const ApprovalAnswer = z.strictObject({
   scope: z.enum(SCOPES).default('once'),
   reason: text.max(2_000).optional().describe('why not; the model reads it'),
 });
-export type ApprovalAnswer = z.input<typeof ApprovalAnswer>;
+export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
 export const Answered = z.object({ id: text, verdict: text, scope: text });
 export const Revoked = z.object({ revoked: count });
 
@@ -80,7 +82,6 @@ export const PolicyView = z.object({
     }),
   ),
 });
-export type PolicyView = z.output<typeof PolicyView>;
 
 export const ExplainRequest = z.strictObject({
   tool: text.min(1).max(200),
@@ -95,7 +96,6 @@ export const DecisionView = z.object({
   reason: text,
   capabilities: z.array(text),
 });
-export type DecisionView = z.output<typeof DecisionView>;
 
 export const Isolation = z.object({
   executors: z.array(

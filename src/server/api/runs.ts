@@ -44,7 +44,6 @@ const PlanView = z.object({
   goal: text,
   steps: z.array(z.object({ id: text, title: text, status: z.enum(['pending', 'in_progress', 'completed']) })),
 });
-type PlanView = z.output<typeof PlanView>;
 
 /** One event as a line of the timeline. */
 export const EventRow = z.object({
@@ -68,7 +67,6 @@ export const RowsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
 });
 export const Rows = z.object({ rows: z.array(EventRow), isMore: z.boolean() });
-export type Rows = z.output<typeof Rows>;
 
 const RunFile = z.object({ name: text, bytes: count });
 
@@ -103,7 +101,6 @@ export const EventDetail = z.object({
   isCut: z.boolean().describe('texts longer than 64,000 characters are cut'),
   event: z.unknown().describe(`the recorded event; see ${docsPage('runs')}`),
 });
-export type EventDetail = z.output<typeof EventDetail>;
 
 export const BudgetLimits = z.strictObject({
   turns: z.int().positive().optional(),
@@ -121,7 +118,6 @@ export const StartRequest = z.strictObject({
   skills: z.array(text.max(200)).max(20).optional().describe('skills to load first'),
   uploads: z.array(text.max(100)).max(20).optional().describe('ids of uploaded files'),
 });
-export type StartRequest = z.input<typeof StartRequest>;
 export const Started = z.object({ run: text, events: text.describe('the address of its stream') });
 export type Started = z.output<typeof Started>;
 
@@ -132,7 +128,6 @@ export const ForkRequest = ContinueRequest.omit({ again: true }).extend({
   turn: z.int().nonnegative().default(0).describe('keep the answers of the model up to this turn; 0 starts again'),
   request: StartRequest.shape.request.optional().describe('another request; absent: the recorded one'),
 });
-export type ForkRequest = z.input<typeof ForkRequest>;
 
 export const Uploaded = z.object({ id: text, name: text, bytes: count });
 export type Uploaded = z.output<typeof Uploaded>;
@@ -169,4 +164,3 @@ export const ReplayReport = z.object({
     z.object({ call: count, action: text, isSame: z.boolean(), expected: text, got: text, note: text.optional() }),
   ),
 });
-export type ReplayReport = z.output<typeof ReplayReport>;

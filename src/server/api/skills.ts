@@ -38,7 +38,6 @@ export const SkillList = z.object({
   total: count.describe('skills that match'),
   skills: z.array(SkillRow),
 });
-export type SkillList = z.output<typeof SkillList>;
 
 export const ScanView = z.object({
   indexHash: text,
@@ -48,7 +47,6 @@ export const ScanView = z.object({
   leftOutTotal: count,
   roots: z.array(z.object({ source: text, path: text, status: text, skills: count })),
 });
-export type ScanView = z.output<typeof ScanView>;
 
 const Diagnostic = z.object({
   code: text,
@@ -145,7 +143,7 @@ export const CatalogView = z.object({
 });
 export type CatalogView = z.output<typeof CatalogView>;
 
-const Finding = z.object({
+export const Finding = z.object({
   severity: z.enum(['low', 'medium', 'high', 'critical']),
   rule: text,
   path: text,
@@ -159,7 +157,6 @@ export const PackRequest = z.strictObject({
   skills: z.array(text.max(200)).max(200).default([]),
   scope: z.enum(['project', 'user']).optional(),
 });
-export type PackRequest = z.input<typeof PackRequest>;
 
 export const PackPlan = z.object({
   root: text,

@@ -2,13 +2,13 @@ import { requestCost } from '#agent';
 import { CATALOG_LAYOUTS, isForModel, tokenWeight, type SkillEntry } from '#core';
 import { CatalogQuery, CatalogView } from '../api/skills.ts';
 import type { SkillContext } from '../context.ts';
-import { jsonRoute, type Route } from '../router.ts';
+import { route, type Route } from '../router.ts';
 
 type Form = CatalogView['entries'][number]['form'];
 
 export function catalogRoutes({ options: { runtime } }: SkillContext): readonly Route[] {
   return [
-    jsonRoute(
+    route(
       'GET /catalog',
       'Show what a model sees of all skills under a token budget',
       { query: CatalogQuery, answer: CatalogView },

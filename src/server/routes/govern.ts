@@ -1,10 +1,6 @@
-import { z } from 'zod';
-import { DEFAULT_BUDGET } from '#core';
-import { capabilityLine, openApprovalFiles } from '#policy';
-import type { ApprovalBook } from '../approvals.ts';
-import { examineExecutors, explainDecision, policyWith, shownLayers } from '#runtime';
-import { runIds } from '#journal';
-import { VERSION } from '../../version.ts';
+import { capabilityLine } from '#policy';
+import { questionView, type ApprovalBook } from '../approvals.ts';
+import { examineExecutors, explainDecision, explainRules } from '#runtime';
 import {
   Answered,
   ApprovalAnswer,
@@ -19,24 +15,23 @@ import {
   Isolation,
   PolicyView,
   Revoked,
-  ServerStatus,
 } from '../api/govern.ts';
 import type { ServerContext, SkillContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
-import { changes } from '../live-stream.ts';
-import { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
-
-const CHANGE_MS = 200;
+import { route, type Immutable, type Route } from '../router.ts';
 
 export function approvalRoutes(book: ApprovalBook): readonly Route[] {
   return [
-    jsonRoute(
+    route(
       'GET /approvals',
-      'List questions of all runs of this user that wait for an answer, and stored answers',
+      'List questions that wait for an answer, oldest first, and stored answers',
       { answer: Approvals },
-      () => book.list(),
+      async () => {
+        const { waiting, ...rest } = await book.list();
+        return { pending: waiting.map(questionView), ...rest };
+      },
     ),
-    jsonRoute(
+    route(
       'POST /approvals/{id}',
       'Answer a question; the first answer counts',
       { body: ApprovalAnswer, answer: Answered },
@@ -45,7 +40,7 @@ export function approvalRoutes(book: ApprovalBook): readonly Route[] {
         return { id, verdict: body.verdict, scope: body.scope };
       },
     ),
-    jsonRoute(
+    route(
       'DELETE /approvals/stored/{id}',
       'Revoke a stored answer',
       { answer: Revoked },
@@ -61,25 +56,18 @@ export function approvalRoutes(book: ApprovalBook): readonly Route[] {
 export function policyRoutes({ options: { runtime, reach }, surroundings }: SkillContext): readonly Route[] {
   let examined: Promise<Immutable<Isolation>> | undefined;
   return [
-    jsonRoute('GET /policy', 'Show the rules in force, layer by layer', { answer: PolicyView }, async () => ({
+    route('GET /policy', 'Show the rules in force, layer by layer', { answer: PolicyView }, async () => ({
       allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict',
       sandboxed: runtime.config.policy?.sandboxed ?? 'ask',
       tools: TOOLS,
-      layers: shownLayers(await policyWith(runtime, [])),
+      layers: await explainRules(runtime, []),
     })),
-    jsonRoute(
+    route(
       'POST /policy/explain',
       'Decide about a tool and an argument without doing anything, and say why',
       { body: ExplainRequest, answer: DecisionView },
       async ({ body: { tool, subject, skills } }) => {
-        const {
-          effect,
-          risk,
-          rule,
-          origin,
-          reason,
-          capabilities = [],
-        } = await explainDecision({
+        const { capabilities = [], ...decision } = await explainDecision({
           runtime,
           surroundings,
           tool,
@@ -91,11 +79,11 @@ export function policyRoutes({ options: { runtime, reach }, surroundings }: Skil
             hosts: reach?.hosts ?? runtime.config.execution?.network ?? [],
           },
         });
-        const shown = capabilities.length === 0 ? [] : [capabilityLine(capabilities)];
-        return { effect, risk, rule, origin, reason, capabilities: shown };
+        const lines = capabilities.length === 0 ? [] : [capabilityLine(capabilities)];
+        return DecisionView.parse({ ...decision, capabilities: lines });
       },
     ),
-    jsonRoute(
+    route(
       'GET /isolation',
       'Show what each executor blocks on this machine; the first request probes, which takes seconds',
       { answer: Isolation },
@@ -105,16 +93,14 @@ export function policyRoutes({ options: { runtime, reach }, surroundings }: Skil
 
   async function examine(): Promise<Immutable<Isolation>> {
     const executors = await examineExecutors(runtime);
-    return {
-      executors: executors.map(({ name, report, reasons, install }) => ({
-        name,
+    return Isolation.parse({
+      executors: executors.map(({ report, ...executor }) => ({
+        ...executor,
         isIsolating: report?.isIsolating === true,
-        reasons,
-        install,
-        results: (report?.results ?? []).map((result) => ({ name: result.name, verdict: result.verdict })),
-        limits: { ...report?.capabilities.limits },
+        results: report?.results ?? [],
+        limits: report?.capabilities.limits ?? {},
       })),
-    };
+    });
   }
 }
 
@@ -132,77 +118,33 @@ const TOOLS = [
   'install_packages',
 ] as const;
 
-export function evaluationRoutes({ options: { evaluations } }: ServerContext): readonly Route[] {
+export function evaluationRoutes(evaluations: ServerContext['options']['evaluations']): readonly Route[] {
   if (evaluations === undefined) return [];
   return [
-    jsonRoute('GET /evaluations', 'List evaluations, newest first', { answer: Evaluations }, () => ({
+    route('GET /evaluations', 'List evaluations, newest first', { answer: Evaluations }, () => ({
       evaluations: evaluations.list(),
     })),
-    jsonRoute(
+    route(
       'GET /evaluations/{id}',
       'Show a report, and what changed since an earlier one',
       { query: EvaluationQuery, answer: EvaluationPage },
       ({ params: { id = '' }, query: { against } }) => evaluations.page(id, against),
     ),
-    fileRoute(
-      '/evaluations/{id}/export',
+    route(
+      'GET /evaluations/{id}/export',
       'Export a report as one HTML file',
-      { query: EvaluationQuery },
+      { query: EvaluationQuery, answer: 'file' },
       ({ params: { id = '' }, query: { against } }) => ({
         name: `evaluation-${id}.html`,
         mediaType: 'application/octet-stream',
         chunks: [evaluations.html(id, against)],
       }),
     ),
-    jsonRoute(
+    route(
       'GET /case-history',
       'Show how cases ended in the newest evaluations',
       { query: CaseHistoryQuery, answer: CaseHistory },
       ({ query }) => ({ attempts: evaluations.history(query) }),
-    ),
-  ];
-}
-
-export function statusRoutes(context: ServerContext): readonly Route[] {
-  const { options, limits, surroundings, starter } = context;
-  const { home } = surroundings;
-  return [
-    jsonRoute(
-      'GET /status',
-      'Show the version, the project, the model and the limits of the server',
-      { answer: ServerStatus },
-      () => ({
-        version: VERSION,
-        project: surroundings.cwd,
-        model: options.model.id,
-        reason: options.reasonForModel ?? '',
-        rights: ['submit', 'approve'] as const,
-        canInstall: true,
-        canEvaluate: options.evaluations !== undefined,
-        canChooseModel: options.openModel !== undefined,
-        runs: starter.active(),
-        limits: { runs: limits.runs, uploadBytes: limits.uploadBytes, bodyBytes: limits.bodyBytes },
-        budget: { ...DEFAULT_BUDGET, ...options.agent?.budget },
-      }),
-    ),
-    eventRoute('/changes', 'Learn about new questions, runs and skills', { query: z.strictObject({}) }, ({ signal }) =>
-      changes(
-        () => {
-          const waiting = home === undefined ? [] : openApprovalFiles(home).questions().questions;
-          const open = waiting.filter(({ isAnswered }) => !isAnswered);
-          return {
-            approvals: open.length,
-            // A question that is answered and asked again is another state.
-            questions: waiting.map(({ asking }) => asking).join(' '),
-            answered: waiting.length - open.length,
-            runs: runIds(options.directory).length,
-            newest: runIds(options.directory)[0] ?? '',
-            active: starter.active(),
-            skills: options.runtime.index.indexHash,
-          };
-        },
-        { signal, pollMs: CHANGE_MS },
-      ),
     ),
   ];
 }

@@ -12,10 +12,10 @@ import {
   type Updated,
 } from '#packs';
 import { sha256 } from '#platform';
-import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
+import { Finding, PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
-import { jsonRoute, type Immutable, type Route } from '../router.ts';
+import { route, type Immutable, type Route } from '../router.ts';
 
 type ParsedRequest = ReturnType<typeof PackRequest.parse>;
 type Plan = Immutable<PackPlan>;
@@ -23,13 +23,13 @@ type Planned = Omit<Plan, 'digest'>;
 
 export function packRoutes(context: ServerContext): readonly Route[] {
   return [
-    jsonRoute(
+    route(
       'POST /packs/plan',
       'Plan an install, an update or an uninstall; nothing is changed',
       { body: PackRequest, answer: PackPlan },
       async ({ body, signal }) => withDigest((await change(context, body, { signal })).plan),
     ),
-    jsonRoute(
+    route(
       'POST /packs/apply',
       'Carry out a plan, if it is still the same',
       { body: PackApply, answer: PackApplied },
@@ -193,13 +193,7 @@ function plannedSkill(
     change: kind,
     description,
     files,
-    findings: [...scan.stops, ...scan.warnings].map(({ severity, rule, path, line, message }) => ({
-      severity,
-      rule,
-      path,
-      line,
-      message,
-    })),
+    findings: Finding.array().parse([...scan.stops, ...scan.warnings]),
     notes: [...notes, `digest ${digest}`],
   };
 }

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import path from 'node:path';
 
 import { visibleJson } from '#core';
 import { readRun } from '#journal';
@@ -19,9 +20,8 @@ import type { RunRecords } from '../records.ts';
 import { cutEvent, eventRow, type RecordLine } from '../event-row.ts';
 import { httpError } from '../http-error.ts';
 import { liveRows, readLineId } from '../live-stream.ts';
-import { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
+import { route, type Immutable, type Route } from '../router.ts';
 import { alignedSteps } from '../run-views.ts';
-import { serverSentEvents } from '../server-sent-events.ts';
 
 const LiveQuery = z.strictObject({
   after: z
@@ -32,18 +32,18 @@ const LiveQuery = z.strictObject({
 });
 
 /** Routes that read runs. `live` has what happens in a run of this server and is not recorded. */
-export function runRoutes(records: RunRecords, live: (run: string) => EventEmitter | undefined): readonly Route[] {
+export function runRoutes(records: RunRecords, live?: (run: string) => EventEmitter | undefined): readonly Route[] {
   return [
-    jsonRoute('GET /runs', 'List recorded runs, newest first', { query: RunListQuery, answer: RunList }, ({ query }) =>
+    route('GET /runs', 'List recorded runs, newest first', { query: RunListQuery, answer: RunList }, ({ query }) =>
       records.list(query),
     ),
-    jsonRoute(
+    route(
       'GET /runs/{id}',
       'Show a run: outcome, plan, answer, cost, skills, tools, approvals and files',
       { answer: RunDetail },
       ({ params: { id = '' } }) => records.detail(id),
     ),
-    jsonRoute(
+    route(
       'GET /runs/{id}/rows',
       'Read events of a run as short lines',
       { query: RowsQuery, answer: Rows },
@@ -57,28 +57,28 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
         return { rows, isMore: false };
       },
     ),
-    eventRoute(
-      '/runs/{id}/live',
+    route(
+      'GET /runs/{id}/live',
       'Follow a run as short lines, with the growing answer and the output of programs',
-      { query: LiveQuery },
+      { query: LiveQuery, answer: 'events' },
       async ({ params: { id = '' }, query: { after }, lastEventId, signal }) => {
         await records.check(id);
         const last = readLineId(lastEventId ?? '') ?? readLineId(after) ?? { after: 0 };
         const follow = (stop: AbortSignal): AsyncIterable<RecordLine> =>
           records.follow(id, { ...last, content: 'answer', signal: stop });
-        return liveRows({ follow, live: live(id), signal });
+        return liveRows({ follow, live: live?.(id), signal });
       },
     ),
-    eventRoute(
-      '/runs/{id}/events',
+    route(
+      'GET /runs/{id}/events',
       'Follow a run as recorded events with their whole content',
-      {},
+      { answer: 'events' },
       async ({ params: { id = '' }, lastEventId, signal }) => {
         await records.check(id);
-        return serverSentEvents(records.follow(id, { after: 0, signal }), { signal, lastEventId });
+        return records.stream(id, { signal, lastEventId });
       },
     ),
-    jsonRoute(
+    route(
       'GET /runs/{id}/events/{seq}',
       'Read one event',
       { answer: EventDetail },
@@ -89,18 +89,33 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
         throw httpError(404, 'no such event');
       },
     ),
-    jsonRoute(
+    route(
       'GET /runs/{id}/integrity',
       'Verify the record of a run: intact, torn or tampered, and where',
       { answer: Integrity },
       ({ params: { id = '' } }) => records.verify(id),
     ),
-    fileRoute('/runs/{id}/export', 'Export a run as JSON lines', {}, async ({ params: { id = '' } }) => ({
-      name: `${id}.jsonl`,
-      mediaType: 'application/jsonl',
-      chunks: jsonLines(readRun(await records.open(id)).lines),
-    })),
-    jsonRoute(
+    route(
+      'GET /runs/{id}/files/{path}',
+      'Download an output file of a run',
+      { answer: 'file' },
+      async ({ params: { id = '', path: name = '' } }) => ({
+        name: path.basename(name),
+        mediaType: 'application/octet-stream',
+        chunks: [await records.file(id, name)],
+      }),
+    ),
+    route(
+      'GET /runs/{id}/export',
+      'Export a run as JSON lines',
+      { answer: 'file' },
+      async ({ params: { id = '' } }) => ({
+        name: `${id}.jsonl`,
+        mediaType: 'application/jsonl',
+        chunks: jsonLines(readRun(await records.open(id)).lines),
+      }),
+    ),
+    route(
       'GET /comparison',
       'Compare two runs side by side',
       { query: ComparisonQuery, answer: RunComparison },

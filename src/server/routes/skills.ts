@@ -18,7 +18,7 @@ import {
 } from '../api/skills.ts';
 import type { SkillContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
-import { jsonRoute, type Immutable, type Route } from '../router.ts';
+import { route, type Immutable, type Route } from '../router.ts';
 
 const MAX_LEFT_OUT = 500;
 const MAX_BODY_CHARACTERS = 400_000;
@@ -30,13 +30,13 @@ interface Listing {
   readonly index: SkillIndex;
   readonly rows: readonly Immutable<SkillRow>[];
   readonly byName: ReadonlyMap<string, Immutable<SkillRow>>;
-  readonly facets: Immutable<ScanView>['facets'];
+  readonly facets: Readonly<Record<'sources' | 'states' | 'agents', ReturnType<typeof countFacet>>>;
 }
 
 export function skillRoutes(context: SkillContext): readonly Route[] {
   const list = openListing(context);
   return [
-    jsonRoute(
+    route(
       'GET /skills',
       'List or search skills',
       { query: SkillQuery, answer: SkillList },
@@ -56,31 +56,24 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
         };
       },
     ),
-    jsonRoute(
+    route(
       'GET /scan',
       'Show how many skills there are of each kind, and the folders that were left out',
       { answer: ScanView },
       async () => {
         const { index, rows, facets } = await list();
         const { report } = index;
-        return {
+        return ScanView.parse({
           indexHash: index.indexHash,
           total: rows.length,
           facets,
-          leftOut: report.leftOut
-            .slice(0, MAX_LEFT_OUT)
-            .map(({ path: at, code, message }) => ({ path: at, code, message })),
+          leftOut: report.leftOut.slice(0, MAX_LEFT_OUT),
           leftOutTotal: report.leftOut.length,
-          roots: report.roots.map(({ source: name, path: at, status, skills }) => ({
-            source: name,
-            path: at,
-            status,
-            skills,
-          })),
-        };
+          roots: report.roots,
+        });
       },
     ),
-    jsonRoute(
+    route(
       'GET /skills/{id}',
       'Show a skill: instructions, files, problems, what it may do, cost, trust and versions',
       { answer: SkillDetail },
@@ -89,13 +82,13 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
         return readDetail(context, context.options.runtime.find(id), byName, signal);
       },
     ),
-    jsonRoute(
+    route(
       'GET /skills/{id}/files/{path}',
       'Read a file of a skill',
       { answer: SkillFile },
       ({ params: { id = '', path: file = '' } }) => readShownFile(context.options.runtime.find(id), file),
     ),
-    jsonRoute(
+    route(
       'POST /skills/{id}/repair',
       'Apply the mechanical fixes that the skill page shows',
       { body: RepairRequest, answer: Repaired },
@@ -193,7 +186,7 @@ async function readDetail(
   signal: AbortSignal,
 ): Promise<Immutable<SkillDetail>> {
   const { runtime } = context.options;
-  const { dir, file, name, source, license, compatibility, meta, digest } = skill;
+  const { dir, file, name, source } = skill;
   const [distrust, tree] = await Promise.all([
     runtime.distrust([skill], { files: true }),
     readTreeDigest(dir, { signal }),
@@ -203,13 +196,9 @@ async function readDetail(
   const { files, isCut } = listSkillFiles(dir);
   const fixed = checkAndFix(skill, { mode: 'strict' }, { dryRun: true });
   const row = byName.get(`${source}/${name}`) ?? toSkillRow(skill, trust === undefined);
-  return {
+  return SkillDetail.parse({
+    ...skill,
     skill: { ...row, trusted: trust === undefined },
-    dir,
-    file,
-    license,
-    compatibility,
-    meta: { ...meta },
     body: sliceStart(body, MAX_BODY_CHARACTERS),
     isBodyCut: body.length > MAX_BODY_CHARACTERS,
     tokens: {
@@ -220,33 +209,19 @@ async function readDetail(
     },
     files,
     isFilesCut: isCut,
-    diagnostics: fixed.found.map(({ code, severity, path: at, line, column, message, hint }) => ({
-      code,
-      severity,
-      path: path.posix.relative(dir, at) || file,
-      line,
-      column,
-      message,
-      hint,
-    })),
-    ...(fixed.applied.length === 0
-      ? {}
-      : { repair: { codes: fixed.applied.map(({ code }) => code), before: fixed.text, after: fixed.fixedText } }),
+    diagnostics: fixed.found.map((one) => ({ ...one, path: path.posix.relative(dir, one.path) || file })),
+    repair:
+      fixed.applied.length === 0
+        ? undefined
+        : { codes: fixed.applied.map(({ code }) => code), before: fixed.text, after: fixed.fixedText },
     powers: listPowers(skill, context, files),
-    trust: trust === undefined ? { trusted: true } : { trusted: false, reason: trust.reason, command: trust.command },
-    digest,
-    ...(tree.type === 'digest' ? { treeDigest: tree.digest } : {}),
-    ...findInstallation(skill),
+    trust: { ...trust, trusted: trust === undefined },
+    treeDigest: tree.type === 'digest' ? tree.digest : undefined,
+    installed: findInstallation(skill),
     others: runtime.index.shadowed
       .filter((one) => one.name === name && one.reason !== 'same-directory')
-      .map((one) => ({
-        source: one.source,
-        version: one.version,
-        dir: one.dir,
-        reason: one.reason,
-        isHidden: one.dir !== dir,
-      })),
-  };
+      .map((one) => ({ ...one, isHidden: one.dir !== dir })),
+  });
 }
 
 /** A row without what others know of the skill: its problems, and the agents that see it. */
@@ -287,22 +262,9 @@ function listPowers(
   };
 }
 
-function findInstallation({ dir }: SkillEntry): Pick<Immutable<SkillDetail>, 'installed'> {
-  const root = path.dirname(dir);
+function findInstallation({ dir }: SkillEntry): object | undefined {
   const locked = findLockedSkill(dir);
-  if (locked === undefined) return {};
-  const { source, installedAt, digest, version, revision, signedBy } = locked;
-  return {
-    installed: {
-      root,
-      source,
-      installedAt,
-      digest,
-      version,
-      revision,
-      signedBy,
-    },
-  };
+  return locked && { ...locked, root: path.dirname(dir) };
 }
 
 function readBody({ dir, file }: SkillEntry): string {
@@ -322,14 +284,12 @@ function readBody({ dir, file }: SkillEntry): string {
 function readShownFile({ dir }: SkillEntry, name: string): SkillFile {
   const relative = toRelativePath(name);
   const limits = { maxBytes: 16 * MAX_FILE_BYTES, allowHardLinks: true };
-  const read =
-    relative.type === 'refused'
-      ? undefined
-      : inConfined(
-          dir,
-          (folder) => folder.read(relative.path, limits),
-          () => undefined,
-        );
+  if (relative.type === 'refused') throw httpError(404, 'no such file');
+  const read = inConfined(
+    dir,
+    (folder) => folder.read(relative.path, limits),
+    () => undefined,
+  );
   if (read === undefined) throw httpError(404, 'no such file');
   if (read.type !== 'read') throw httpError(404, `the file cannot be read (${read.code})`);
   const { bytes } = read;

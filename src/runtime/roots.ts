@@ -1,0 +1,161 @@
+import path from 'node:path';
+
+import { diagnose, quoted, type Diagnostic, type SkillRoot, type Surroundings } from '#core';
+import { isDirectory, isPresent, realPath } from '#platform';
+
+/** Conventional skill folders of a project and of the home folder, highest priority first. */
+const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;
+
+export interface RootsInput {
+  readonly cwd: string;
+  /** Absent if the user has no home folder. */
+  readonly home?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly builtinDir?: string | undefined;
+  /** Folders with skills of MCP servers. They come last, so that none hides a skill of the user. */
+  readonly servers?: readonly RootOption[] | undefined;
+  /** `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`. */
+  readonly extra?: readonly RootOption[] | undefined;
+  /** `--root`, in the order given. */
+  readonly cli?: readonly RootOption[] | undefined;
+  /** False: use only explicit roots and the built-in skills (default: true). */
+  readonly conventions?: boolean;
+}
+
+/** A folder, or a folder with the source of its skills. */
+export type RootOption = string | { readonly source: string; readonly path: string };
+
+export interface Roots {
+  /** Highest priority first; priorities count down to 1. */
+  readonly roots: readonly SkillRoot[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * The roots of a command, high to low: options, `SKILLS_ROOT`, configuration, the project's folders from the working
+ * directory up to the repository's top, the home folder's, `DOCUMENT_ROOT/skills`, built-in (REG-1), MCP servers.
+ */
+export function defaultRoots({
+  cwd,
+  home,
+  env,
+  builtinDir,
+  servers = [],
+  extra = [],
+  cli = [],
+  conventions: byConvention = true,
+}: RootsInput): Roots {
+  const asked: RootCandidate[] = [
+    ...cli.map((root) => (typeof root === 'string' ? { source: 'option', path: root } : root)),
+    ...splitRoots(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
+    ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
+  ];
+  const documentRoot = env['DOCUMENT_ROOT'] ?? '';
+  const found: RootCandidate[] = [
+    ...(byConvention ? projectDirectories(cwd, home).flatMap((directory) => conventions('project', directory)) : []),
+    ...(byConvention ? userFolders(home).map((folder) => ({ source: 'user', path: folder })) : []),
+    ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
+    ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),
+    ...servers.map((root) => (typeof root === 'string' ? { source: 'mcp', path: root } : root)),
+  ];
+
+  const diagnostics: Diagnostic[] = [];
+  const kept: Omit<SkillRoot, 'priority'>[] = [];
+  const seen = new Set<string>();
+  const keep = ({ source, path: given }: RootCandidate, explicit: boolean): void => {
+    const absolute = path.resolve(cwd, explicit ? expandHome(given, home) : given);
+    if (explicit && (given.includes('\0') || isUrlOrArchive(given, absolute))) {
+      const message = `the root ${quoted(given)} is not a folder: it is an archive, a URL or an invalid file name`;
+      diagnostics.push(diagnose({ code: 'root/not-supported', path: given, message }, 'lenient'));
+      return;
+    }
+    const real = realPath(absolute);
+    if (seen.has(real)) return;
+    seen.add(real);
+    const conventional =
+      source === 'config' ? found.find((one) => realPath(path.resolve(cwd, one.path)) === real) : undefined;
+    kept.push({ source: conventional?.source ?? source, path: absolute, explicit });
+  };
+  for (const root of asked) keep(root, true);
+  for (const root of found) keep(root, false);
+  return {
+    roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
+    diagnostics,
+  };
+}
+
+/** Where the skills of an MCP server are kept, outside of every folder that is searched for skills of the user. */
+export function serverSkillsFolder(cacheDir: string, server: string): string {
+  return path.join(cacheDir, 'mcp/skills', server);
+}
+
+interface RootCandidate {
+  readonly source: string;
+  readonly path: string;
+}
+
+/** The folders in which the user keeps skills. */
+export function userFolders(home: string | undefined): readonly string[] {
+  return isUsable(home) ? conventions('user', home).map((root) => root.path) : [];
+}
+
+function conventions(source: string, directory: string): readonly RootCandidate[] {
+  return CONVENTIONS.map((convention) => ({ source, path: path.join(directory, convention) }));
+}
+
+/** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
+export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
+  return projectDirectories(cwd, home).at(-1);
+}
+
+/** The working directory and, in a repository, those above it up to its top; never the home folder nor what is above it. */
+function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
+  const start = path.resolve(cwd);
+  const realHome = isUsable(home) ? realPath(home) : undefined;
+  // The working directory is a project, even above the home folder (in containers both may be anywhere); the home folder is not.
+  if (start === home || realPath(start) === realHome) return [];
+  const limits = realHome === undefined ? new Set<string>() : aboveAndSelf(realHome);
+  const chain = [start];
+  for (let directory = start; !isPresent(path.join(directory, '.git')); chain.push(directory)) {
+    const above = path.dirname(directory);
+    if (above === directory || limits.has(realPath(above))) return [start];
+    directory = above;
+  }
+  return chain;
+}
+
+/** The home folder and every folder above it, which are never projects. */
+function aboveAndSelf(home: string): ReadonlySet<string> {
+  const directories = new Set<string>();
+  for (let directory = home; !directories.has(directory); directory = path.dirname(directory))
+    directories.add(directory);
+  return directories;
+}
+
+function isUsable(home: string | undefined): home is string {
+  return home !== undefined && path.isAbsolute(home);
+}
+
+/** The entries of `SKILLS_ROOT`, separated like `PATH`. The colons of an address are not separators. */
+export function splitRoots(list: string | undefined): readonly string[] {
+  if (list === undefined) return [];
+  const entries =
+    path.delimiter === ':'
+      ? (list.match(/[a-z][a-z0-9+.-]+:\/\/[^:]*(?::\d+(?![^/:])[^:]*)?|[^:]+/gi) ?? [])
+      : list.split(path.delimiter);
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+}
+
+export function isUrlOrArchive(root: string, absolute: string): boolean {
+  if (isAddress(root)) return true;
+  return /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.xz|tar\.bz2)$/i.test(root) && !isDirectory(absolute);
+}
+
+export function isAddress(root: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(root);
+}
+
+function expandHome(root: string, home: string | undefined): string {
+  if (!isUsable(home)) return root;
+  return root === '~' || root.startsWith('~/') ? path.join(home, root.slice(1)) : root;
+}

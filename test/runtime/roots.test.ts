@@ -1,0 +1,154 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { defaultRoots, type RootsInput } from '../../src/runtime/roots.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../skills/registry/support.ts';
+
+interface Place {
+  readonly base: string;
+  readonly home: string;
+  readonly repository: string;
+  readonly cwd: string;
+}
+
+function makePlace(): Place {
+  const base = scratch();
+  const home = path.join(base, 'home', 'me');
+  const repository = path.join(home, 'code', 'repo');
+  const cwd = path.join(repository, 'packages', 'one');
+  mkdirSync(path.join(repository, '.git'), { recursive: true });
+  mkdirSync(cwd, { recursive: true });
+  return { base, home, repository, cwd };
+}
+
+/** Roots as `source path`, the path relative to the place. */
+function shown(base: string, input: RootsInput): readonly string[] {
+  return defaultRoots(input).roots.map(({ source, path: root }) => `${source} ${path.relative(base, root)}`);
+}
+
+describe('roots by convention', () => {
+  verifies(
+    ['REG-1'],
+    'options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low',
+    () => {
+      const { base, home, cwd } = makePlace();
+      const env = { SKILLS_ROOT: ['/env/one', 'env-two'].join(path.delimiter), DOCUMENT_ROOT: path.join(base, 'docs') };
+      const input = {
+        cwd,
+        home,
+        env,
+        builtinDir: path.join(base, 'builtin'),
+        extra: ['~/mine', { source: 'team', path: '/team' }],
+        cli: ['here'],
+      };
+      const { roots, diagnostics } = defaultRoots(input);
+      expect(shown(base, input).map((line) => line.replaceAll('../../', ''))).toEqual([
+        'option home/me/code/repo/packages/one/here',
+        'env env/one',
+        'env home/me/code/repo/packages/one/env-two',
+        'config home/me/mine',
+        'team team',
+        'project home/me/code/repo/packages/one/.agent/skills',
+        'project home/me/code/repo/packages/one/.agents/skills',
+        'project home/me/code/repo/packages/one/.claude/skills',
+        'project home/me/code/repo/packages/.agent/skills',
+        'project home/me/code/repo/packages/.agents/skills',
+        'project home/me/code/repo/packages/.claude/skills',
+        'project home/me/code/repo/.agent/skills',
+        'project home/me/code/repo/.agents/skills',
+        'project home/me/code/repo/.claude/skills',
+        'user home/me/.agent/skills',
+        'user home/me/.agents/skills',
+        'user home/me/.claude/skills',
+        'document-root docs/skills',
+        'builtin builtin',
+      ]);
+      expect(roots.map(({ priority }) => priority)).toEqual(Array.from({ length: 19 }, (_, place) => 19 - place));
+      expect(roots.map(({ explicit }) => explicit)).toEqual([
+        ...Array<boolean>(5).fill(true),
+        ...Array<boolean>(14).fill(false),
+      ]);
+      expect(diagnostics).toEqual([]);
+    },
+  );
+
+  test('a repository may be marked by a .git file; without one only the working directory counts', () => {
+    const { base, home } = makePlace();
+    const worktree = path.join(base, 'tree');
+    mkdirSync(path.join(worktree, 'a'), { recursive: true });
+    const project = (): number =>
+      defaultRoots({ cwd: path.join(worktree, 'a'), home, env: {} }).roots.filter(({ source }) => source === 'project')
+        .length;
+    expect(project()).toBe(3);
+    writeFileSync(path.join(worktree, '.git'), 'gitdir: elsewhere');
+    expect(project()).toBe(6);
+  });
+
+  test('the home folder is no project, even as a repository; a folder above it is one only for who works there', () => {
+    const { base, home, cwd } = makePlace();
+    mkdirSync(path.join(home, '.git'));
+    const sources = (from: string): readonly string[] =>
+      defaultRoots({ cwd: from, home, env: {} }).roots.map(({ source }) => source);
+    expect(sources(home)).toEqual(['user', 'user', 'user']);
+    expect(sources(path.dirname(home))).toEqual([...Array<string>(3).fill('project'), 'user', 'user', 'user']);
+    expect(sources(path.join(home, 'code'))).toEqual([...Array<string>(3).fill('project'), 'user', 'user', 'user']);
+    expect(shown(base, { cwd, home, env: {} }).filter((line) => line.startsWith('project'))).toHaveLength(9);
+  });
+
+  test('it works without a home folder, and a relative one is none', () => {
+    const { cwd } = makePlace();
+    for (const home of [undefined, '', 'relative']) {
+      expect(new Set(defaultRoots({ cwd, home, env: {}, extra: ['~/x'] }).roots.map(({ source }) => source))).toEqual(
+        new Set(['config', 'project']),
+      );
+    }
+  });
+});
+
+describe('roots somebody asked for', () => {
+  test('an address or an archive is not supported and says so; a folder of such a name is a folder', () => {
+    const { base, home, cwd } = makePlace();
+    mkdirSync(path.join(base, 'unpacked.skill'));
+    const list = [
+      'https://example.com/skills',
+      path.join(base, 'a.zip'),
+      path.join(base, 'unpacked.skill'),
+      '',
+      'bad\0name',
+    ];
+    const { roots, diagnostics } = defaultRoots({
+      cwd,
+      home,
+      env: { SKILLS_ROOT: list.slice(0, 4).join(path.delimiter) },
+      extra: ['pack.tar.gz', 'bad\0name'],
+    });
+    expect(roots.filter(({ explicit }) => explicit).map(({ path: root }) => path.basename(root))).toEqual([
+      'unpacked.skill',
+    ]);
+    expect(diagnostics.map(({ code, path: root }) => [code, root])).toEqual([
+      ['root/not-supported', 'https://example.com/skills'],
+      ['root/not-supported', path.join(base, 'a.zip')],
+      ['root/not-supported', 'pack.tar.gz'],
+      ['root/not-supported', 'bad\0name'],
+    ]);
+  });
+
+  test('roots that are one folder on disk are one root, under the highest name', () => {
+    const { base, home, cwd } = makePlace();
+    mkdirSync(path.join(home, '.agents', 'skills'), { recursive: true });
+    mkdirSync(path.join(home, '.claude'));
+    symlinkSync('../.agents/skills', path.join(home, '.claude', 'skills'));
+    const lines = shown(base, {
+      cwd: base,
+      home,
+      env: {},
+      cli: [path.join(home, '.agents/skills/'), path.join(cwd, '../one')],
+    });
+    expect(lines.filter((line) => line.includes('home/me/.'))).toEqual([
+      'option home/me/.agents/skills',
+      'user home/me/.agent/skills',
+    ]);
+  });
+});
