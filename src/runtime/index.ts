@@ -6,6 +6,7 @@
 // Open a runtime, with its sessions and recorded runs.
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { RootServices } from './find-roots.ts';
+export { projectTop, serverSkillsFolder } from './roots.ts';
 export type { Session } from './session.ts';
 export type { Run, RunOptions } from './start-run.ts';
 export type { Recall } from './action-context.ts';
@@ -28,7 +29,7 @@ export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
 export { valueHint } from './config/config-environment.ts';
 export { isSteering } from './config/project-override-rules.ts';
 export { openSecrets } from './secrets/secrets.ts';
-export type { Distrust } from './skill-trust.ts';
+export { trustRemarks, type Distrust } from './skill-trust.ts';
 export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
 export { explainDecision, explainRules } from './explain-policy.ts';
 

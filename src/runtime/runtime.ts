@@ -22,8 +22,8 @@ import {
   resolveSkill,
   type Catalog,
   type SkillIndex,
-  projectTop,
 } from '#skills';
+import { projectTop } from './roots.ts';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
@@ -31,7 +31,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 import type { ExecutionDefaults } from './execution/parts.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
-import type { Distrust, DistrustOptions } from './skill-trust.ts';
+import { untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
@@ -199,7 +199,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
       if (isOwn) return new Map();
       const top = projectTop(surroundings);
       const projects = [...(top === undefined ? [] : [top]), ...loaded.namedRoots.project];
-      const { openSkillTrust, untrustedSkills } = await import('./skill-trust.ts');
+      const { openSkillTrust } = await import('./open-skill-trust.ts');
       const trust = openSkillTrust({ home: surroundings.home, loaded, vouched, digests: treeDigests });
       const found = await untrustedSkills(skills, trust, { ...distrustOptions, projects });
       for (const { dir } of distrustOptions.files === true ? skills : [])

@@ -1,7 +1,7 @@
 import type { SkillIndex } from '#skills';
-import { isForModel, typedWord, type SkillEntry, type LoadedConfig } from '#core';
-import { isInside, realPath, type openTreeDigests } from '#platform';
-import { openTrust, type UntrustedVerdict } from '#policy';
+import { isForModel, printable, typedWord, type SkillEntry } from '#core';
+import { isInside, realPath } from '#platform';
+import type { UntrustedVerdict } from '#policy';
 
 /** Decides which skills may be used at all (POL-5). */
 export interface SkillTrust {
@@ -57,35 +57,11 @@ export async function untrustedSkills(
   return untrusted;
 }
 
-export interface SkillTrustOptions {
-  readonly home: string | undefined;
-  readonly loaded: Pick<LoadedConfig, 'config' | 'namedRoots'>;
-  /** Folders that the calling program vouches for. */
-  readonly vouched: readonly string[];
-  /** Called on first use: only trust that is bound to digests reads files. */
-  readonly digests: () => Promise<ReturnType<typeof openTreeDigests>>;
-}
-
-export function openSkillTrust({ home, loaded, vouched, digests }: SkillTrustOptions): SkillTrust {
-  const { namedRoots, config } = loaded;
-  const store = openTrust({
-    home,
-    bind: config.trust?.bind ?? 'digest',
-    vouched: [...namedRoots.own, ...vouched],
-    projectRoots: namedRoots.project,
-  });
-  return {
-    async distrust({ source, dir }) {
-      const first = store.isTrusted({ source, dir });
-      if (first.trusted) return undefined;
-      if (first.reason !== 'no-digest') return first;
-      const read = await (await digests()).of(dir);
-      const verdict = read.type === 'digest' ? store.isTrusted({ source, dir, digest: read.digest }) : first;
-      return verdict.trusted ? undefined : verdict;
-    },
-    distrustByHead({ source, dir, digest: head }) {
-      const verdict = store.isTrusted({ source, dir, head });
-      return verdict.trusted ? undefined : verdict;
-    },
-  };
+/** One line for each command that would trust skills that are hidden from models; usually there is one. */
+export function trustRemarks(untrusted: ReadonlyMap<string, Distrust>): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { command } of untrusted.values()) counts.set(command, (counts.get(command) ?? 0) + 1);
+  return [...counts].map(
+    ([command, count]) => `${String(count)} untrusted, hidden from models; review, then run: ${printable(command)}`,
+  );
 }

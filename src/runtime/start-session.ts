@@ -31,7 +31,8 @@ import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
-import { openSkillTrust, trustedIndex, type SkillTrust } from './skill-trust.ts';
+import { openSkillTrust } from './open-skill-trust.ts';
+import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
 type CatalogOptions = Parameters<typeof planCatalog>[1];
 

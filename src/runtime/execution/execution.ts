@@ -6,7 +6,6 @@ import {
   actionFailed,
   executorTraits,
   isWeaker,
-  programGrant,
   SkillError,
   type Observation,
   type SkillEntry,
@@ -40,6 +39,7 @@ import {
 import { stagedSource } from './working-directory.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
+import { programGrant } from './program-grant.ts';
 
 export async function openExecution(options: ExecutionOptions, places: ExecutionDefaults): Promise<Execution> {
   const container = { socket: places.engine, ...options.container };
