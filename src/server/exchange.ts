@@ -7,6 +7,7 @@ import { frameEvent } from './server-sent-events.ts';
 import { httpError, toErrorAnswer } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
+import { withHeartbeat } from './server-sent-events.ts';
 
 export interface ApiExchange {
   readonly routes: readonly Route[];
@@ -148,7 +149,8 @@ async function send(
   });
   // The client knows that the stream is open before the first event.
   if (isStream) response.flushHeaders();
-  if (await writeAll(isStream ? reply.frames : reply.chunks, response, { signal, stalledMs })) return;
+  const chunks = isStream ? withHeartbeat(reply.frames, { signal }) : reply.chunks;
+  if (await writeAll(chunks, response, { signal, stalledMs })) return;
   const message = `the reader took no data for ${String(stalledMs / 1_000)} s; the connection was closed`;
   onNote(message);
   if (!isStream) return void response.destroy();
