@@ -3,10 +3,12 @@
  * nothing once another worker has the next one. All times are the database's, so the clocks of the machines do not matter.
  */
 import type { Pool, PoolClient } from 'pg';
+import type { z } from 'zod';
 
 import type { AgentResult } from '#agent';
 import { invalidInput, quoted, SkillError, type Budget } from '#core';
 import type { RunRecords } from '#server';
+import type { Run } from './api.ts';
 import { inTransaction, storableJson } from './database.ts';
 import { RUN_FORMAT, addEntry, removeEntry, type QueuedRun, type RunDatabase, type Submitter } from './queue.ts';
 
@@ -47,28 +49,17 @@ interface FleetRunOptions {
   readonly trace?: string;
 }
 
-export interface FleetRun {
+export interface FleetRun extends Omit<z.input<typeof Run>, 'run' | 'events' | 'used'> {
   readonly id: string;
   readonly project: string;
-  readonly request: string;
   readonly options: FleetRunOptions;
   readonly skillSet: string;
   readonly format: number;
-  readonly state: 'queued' | 'running' | 'waiting' | 'ended';
-  readonly attempt: number;
   readonly crashes: number;
-  readonly worker: string | null;
   /** Why the last attempt did not end the run; null if an answer of a person continued it. */
   readonly queuedBecause: string | null;
   readonly isCancelled: boolean;
-  readonly outcome: string | null;
-  readonly answer: string | null;
-  readonly reason: string | null;
   readonly used: AgentResult['used'] | null;
-  readonly submittedBy: string;
-  readonly submittedAt: Date;
-  readonly startedAt: Date | null;
-  readonly endedAt: Date | null;
 }
 
 /** What `FleetRun` has. */
