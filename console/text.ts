@@ -1,12 +1,10 @@
 /** Text of strangers as text: invisible and direction-changing characters are escaped. */
 import { printable } from '#core';
 
-/** One line. */
 export function line(text: string): string {
   return printable(text);
 }
 
-/** Several lines. */
 export function visible(text: string): string {
   return text
     .split('\n')

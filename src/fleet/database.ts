@@ -139,7 +139,6 @@ function openInterval(act: () => Promise<void>, ms: number): { close(): Promise<
   };
 }
 
-/** Runs several statements as one transaction. */
 export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;

@@ -22,7 +22,6 @@ export interface RunSubmission {
   readonly priority?: number;
   /** A second submission with the same key returns the first run. */
   readonly idempotencyKey?: string;
-  /** Seconds until the run may begin. */
   readonly delaySeconds?: number;
 }
 
@@ -43,7 +42,6 @@ interface FleetRunOptions {
   readonly budget?: Partial<Budget>;
   readonly required?: readonly string[];
   readonly vocabulary?: string;
-  /** The run is an attempt of an evaluation. */
   readonly evaluation?: StoredAttempt;
   /** The trace that the spans of every attempt belong to: its id, and after a hyphen the id of the span that submitted the run. */
   readonly trace?: string;
@@ -62,7 +60,6 @@ export interface FleetRun extends Omit<z.input<typeof Run>, 'run' | 'events' | '
   readonly used: AgentResult['used'] | null;
 }
 
-/** What `FleetRun` has. */
 const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
   queued_because as "queuedBecause", is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
   started_at as "startedAt", ended_at as "endedAt"`;
@@ -194,7 +191,6 @@ export const ANNOUNCE = `insert into skillwright.deliveries (webhook, body)
   select w.id, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project, 'outcome', run.outcome, 'endedAt', run.ended_at)`;
 export const WEBHOOKS = "join skillwright.webhooks w on w.project = run.project where run.state = 'ended'";
 
-/** Announces the end of a run to the webhooks of its project. */
 export async function announce(client: PoolClient, run: string): Promise<void> {
   await client.query(`${ANNOUNCE} from skillwright.runs run ${WEBHOOKS} and run.id = $1`, [run]);
 }

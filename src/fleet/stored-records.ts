@@ -24,7 +24,6 @@ import {
 import { listRows, readRow, type FleetRun } from './run-table.ts';
 
 export interface StoredRecordsOptions extends RecordTables {
-  /** A folder of this server. */
   readonly base: string;
 }
 

@@ -17,7 +17,6 @@ interface RunFacts {
   readonly resumes?: string;
   readonly turns: readonly number[];
   readonly events: number;
-  /** What is missing from the output files. */
   readonly notStored: readonly string[];
 }
 
@@ -27,7 +26,6 @@ export interface RunReader {
   readonly detail: (id: string, folder: string) => Immutable<RunDetail>;
 }
 
-/** The runs of this server. */
 export interface OwnRuns {
   /** Whether a run can be cancelled here. */
   readonly isOwn: (run: string) => boolean;

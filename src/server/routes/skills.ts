@@ -106,7 +106,6 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
   ];
 }
 
-/** The rows of the current snapshot. */
 function openListing({ options: { runtime }, surroundings }: SkillContext): () => Promise<Listing> {
   let scannedAt = Date.now();
   let made: Promise<Listing> | undefined;
