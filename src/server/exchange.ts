@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { LOOPBACK_HEADERS, respond } from '#platform';
 import { frameEvent } from './server-sent-events.ts';
-import { httpError, toErrorAnswer } from './http-error.ts';
+import { httpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
 import { withHeartbeat } from './server-sent-events.ts';
@@ -121,15 +121,6 @@ function checkString(place: string, text: string): void {
   if (found === undefined) return;
   const name = found === '\0' ? 'the character U+0000' : 'half a surrogate pair';
   throw httpError(400, `invalid ${place.slice(0, 200)}: it contains ${name}`, 'remove it from the request');
-}
-
-/** Sends an error that has a status of its own. Returns false for any other, which is a bug. */
-export function sendError(response: ServerResponse, error: unknown): boolean {
-  const answer = toErrorAnswer(error);
-  if (response.headersSent) response.destroy();
-  else if (answer === undefined) return false;
-  else respond(response, answer.status, answer.body);
-  return true;
 }
 
 async function send(
