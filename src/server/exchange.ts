@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { LOOPBACK_HEADERS, respond } from '#platform';
-import { frameEvent } from './server-sent-events.ts';
 import { httpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
-import { withHeartbeat } from './server-sent-events.ts';
+import { frameEvent, withHeartbeat } from './server-sent-events.ts';
 
 export interface ApiExchange {
   readonly routes: readonly Route[];
