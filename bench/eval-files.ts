@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { readCases } from '../src/evals/cases/read-cases.ts';
-import { CASE_SHAPES } from '../src/evals/cases/recognize.ts';
+import { groupBy } from '../src/evals/report/result.ts';
 import type { BenchRow } from './row.ts';
 
 /** What the census of the same files counted by hand: entries of `evals` files, beside scenarios and trigger queries. */
@@ -52,8 +52,7 @@ export function benchEvalFiles({ dataDir }: { readonly dataDir: string | undefin
       value: cases.filter(({ expect }) => expect.trigger !== undefined).length,
       unit: 'queries',
     },
-    ...CASE_SHAPES.map((shape) => {
-      const found = suites.filter((suite) => suite.shape === shape);
+    ...[...groupBy(suites, ({ shape }) => shape)].map(([shape, found]) => {
       const count = found.reduce((sum, suite) => sum + suite.entries, 0);
       return { name: `shape ${shape}`, value: found.length, unit: 'files', note: `${String(count)} entries` };
     }),

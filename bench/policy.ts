@@ -1,7 +1,7 @@
 import type { Access, RuleOrigin } from '../src/core/access.ts';
 import { hostSubject, lineSubject } from '../src/policy/action-access.ts';
 import { readCommandLine } from '../src/policy/command/command-line.ts';
-import { builtInRules } from '../src/policy/built-in-policy.ts';
+import { builtInRules } from '../src/policy/protected-names.ts';
 import { BY_RISK, decide, type Policy } from '../src/policy/policy.ts';
 import { isRule, readRule, type PolicyRule } from '../src/policy/policy-rule.ts';
 import { median } from './median.ts';

@@ -12,7 +12,7 @@ import { Badge, Empty, NoMatch, Section, State, Waiting } from '../parts/parts.t
 import { SearchField } from '../parts/search-field.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { Table, armName, rateText } from '../report/marks.tsx';
+import { RowsTable, armName, rateText } from '../report/marks.tsx';
 import { ReportView } from '../report/report-view.tsx';
 import { go, link } from '../route.ts';
 import { date, duration, line, number } from '../text.ts';
@@ -73,7 +73,6 @@ function EvaluationList({ evaluations }: { readonly evaluations: readonly Evalua
 /** The evaluations of the same skills, newest first, and how each case did. */
 function Suite({ suite, rows }: { readonly suite: string; readonly rows: readonly EvaluationRow[] }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const heads = ['Started', 'Passed', 'Pass rate (95 %)', 'Model', 'Time'].map((name) => t(name));
   return (
     <Section title={line(suite)}>
       {rows.length < 2 ? null : (
@@ -85,23 +84,24 @@ function Suite({ suite, rows }: { readonly suite: string; readonly rows: readonl
           }))}
         />
       )}
-      <Table label={`${t('Evaluations')}: ${line(suite)}`} heads={heads} class="numbers">
-        {rows.map((row) => (
-          <tr key={row.id}>
-            <td>
-              <a href={link('evaluations', row.id)}>{date(row.startedAt)}</a>{' '}
-              {row.isPartial ? <Badge tone="warning">{t('Partial')}</Badge> : null}
-            </td>
-            <td>
-              {number(row.totals.passed)} / {number(row.totals.passed + row.totals.failed)}
-              {row.totals.error === 0 ? '' : ` · ${counted('{count} errors', row.totals.error)}`}
-            </td>
-            <td>{rateText(row.passRate)}</td>
-            <td>{row.models.map(line).join(', ')}</td>
-            <td>{duration(row.wallMs)}</td>
-          </tr>
-        ))}
-      </Table>
+      <RowsTable
+        label={`${t('Evaluations')}: ${line(suite)}`}
+        heads={['Started', 'Passed', 'Pass rate (95 %)', 'Model', 'Time']}
+        header={-1}
+        class="numbers"
+        rows={rows.map(({ id, startedAt, isPartial, totals, passRate, models, wallMs }) => ({
+          cells: [
+            <>
+              <a href={link('evaluations', id)}>{date(startedAt)}</a>{' '}
+              {isPartial ? <Badge tone="warning">{t('Partial')}</Badge> : null}
+            </>,
+            `${number(totals.passed)} / ${number(totals.passed + totals.failed)}${totals.error === 0 ? '' : ` · ${counted('{count} errors', totals.error)}`}`,
+            rateText(passRate),
+            models.map(line).join(', '),
+            duration(wallMs),
+          ],
+        }))}
+      />
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>{t('Cases over time')}</summary>
         {isOpen ? <CaseGrid suite={suite} rows={rows} /> : null}

@@ -7,19 +7,14 @@ import { Diff } from '../parts/diff.tsx';
 import { LongText } from '../parts/long-text.tsx';
 import { Banner, Command, Empty, Facts, PlanSteps, Section, State } from '../parts/parts.tsx';
 import { duration, line, number, visible } from '../text.ts';
-import { Table, Titled, armName, part, useReportLink } from './marks.tsx';
+import { RowsTable, Titled, armName, part, useReportLink } from './marks.tsx';
 import { CONTEXT_SECTIONS } from '#evals/report';
 import type { CaseResult, CheckResult, ContextSection, PageData, RunStep, RunView, TurnView } from './data.ts';
-
-interface Neighbours {
-  readonly before: number | undefined;
-  readonly after: number | undefined;
-}
 
 interface CaseProps {
   readonly data: PageData;
   readonly place: number;
-  readonly neighbours: Neighbours;
+  readonly neighbours: Readonly<Record<'before' | 'after', number | undefined>>;
   /** How the case did in other evaluations; only the console knows. */
   readonly history: ComponentChildren;
 }
@@ -96,12 +91,9 @@ function About({ result }: { readonly result: CaseResult }): JSX.Element {
   );
 }
 
-interface AttemptsProps {
-  readonly data: PageData;
-  readonly place: number;
-}
+type PlaceProps = Pick<CaseProps, 'data' | 'place'>;
 
-function Attempts({ data: { report }, place }: AttemptsProps): JSX.Element | null {
+function Attempts({ data: { report }, place }: PlaceProps): JSX.Element | null {
   const link = useReportLink();
   const own = report.results[place];
   const others = [...report.results.entries()].filter(([, other]) => other.case === own?.case);
@@ -118,39 +110,38 @@ function Attempts({ data: { report }, place }: AttemptsProps): JSX.Element | nul
   );
 }
 
-interface ChecksProps {
+function Checks({
+  checks,
+  hasView,
+}: {
   readonly checks: readonly CheckResult[];
   readonly hasView: boolean;
-}
-
-function Checks({ checks, hasView }: ChecksProps): JSX.Element | null {
+}): JSX.Element | null {
   if (checks.length === 0) return null;
   const rank = ({ status }: CheckResult): number => (status === 'passed' ? 1 : 0);
-  const heads = ['Outcome', 'Check', 'Expected', 'Found', 'Evidence (event)'].map((name) => t(name));
+  const rows = checks
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map(({ id, kind, status, asked, found, events }) => {
+      const name = (
+        <>
+          <code>{line(id)}</code>
+          <div class="faint">{t(kind)}</div>
+        </>
+      );
+      const shown = events.slice(0, MOST_EVENTS).map((seq) => <Evidence key={seq} seq={seq} hasView={hasView} />);
+      return { class: status, cells: [<State name={status} />, name, visible(asked), visible(found), shown] };
+    });
+  const heads = ['Outcome', 'Check', 'Expected', 'Found', 'Evidence (event)'];
   return (
     <Titled title={t('Checks')}>
-      <Table label={t('Checks')} heads={heads} class="checks">
-        {checks
-          .toSorted((a, b) => rank(a) - rank(b))
-          .map(({ id, kind, status, asked, found, events }) => (
-            <tr key={id} class={status}>
-              <td>
-                <State name={status} />
-              </td>
-              <td>
-                <code>{line(id)}</code>
-                <div class="faint">{t(kind)}</div>
-              </td>
-              <td class="text">{visible(asked)}</td>
-              <td class="text">{visible(found)}</td>
-              <td>
-                {events.slice(0, MOST_EVENTS).map((seq) => (
-                  <Evidence key={seq} seq={seq} hasView={hasView} />
-                ))}
-              </td>
-            </tr>
-          ))}
-      </Table>
+      <RowsTable
+        label={t('Checks')}
+        heads={heads}
+        class="checks"
+        header={-1}
+        columns={['', '', 'text', 'text']}
+        rows={rows}
+      />
     </Titled>
   );
 }
@@ -211,12 +202,7 @@ function MissingView({ result: { run } }: { readonly result: CaseResult }): JSX.
   );
 }
 
-interface RunComparisonProps {
-  readonly data: PageData;
-  readonly place: number;
-}
-
-function RunComparison({ data: { report, views }, place }: RunComparisonProps): JSX.Element | null {
+function RunComparison({ data: { report, views }, place }: PlaceProps): JSX.Element | null {
   const [chosen, choose] = useState('');
   const [own, view] = [report.results[place], views[String(place)]];
   const others = [...report.results.entries()].flatMap(([at, other]) => {

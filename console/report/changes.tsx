@@ -6,7 +6,7 @@ import type { CaseChange, PageData, ReportComparison } from './data.ts';
 import { t } from '../language.ts';
 import { Badge, Card, Empty, Facts, Section, State, type Tone } from '../parts/parts.tsx';
 import { date, duration, line, number, short, visible } from '../text.ts';
-import { Table, Titled, armName, rateText, useReportLink } from './marks.tsx';
+import { RowsTable, Titled, armName, rateText, useReportLink } from './marks.tsx';
 
 const MOST = 500;
 const TONES: Readonly<Record<CaseChange['change'], Tone>> = {
@@ -35,7 +35,7 @@ export function ChangesView({ data, comparison }: ChangesProps): JSX.Element {
             key={change}
             label={t(change)}
             value={number(counts[change])}
-            {...(counts[change] === 0 ? {} : { tone: TONES[change] })}
+            tone={counts[change] === 0 ? undefined : TONES[change]}
           />
         ))}
         <Card label={t('unchanged')} value={number(same)} />
@@ -81,38 +81,34 @@ export function ChangesView({ data, comparison }: ChangesProps): JSX.Element {
 
 function ChangeTable({ data: { report }, comparison }: ChangesProps): JSX.Element {
   const link = useReportLink();
-  const heads = ['Change', 'Case', 'Before', 'After', 'Checks'].map((name) => t(name));
   return (
-    <Table label={t('Changes')} heads={heads}>
-      {comparison.changes.slice(0, MOST).map(({ change, case: id, arm, before, after, checks }) => {
+    <RowsTable
+      label={t('Changes')}
+      heads={['Change', 'Case', 'Before', 'After', 'Checks']}
+      header={1}
+      columns={['', '', '', '', 'text']}
+      rows={comparison.changes.slice(0, MOST).map(({ change, case: id, arm, before, after, checks }) => {
         const place = report.results.findIndex((result) => result.case === id && result.arm === arm);
-        return (
-          <tr key={`${id} ${arm}`}>
-            <td>
-              <Badge tone={TONES[change]}>{t(change)}</Badge>
-            </td>
-            <th scope="row">
-              {place < 0 ? line(id) : <a href={link('case', String(place))}>{line(id)}</a>}
+        const name = place < 0 ? line(id) : <a href={link('case', String(place))}>{line(id)}</a>;
+        return {
+          cells: [
+            <Badge tone={TONES[change]}>{t(change)}</Badge>,
+            <>
+              {name}
               <div class="faint">{armName(arm)}</div>
-            </th>
-            <td>
-              <Verdict verdict={before} />
-            </td>
-            <td>
-              <Verdict verdict={after} />
-            </td>
-            <td class="text">
-              {checks.slice(0, 10).map((check) => (
-                <div key={check.id}>
-                  <code>{line(check.id)}</code> {t(check.before)} → {t(check.after)}{' '}
-                  <span class="faint">{visible(check.found.slice(0, 300))}</span>
-                </div>
-              ))}
-            </td>
-          </tr>
-        );
+            </>,
+            <Verdict verdict={before} />,
+            <Verdict verdict={after} />,
+            checks.slice(0, 10).map((check) => (
+              <div key={check.id}>
+                <code>{line(check.id)}</code> {t(check.before)} → {t(check.after)}{' '}
+                <span class="faint">{visible(check.found.slice(0, 300))}</span>
+              </div>
+            )),
+          ],
+        };
       })}
-    </Table>
+    />
   );
 }
 

@@ -115,6 +115,37 @@ export function Table({ label, heads, children, class: className = '' }: TablePr
   );
 }
 
+interface RowsProps extends Pick<TableProps, 'label' | 'class'> {
+  readonly heads: readonly string[];
+  readonly rows: readonly { readonly cells: readonly ComponentChildren[]; readonly class?: string }[];
+  /** The place of the cell that names its row. */
+  readonly header?: number;
+  /** Classes of columns. */
+  readonly columns?: readonly string[];
+}
+
+export function RowsTable({ heads, rows, header = 0, columns = [], ...table }: RowsProps): JSX.Element {
+  return (
+    <Table {...table} heads={heads.map((head) => t(head))}>
+      {rows.map(({ cells, class: own }, at) => (
+        <tr key={at} class={own}>
+          {cells.map((cell, place) =>
+            place === header ? (
+              <th key={place} scope="row">
+                {cell}
+              </th>
+            ) : (
+              <td key={place} class={columns[place]}>
+                {cell}
+              </td>
+            ),
+          )}
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
 interface TitledProps {
   readonly title: string;
   readonly children: ComponentChildren;

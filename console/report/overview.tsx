@@ -11,7 +11,7 @@ import {
   RateBar,
   RateCell,
   StatusBar,
-  Table,
+  RowsTable,
   Titled,
   armName,
   countsText,
@@ -38,12 +38,12 @@ export function Overview({ data: { report, trend } }: { readonly data: PageData 
       <div class="columns">
         <Counts
           title={t('Results by tag, all arms')}
-          head={t('Tag')}
+          head="Tag"
           rows={countBy(results, ({ tags }) => [...new Set(tags)]).slice(0, MOST_TAGS)}
         />
         <Counts
           title={t('Checks by kind, all arms')}
-          head={t('Kind')}
+          head="Kind"
           rows={countBy(
             results.flatMap(({ checks }) => checks),
             ({ kind }) => [kind],
@@ -61,6 +61,7 @@ export function Overview({ data: { report, trend } }: { readonly data: PageData 
 function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
   const { own, invalid, isIncomplete } = summarizeReport(report);
   const { totals } = own;
+  const skipped = { skipped: number(totals.skipped), all: number(sumCounts(totals)) };
   return (
     <>
       {invalid.length > 0 ? (
@@ -75,14 +76,11 @@ function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
           {t('The evaluation was stopped before all cases ran.')}
         </Banner>
       ) : null}
-      {!isIncomplete ? null : (
+      {isIncomplete ? (
         <Banner tone="warning" title={t('Incomplete')}>
-          {t('{skipped} of {all} results were skipped.', {
-            skipped: number(totals.skipped),
-            all: number(sumCounts(totals)),
-          })}
+          {t('{skipped} of {all} results were skipped.', skipped)}
         </Banner>
-      )}
+      ) : null}
     </>
   );
 }
@@ -138,10 +136,7 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
                   sequential.rounds < sequential.most
                     ? 'Decided after {rounds} of {most} repetitions'
                     : 'All repetitions ran',
-                  {
-                    rounds: number(sequential.rounds),
-                    most: number(sequential.most),
-                  },
+                  { rounds: number(sequential.rounds), most: number(sequential.most) },
                 ),
               ]),
         ]}
@@ -164,28 +159,24 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
 
 function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
   const { rated } = summarizeReport(report);
-  const heads = ['Arm', ...CASE_STATUSES, 'harness checks', 'all results', 'Pass rate', 'Tokens', 'Time'].map((name) =>
-    t(name),
-  );
   return (
     <Titled title={t('Arms')}>
-      <Table label={t('Arms')} heads={heads} class="numbers">
-        {report.arms.map((arm) => (
-          <tr key={arm.arm}>
-            <th scope="row">{armName(arm.arm)}</th>
-            {CASE_STATUSES.map((status) => (
-              <td key={status}>{number(arm.totals[status])}</td>
-            ))}
-            <td>{number(sumCounts(arm.harness))}</td>
-            <td>{number(sumCounts(arm.totals) + sumCounts(arm.harness))}</td>
-            <td>
-              {rated.includes(arm) ? <RateCell rate={arm.passRate} /> : <span class="faint">{t('no score')}</span>}
-            </td>
-            <td>{number(countTokens(arm.cost))}</td>
-            <td>{duration(arm.cost.wallMs)}</td>
-          </tr>
-        ))}
-      </Table>
+      <RowsTable
+        label={t('Arms')}
+        heads={['Arm', ...CASE_STATUSES, 'harness checks', 'all results', 'Pass rate', 'Tokens', 'Time']}
+        class="numbers"
+        rows={report.arms.map((arm) => ({
+          cells: [
+            armName(arm.arm),
+            ...CASE_STATUSES.map((status) => number(arm.totals[status])),
+            number(sumCounts(arm.harness)),
+            number(sumCounts(arm.totals) + sumCounts(arm.harness)),
+            rated.includes(arm) ? <RateCell rate={arm.passRate} /> : <span class="faint">{t('no score')}</span>,
+            number(countTokens(arm.cost)),
+            duration(arm.cost.wallMs),
+          ],
+        }))}
+      />
     </Titled>
   );
 }
@@ -238,7 +229,6 @@ function firstProblem({ reason, checks }: CaseResult): string {
 
 function TrendSection({ trend }: { readonly trend: PageData['trend'] }): JSX.Element | null {
   if (trend.length === 0) return null;
-  const heads = ['Started', 'Pass rate', 'Cases', 'Tokens per run', 'Model', 'Changed skills'].map((name) => t(name));
   return (
     <Titled title={t('The cases of this report over time, with the skill')}>
       <Section>
@@ -250,32 +240,27 @@ function TrendSection({ trend }: { readonly trend: PageData['trend'] }): JSX.Ele
           }))}
         />
       </Section>
-      <Table label={t('Pass rate over time')} heads={heads} class="numbers">
-        {trend.toReversed().map(({ startedAt, models, cases, passRate, tokens, changed }) => (
-          <tr key={startedAt}>
-            <th scope="row">{date(startedAt)}</th>
-            <td>
-              <RateCell rate={passRate} />
-            </td>
-            <td>{number(cases)}</td>
-            <td>{number(Math.round(tokens))}</td>
-            <td>{line(models)}</td>
-            <td>{line(changed.join(', '))}</td>
-          </tr>
-        ))}
-      </Table>
+      <RowsTable
+        label={t('Pass rate over time')}
+        heads={['Started', 'Pass rate', 'Cases', 'Tokens per run', 'Model', 'Changed skills']}
+        class="numbers"
+        rows={trend.toReversed().map(({ startedAt, models, cases, passRate, tokens, changed }) => {
+          const rate = <RateCell rate={passRate} />;
+          const numbers = [number(cases), number(Math.round(tokens))];
+          return { cells: [date(startedAt), rate, ...numbers, line(models), line(changed.join(', '))] };
+        })}
+      />
     </Titled>
   );
 }
 
-type Counts = Record<CaseStatus, number>;
-type CountRow = readonly [name: string, counts: Counts];
+type CountRow = readonly [name: string, counts: Record<CaseStatus, number>];
 
 function countBy<T extends { readonly status: CaseStatus }>(
   items: readonly T[],
   keys: (item: T) => readonly string[],
 ): readonly CountRow[] {
-  const found = new Map<string, Counts>();
+  const found = new Map<string, CountRow[1]>();
   for (const item of items)
     for (const key of keys(item)) {
       const counts = found.get(key) ?? { passed: 0, failed: 0, error: 0, skipped: 0 };
@@ -285,29 +270,23 @@ function countBy<T extends { readonly status: CaseStatus }>(
   return [...found].toSorted((a, b) => b[1].failed + b[1].error - a[1].failed - a[1].error);
 }
 
-interface CountsProps {
-  readonly title: string;
-  readonly head: string;
-  readonly rows: readonly CountRow[];
-}
-
-function Counts({ title, head, rows }: CountsProps): JSX.Element | null {
+function Counts({
+  title,
+  head,
+  rows,
+}: Readonly<Record<'title' | 'head', string>> & { readonly rows: readonly CountRow[] }): JSX.Element | null {
   if (rows.length === 0) return null;
   return (
     <Titled title={title}>
-      <Table label={title} heads={[head, t('passed of judged'), t('Outcome')]}>
-        {rows.map(([name, counts]) => (
-          <tr key={name}>
-            <th scope="row">{line(name)}</th>
-            <td class="number">
-              {number(counts.passed)} / {number(counts.passed + counts.failed)}
-            </td>
-            <td class="wide">
-              <StatusBar counts={counts} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <RowsTable
+        label={title}
+        heads={[head, 'passed of judged', 'Outcome']}
+        columns={['', 'number', 'wide']}
+        rows={rows.map(([name, counts]) => {
+          const judged = `${number(counts.passed)} / ${number(counts.passed + counts.failed)}`;
+          return { cells: [line(name), judged, <StatusBar counts={counts} />] };
+        })}
+      />
     </Titled>
   );
 }

@@ -6,7 +6,7 @@ import type { Rate, TriggerReport } from './data.ts';
 import { t } from '../language.ts';
 import { Banner, Section, State } from '../parts/parts.tsx';
 import { line, number } from '../text.ts';
-import { RateCell, Table, Titled, rateText } from './marks.tsx';
+import { RateCell, RowsTable, Titled, rateText } from './marks.tsx';
 
 const MOST_LABELS = 40;
 
@@ -34,18 +34,14 @@ function Controls({ trigger: { controls } }: { readonly trigger: TriggerReport }
           'Controls test the evaluation itself: one made-up skill must load for each of its own requests, another must never load, and shuffled labels must score like chance. If one fails there is no score.',
         )}
       </p>
-      <Table label={t('Controls')} heads={['Outcome', 'Control', 'Expected', 'Found'].map((name) => t(name))}>
-        {controls.map(({ name, asked, found, isKept }) => (
-          <tr key={name}>
-            <td>
-              <State name={isKept ? 'passed' : 'failed'} />
-            </td>
-            <th scope="row">{name}</th>
-            <td>{line(asked)}</td>
-            <td>{line(found)}</td>
-          </tr>
-        ))}
-      </Table>
+      <RowsTable
+        label={t('Controls')}
+        heads={['Outcome', 'Control', 'Expected', 'Found']}
+        header={1}
+        rows={controls.map(({ name, asked, found, isKept }) => ({
+          cells: [<State name={isKept ? 'passed' : 'failed'} />, name, line(asked), line(found)],
+        }))}
+      />
     </Titled>
   );
 }
@@ -53,20 +49,14 @@ function Controls({ trigger: { controls } }: { readonly trigger: TriggerReport }
 function Scores({ trigger: { scores, overall, split } }: { readonly trigger: TriggerReport }): JSX.Element {
   return (
     <Titled title={t('Scores')}>
-      <Table label={t('Scores')} heads={[t('Skill'), t('Precision'), t('Recall'), 'F1']}>
-        {[...scores, { skill: t('all'), ...overall }].map(({ skill, precision, recall, f1 }, at) => (
-          <tr key={at}>
-            <th scope="row">{line(skill)}</th>
-            <td>
-              <RateCell rate={precision} />
-            </td>
-            <td>
-              <RateCell rate={recall} />
-            </td>
-            <td class="number">{f1.toFixed(2)}</td>
-          </tr>
-        ))}
-      </Table>
+      <RowsTable
+        label={t('Scores')}
+        heads={['Skill', 'Precision', 'Recall', 'F1']}
+        columns={['', '', '', 'number']}
+        rows={[...scores, { skill: t('all'), ...overall }].map(({ skill, precision, recall, f1 }) => ({
+          cells: [line(skill), <RateCell rate={precision} />, <RateCell rate={recall} />, f1.toFixed(2)],
+        }))}
+      />
       <p>
         {t('No skill loaded where none was expected')}: {rateText(overall.quiet)}
         {split === undefined
@@ -92,18 +82,10 @@ function Matrix({ trigger: { confusion } }: { readonly trigger: TriggerReport })
     const row = confusion.filter((one) => one.wanted === wanted);
     const count = row.find((one) => one.took === took)?.count ?? 0;
     if (count === 0) return <td key={took} class="none" />;
-    const share =
-      count /
-      Math.max(
-        1,
-        row.reduce((sum, one) => sum + one.count, 0),
-      );
+    const all = row.reduce((sum, one) => sum + one.count, 0);
+    const share = `${String(Math.round(12 + (count / Math.max(1, all)) * 34))}%`;
     return (
-      <td
-        key={took}
-        class={wanted === took ? 'right' : 'wrong'}
-        style={{ '--share': `${String(Math.round(12 + share * 34))}%` }}
-      >
+      <td key={took} class={wanted === took ? 'right' : 'wrong'} style={{ '--share': share }}>
         {number(count)}
       </td>
     );

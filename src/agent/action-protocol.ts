@@ -39,12 +39,10 @@ export interface DecidedCall {
   readonly input: Fields;
 }
 
-/** The action that ends a run. */
 export const FINAL_ANSWER = 'final_answer';
 
 const KEYS = ['action', 'plan_update', 'diagnostics'];
 export const SHAPE = '{"action": {"type": "...", "payload": {...}}}';
-/** Limits for lists in messages and records. */
 const MAX_NAMED = 40;
 const MAX_REMARKS = 20;
 const MAX_REMARK = 500;

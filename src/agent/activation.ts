@@ -24,12 +24,10 @@ type SkillLoaded = OfType<Observation, 'skill-loaded'>;
 export const ACTIVATIONS = ['model', 'shortlist', 'forced'] as const;
 export type Activation = (typeof ACTIVATIONS)[number];
 
-/** The number of skills that a search proposes to the model. */
 const SHORTLISTED = 3;
 
 export interface Activated {
   readonly type: 'activated';
-  /** The instructions that were loaded. */
   readonly loaded: readonly SkillLoaded[];
 }
 

@@ -7,9 +7,7 @@ export interface AgentModelOptions extends Pick<
 > {
   /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-5-5`, `scripted:FILE`. Takes precedence. */
   readonly name?: string;
-  /** The `model` section of the configuration. */
   readonly config?: Config['model'];
-  /** The environment with the API keys and base URLs of vendors. */
   readonly env: Parameters<typeof findModel>[0]['env'];
   readonly signal: AbortSignal;
 }

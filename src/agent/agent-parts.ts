@@ -11,7 +11,6 @@ import type { Stop } from './stop.ts';
 import type { SubagentParts } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
-/** The state and services that the turns of one agent share. */
 export interface AgentParts {
   readonly run: Run;
   readonly model: Model;
@@ -42,7 +41,6 @@ export interface AgentParts {
   readonly isWatched: boolean;
 }
 
-/** How the turns of a run ended. */
 export interface TurnsEnd {
   readonly outcome: 'done' | 'degraded' | 'failed' | 'refused';
   readonly reason: string;
@@ -51,9 +49,7 @@ export interface TurnsEnd {
 }
 
 export interface Opening {
-  /** The text of the first message. */
   readonly request: string;
-  /** The loaded instructions as the model sees them. */
   readonly skills: string;
   /** Skills that the model must accept or reject first; empty if there are none. */
   readonly choice: readonly SkillEntry[];

@@ -30,9 +30,7 @@ import type { ProtocolName } from './system-prompt.ts';
 
 export interface CallOutcome {
   readonly result: ExchangeResult;
-  /** The answer to the user; it ends the run. */
   readonly answer?: string;
-  /** Files that the call read or wrote. */
   readonly touched?: readonly string[];
   /** Why the call became no action: the tool is unknown, or its input is invalid. */
   readonly invalid?: string;
@@ -57,7 +55,6 @@ export interface AgentToolsParts {
   readonly updatePlan: (plan: unknown) => readonly string[];
 }
 
-/** Characters of a stored output that one call returns. */
 const RECALLED_CHARACTERS = 8_000;
 
 export function openAgentTools(parts: AgentToolsParts): AgentTools {
@@ -184,7 +181,6 @@ async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<Cal
   return { result: ownResult(call, line, false), answer: observation.answer };
 }
 
-/** The message and the expected parameters. */
 function inputProblem({ message, hint }: ActionProblem): string {
   return `${message}; ${hint}`;
 }

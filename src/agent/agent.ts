@@ -21,12 +21,11 @@ import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
 import { openAgentTools } from './agent-tools.ts';
-import { childOptions } from './child-options.ts';
+import { childOptions, firstAncestry, type Ancestry, type ChildResult, type ChildTask } from './subagent.ts';
 import { startConversation, type Conversation } from './conversation.ts';
 import { replayRun, type Replay } from './resume/replay.ts';
 import { openGate } from './gate.ts';
-import { keepPlan } from './keep-plan.ts';
-import { planLimits } from './plan-limits.ts';
+import { keepPlan, planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { isAlreadyResumed, openClaim } from './resume/resume-gate.ts';
@@ -34,10 +33,9 @@ import { resumedRun, settledCalls, type ReplayedRun } from './resume/replayed-ru
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop, type Stop } from './stop.ts';
-import { firstAncestry, type Ancestry, type ChildResult, type ChildTask } from './subagent.ts';
 import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
-import { lostChild, recordedChild } from './resume/recorded-child.ts';
+import { lostChild, recordedChild } from './resume/open-recorded-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 
@@ -172,9 +170,7 @@ interface Opened {
   readonly ancestry: Ancestry;
   readonly replay: Replay | undefined;
   readonly state: () => AgentState;
-  /** The usage of earlier messages of the same chat. */
   readonly before?: Budget;
-  /** The stored outputs of earlier messages of the same chat. */
   readonly outputs?: KeptOutputs;
 }
 

@@ -23,7 +23,6 @@ export type ModelReply =
       readonly type: 'answer';
       readonly answer: ModelAnswer;
       readonly conversation: Conversation;
-      /** A part of the answer was shown while it came. */
       readonly isStreamed: boolean;
     }
   | { readonly type: 'end'; readonly end: TurnsEnd };
@@ -74,7 +73,6 @@ function isOpening({ exchanges }: Conversation, { state }: AgentParts): boolean 
   return isSpeaking && (plan === undefined || isPlanDone(plan));
 }
 
-/** Records which budget ended a run. */
 export function overBudget(
   name: keyof AgentParts['limits'],
   used: number,
@@ -148,7 +146,6 @@ function answerTokens({ text, toolCalls }: ModelAnswer): number {
 /** Shows the answer to the person while a model streams it. Display only. */
 interface AnswerDisplay {
   readonly onDelta: (delta: ModelDelta) => void;
-  /** Whether any text was shown. */
   readonly hasShown: boolean;
   /** Resolves when everything received so far has been shown. Later deltas are ignored. */
   close(): Promise<void>;

@@ -36,14 +36,12 @@ export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
   readonly again?: boolean;
 }
 
-/** A message that was removed from the conversation. */
 export interface Undone {
   readonly message: string;
   /** The actions that were performed for it, without the answer. Actions of an earlier run are unknown. */
   readonly actions: readonly PerformedAction[];
   /** The files of the project that it had changed, and whether they were restored. */
   readonly files: readonly UndoneFile[];
-  /** The folder that their paths are relative to. */
   readonly project?: string;
   /** The earlier run that answered the message. Its files were not restored: see `runs undo`. */
   readonly run?: string;
@@ -65,7 +63,6 @@ export interface Chat {
   readonly run: string | undefined;
   readonly said: readonly Said[];
   readonly plan: Plan | undefined;
-  /** The usage of all messages in this run. */
   readonly used: Budget;
   /** The skill content that was shown to the model; absent before the first message. */
   readonly ledger: ReturnType<typeof buildLedger> | undefined;
@@ -74,7 +71,6 @@ export interface Chat {
    * the message, not the chat. Throws `input/invalid` for an empty message, during another message, and after the end.
    */
   send(message: string, options?: SendOptions): Promise<AgentResult>;
-  /** Answers the next messages with another model. */
   useModel(model: Model): void;
   /**
    * Removes the last message and its answer from the conversation, and restores the files of the project that it changed. Returns
@@ -96,7 +92,6 @@ interface Step {
 }
 
 interface ChatState {
-  /** Absent before the first message. */
   readonly conversation: Conversation | undefined;
   /** The last answer. It becomes part of the conversation with the next message. */
   readonly answer: string;
@@ -278,7 +273,6 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
   };
 }
 
-/** Adds a message to the conversation, after the previous answer. */
 function joined(
   { conversation, answer }: ChatState,
   { request, skills }: Opening,
@@ -294,7 +288,6 @@ function joined(
   return withExchange(conversation, { turn, text, toolCalls: [], results: [], message: request }, outputs);
 }
 
-/** Rebuilds a conversation from its messages and answers alone. */
 function rebuilt(
   said: readonly Said[],
   protocol: ProtocolName,

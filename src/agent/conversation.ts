@@ -27,7 +27,6 @@ export interface ExchangeResult {
   readonly images?: readonly ModelImage[];
 }
 
-/** One answer of the model and the results of its calls. */
 export interface Exchange {
   readonly turn: number;
   readonly text: string;
@@ -44,7 +43,6 @@ export interface Exchange {
 type ExchangeParts = Omit<Exchange, 'passage'>;
 
 export interface Conversation extends ConversationStart {
-  /** The messages before the exchanges. */
   readonly opening: MeasuredMessages;
   readonly exchanges: readonly Exchange[];
   /** All messages in order. A request only appends to them, so that providers can cache the prefix. */
@@ -62,9 +60,7 @@ interface ConversationStart {
 
 /** Longer answers and inputs are truncated: the model wrote them itself. */
 const LONGEST_ANSWER = 20_000;
-/** Longer results are truncated. */
 const LONGEST_RESULT = 24_000;
-/** Longer messages are truncated, except the request. */
 const LONGEST_MESSAGE = 200_000;
 
 export function toExchangeResult(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
@@ -94,7 +90,6 @@ export function buildConversation(start: ConversationStart, exchanges: readonly 
   return withExchanges({ request, skills, earlier, opening: measureMessages(messages) }, exchanges);
 }
 
-/** Replaces the exchanges. */
 export function withExchanges(
   { request, skills, earlier, opening }: Omit<Conversation, 'exchanges' | 'whole'>,
   exchanges: readonly Exchange[],
@@ -127,7 +122,6 @@ export function withRemark(
   return withExchanges(conversation, exchanges.with(at, withMeasure({ ...last, remark: said })));
 }
 
-/** Truncates every text of an exchange to its limit. */
 export function shortExchange(
   exchange: ExchangeParts,
   limits: { readonly answer: number; readonly result: number; readonly message: number },

@@ -8,7 +8,7 @@ import {
   REFUSALS,
   type Budget,
   type RunEvent,
-  type Action,
+  startsProgram,
 } from '#core';
 
 export const NOTHING_USED: Budget = {
@@ -20,13 +20,6 @@ export const NOTHING_USED: Budget = {
   wallMs: 0,
 };
 
-/** Actions that start a program. */
-const STARTS: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command', 'start_command']);
-
-export function startsProgram(action: Action['type']): boolean {
-  return STARTS.has(action);
-}
-
 /** Returns the usage after an event that was recorded `elapsedMs` after the start. `contextTokens` is the largest request so far. */
 export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): Budget {
   const used = elapsedMs > before.wallMs ? { ...before, wallMs: elapsedMs } : before;
@@ -36,14 +29,14 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
     case 'action': {
       const { askedBy, action } = event;
       if (askedBy !== 'model' || action.type === 'final_answer') return used;
-      const scriptRuns = used.scriptRuns + (startsProgram(action.type) ? 1 : 0);
+      const scriptRuns = used.scriptRuns + (startsProgram(action) ? 1 : 0);
       return { ...used, toolCalls: used.toolCalls + 1, scriptRuns };
     }
     case 'observation': {
       // A program that was refused did not run.
       const { observation } = event;
       const isRefused = observation.type === 'failed' && REFUSALS.has(observation.code);
-      if (!isRefused || !startsProgram(observation.action)) return used;
+      if (!isRefused || !startsProgram({ type: observation.action })) return used;
       return { ...used, scriptRuns: Math.max(0, used.scriptRuns - 1) };
     }
     case 'call-invalid':

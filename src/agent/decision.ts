@@ -1,6 +1,6 @@
 /** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
 import { SHAPE, readDecision } from './action-protocol.ts';
-import { readAnswer, repairRequest } from './answer-json.ts';
+import { readAnswer, repairRequest } from './json-object.ts';
 import { isObject, sliceStart, type ModelAnswer, type ModelTool, type ModelToolCall, type PlanUpdate } from '#core';
 import type { ProtocolName } from './system-prompt.ts';
 
@@ -9,22 +9,18 @@ export type AgentDecision =
       readonly type: 'calls';
       readonly calls: readonly ModelToolCall[];
       readonly planUpdate?: PlanUpdate;
-      /** The ignored parts of the answer, and the remarks of the model. */
       readonly notes: readonly string[];
     }
   | { readonly type: 'answer'; readonly answer: string }
   | {
       readonly type: 'unreadable';
       readonly reason: string;
-      /** The action that the answer names, if it names one. */
       readonly tool?: string;
       /** The one message that asks for a corrected answer. */
       readonly repair: string;
     };
 
-/** The longest name of an action that is recorded. */
 const LONGEST_NAME = 100;
-/** Longer answers are rejected. */
 const LONGEST_DECISION = 4 * 1024 * 1024;
 
 export function readModelAnswer(

@@ -6,7 +6,6 @@ import { alreadyResumed, checkResume } from './resume/resume-gate.ts';
 
 type EarlierChat = NonNullable<ChatOptions['earlier']>;
 
-/** How many of the newest runs are searched for the last chat. */
 const MAX_RUNS = 50;
 
 /**

@@ -12,8 +12,9 @@ import {
   type Observation,
   type RunEvent,
   type OfType,
+  startsProgram,
 } from '#core';
-import { budgetText, startsProgram } from './count-budget.ts';
+import { budgetText } from './count-budget.ts';
 import type { Run } from '#runtime';
 import { BODIES_A_TURN, loadedBy } from './selection.ts';
 import type { AgentState } from './state.ts';
@@ -43,7 +44,7 @@ export function openGate({ run, limits: currentLimits, state, proposed }: GatePa
     const { used } = state();
     const limits = currentLimits();
     const name = (['toolCalls', 'scriptRuns'] as const).find(
-      (one) => used[one] >= limits[one] && (one === 'toolCalls' || startsProgram(action.type)),
+      (one) => used[one] >= limits[one] && (one === 'toolCalls' || startsProgram(action)),
     );
     if (name === undefined) return undefined;
     ended ??= name;

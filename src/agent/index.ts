@@ -16,7 +16,6 @@ export { openAgentModel, type AgentModel } from './agent-model.ts';
 export { requestCost } from './request-cost.ts';
 
 // Reading what models wrote and what a run used.
-export { readAnswer, repairRequest } from './answer-json.ts';
-export { jsonErrorOffset } from './json-object.ts';
+export { jsonErrorOffset, readAnswer, repairRequest } from './json-object.ts';
 export { countUsage } from './count-budget.ts';
 export { OWN_TOOLS } from './own-tools.ts';

@@ -8,7 +8,6 @@ export interface MeasuredMessages {
   readonly digest: string;
 }
 
-/** The overhead of a message in tokens. */
 const MESSAGE_TOKENS = 8;
 /** Of one image: what providers count for the largest size that they do not scale down. */
 const IMAGE_TOKENS = 1_600;
@@ -18,11 +17,9 @@ export function measureMessages(messages: readonly ModelMessage[]): MeasuredMess
   return { messages, tokens, digest: sha256(JSON.stringify(messages)) };
 }
 
-/** Several measured groups of messages in a row. */
 export interface MeasuredConversation {
   readonly messages: readonly ModelMessage[];
   readonly tokens: number;
-  /** The digests in order, one per line. */
   readonly digests: string;
 }
 
@@ -30,7 +27,6 @@ export function startMeasured({ messages, tokens, digest }: MeasuredMessages): M
   return { messages, tokens, digests: digest };
 }
 
-/** Appends one group. */
 export function appendMeasured(
   before: MeasuredConversation,
   { messages, tokens, digest }: MeasuredMessages,

@@ -64,7 +64,6 @@ async function callByName(request: string, { run }: AgentParts): Promise<string 
 
 interface RequestFiles {
   readonly type: 'given';
-  /** The paths as the model sees them. */
   readonly references: readonly string[];
 }
 

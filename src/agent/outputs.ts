@@ -2,14 +2,11 @@
 import { sha256 } from '#platform';
 
 const SCHEME = 'run://observations/';
-/** The limit for all texts together. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
 export interface KeptOutputs {
-  /** Stores a text and returns its reference. */
   keep(text: string): string;
   find(reference: string): string | undefined;
-  /** Nothing was stored yet. */
   readonly isEmpty: boolean;
 }
 

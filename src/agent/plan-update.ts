@@ -4,11 +4,11 @@ import {
   describeValue,
   isObject,
   quoted,
-  STEP_STATES,
   type JsonSchema,
   type Plan,
   type PlanUpdate,
 } from '#core';
+import { STEP_STATES } from './step-states.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {
@@ -21,7 +21,6 @@ type Fields = Readonly<Record<string, unknown>>;
 type Report = (problem: string) => void;
 type StepChange = Partial<Plan['steps'][number]> & { readonly id: string };
 
-/** Further problems are not reported. */
 const MAX_PROBLEMS = 10;
 
 /**

@@ -1,6 +1,7 @@
 /** Changes to the plan of an agent (AGT-3): created with its first decision, then replaced or patched. */
 
-import { nearest, quoted, STEP_STATES, cleanText, type Plan, type PlanUpdate } from '#core';
+import { nearest, quoted, cleanText, type Plan, type PlanUpdate } from '#core';
+import { STEP_STATES } from './step-states.ts';
 /** The plan is part of every request, so its size is limited. */
 export const PLAN_LIMITS = {
   steps: 50,
@@ -14,7 +15,6 @@ export const PLAN_LIMITS = {
 
 export interface PlanChange {
   readonly plan: Plan;
-  /** Rejected parts of the update, worded for the model. */
   readonly problems: readonly string[];
 }
 
@@ -171,7 +171,6 @@ function isSomething(text: string): boolean {
   return text !== '';
 }
 
-/** The plan as text, one line per step. */
 export function planText({ goal, steps, assumptions, constraints }: Plan): string {
   const limits = Object.entries(constraints).map(([key, value]) => `${key} = ${value}`);
   return [

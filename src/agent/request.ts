@@ -12,7 +12,7 @@ import {
   type Exchange,
 } from './conversation.ts';
 import type { Budget, Model, ModelRequest, ModelTool } from '#core';
-import type { MeasureText, Session } from '#runtime';
+import type { Run, Session } from '#runtime';
 import type { KeptOutputs } from './outputs.ts';
 
 export interface RequestParts {
@@ -51,7 +51,7 @@ interface Fixed<Part> {
 }
 
 /** `project` are the instructions of the project, if there are any. */
-export function openMeasure(measureText: MeasureText, project: string | undefined): Measure {
+export function openMeasure(measureText: Run['measureText'], project: string | undefined): Measure {
   const fixed = <Part>(part: Part, text: string): Fixed<Part> => {
     const { tokens, digest } = measureText(text);
     return { part, tokens, digest };
@@ -96,15 +96,12 @@ export interface PreparedRequest {
   readonly request: ModelRequest;
   /** Equal requests have equal digests. */
   readonly digest: string;
-  /** The estimated size, including the parts that are not messages. */
   readonly tokens: number;
-  /** The largest allowed request. */
   readonly ceiling: number;
   readonly conversation: Conversation;
   readonly shortened: Shortened | undefined;
 }
 
-/** The most tokens that are reserved for the answer. */
 const ANSWER_TOKENS = 8_192;
 
 export function prepareRequest(conversation: Conversation, parts: RequestParts): PreparedRequest {
@@ -158,7 +155,6 @@ function carriedSkills(session: Session, tokens: number): string {
 }
 
 interface Room {
-  /** The token limit for the messages, estimated. */
   readonly tokens: number;
   /** The part of it that the state (plan and budget) takes. */
   readonly stateTokens: number;
@@ -178,12 +174,10 @@ interface Shortened {
 /** A request that exceeds the first share of its limit is shortened below the second, so that not every turn has to shorten it. */
 const FULL = 0.8;
 const ROOMY = 0.5;
-/** The share of the limit for skills that are carried over. */
 const SKILL_SHARE = 0.25;
 /** The latest exchanges, which are shortened last. */
 const RECENT = 2;
 const OLD_OUTPUT = 600;
-/** Characters of an old message in a summary line. */
 const SAID_LINE = 200;
 const SMALL_REQUEST = 2_000;
 const EARLIER_LINES = 60;

@@ -11,10 +11,8 @@ import {
 import { resolveSkill, type SkillIndex } from '#skills';
 import { readInput } from '#tools';
 
-/** The most skills that one turn may load. */
 export const BODIES_A_TURN = 2;
 
-/** Returns the skill that an action loads. */
 export function loadedBy(action: Action, index: SkillIndex): SkillEntry | undefined {
   return action.type === 'load_skill' ? resolveSkill(index, action.skill, action.source) : undefined;
 }

@@ -21,12 +21,10 @@ export const UNANSWERED: ReadonlySet<ActionProblem['code']> = new Set(['approval
 
 /** Turns with the same actions and results. Keys are hashes; a turn with a failure has none, because the session counts failures. */
 interface RepeatedTurns {
-  /** The current turn so far. */
   readonly key: string;
   /** The turn before, and how many turns in a row were like it. */
   readonly before: string;
   readonly times: number;
-  /** The last action. */
   readonly what: string;
 }
 
@@ -47,9 +45,7 @@ export interface AgentState {
   readonly done: readonly string[];
   /** Actions without an observation so far. */
   readonly open: readonly { readonly call: number; readonly action: Action }[];
-  /** The number of the last action. */
   readonly call: number;
-  /** The number of subagents started. */
   readonly subagents: number;
   /** The last action, if policy or a person refused it: an answer after that is not a success. */
   readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;

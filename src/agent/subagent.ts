@@ -4,19 +4,20 @@
  */
 import {
   actionFailed,
+  defined,
   failure,
   quoted,
   type ActionFailed,
-  type Budget,
   type ActionProblem,
-  type SkillEntry,
+  type Budget,
   type RunInfo,
+  type SkillEntry,
 } from '#core';
-import { budgetLeft } from './count-budget.ts';
 import type { Run } from '#runtime';
+import type { AgentOptions } from './agent-options.ts';
+import { budgetLeft } from './count-budget.ts';
 import type { AgentState } from './state.ts';
 
-/** The position of an agent in the tree of subagents. */
 export interface Ancestry {
   /** 0 for the agent that the user started. */
   readonly depth: number;
@@ -39,7 +40,6 @@ export function firstAncestry(): Ancestry {
   };
 }
 
-/** The task of a subagent. */
 export interface ChildTask {
   readonly skill: SkillEntry;
   readonly request: string;
@@ -118,4 +118,36 @@ function childRequest(request: string, { name }: SkillEntry): string {
     '',
     request,
   ].join('\n');
+}
+
+export function childOptions(
+  options: AgentOptions,
+  parent: Run,
+  { skill, request, budget, call }: ChildTask & { readonly call: number },
+  signal: AbortSignal,
+): AgentOptions {
+  const { sinks: _sinks, notes: _notes, execution, ...run } = options.run ?? {};
+  // Two sessions must not share a workspace.
+  const { key: _key, afterProgram: _afterProgram, idempotencyKey, ...ownExecution } = execution ?? {};
+  const { activation: _activation, beforeEnd: _beforeEnd, ...same } = options;
+  return {
+    ...same,
+    request,
+    budget,
+    required: [skill.id],
+    signal,
+    run: {
+      ...run,
+      ...(execution === undefined
+        ? {}
+        : {
+            execution: {
+              ...ownExecution,
+              idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}/${String(call)}`,
+            },
+          }),
+      parent: parent.session,
+      ...defined({ parentRun: parent.id }),
+    },
+  };
 }

@@ -44,7 +44,6 @@ export function stateText({ plan, used, turn }: AgentState, limits: Budget): str
   ].join('\n');
 }
 
-/** The number of actions that a composed answer lists. */
 const SHOWN_LINES = 20;
 
 /** Composes an answer from the events if the model gave none: what was done, what is next, and why the run stopped. */

@@ -15,7 +15,7 @@ import {
   type ExchangeResult,
 } from './conversation.ts';
 import { readModelAnswer, type AgentDecision } from './decision.ts';
-import { keepPlan, type PlanContext } from './keep-plan.ts';
+import { keepPlan, type PlanContext } from './plan-limits.ts';
 import { CHOOSE_SKILLS, chooseSchema, chooseTool } from './own-tools.ts';
 import { repeatedTurns } from './state.ts';
 import { ownResult, type CallOutcome } from './agent-tools.ts';
@@ -24,7 +24,6 @@ import { delegate } from './subagent.ts';
 import { readInput } from '#tools';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 
-/** The state between two turns. */
 interface TurnState {
   readonly conversation: Conversation;
   /** Skills that the model still has to accept or reject. */
@@ -206,11 +205,8 @@ function findTurnsEnd(parts: AgentParts): TurnsEnd | undefined {
 }
 
 interface CallResults {
-  /** One result for each call, in the order of the answer. */
   readonly results: readonly ExchangeResult[];
-  /** Files that the calls read or wrote. */
   readonly touched: readonly string[];
-  /** The answer to the person, if one of the calls gave it. */
   readonly answer?: string;
 }
 

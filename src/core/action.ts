@@ -71,6 +71,15 @@ export function isOfKind<Kind extends ActionKinds[ActionType]>(
   return ACTION_KINDS[action.type] === kind;
 }
 
+/** The actions that start a program. */
+export type ProgramAction = Extract<Action, { readonly type: 'run_script' | 'run_command' | 'start_command' }>;
+
+export function startsProgram<Some extends { readonly type: string }>(
+  action: Some,
+): action is Extract<Some, ProgramAction> {
+  return action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
+}
+
 /** A skill by `name`, `source/name`, `group/name` or id; `source` restricts the lookup. */
 interface OnSkill {
   readonly skill: string;

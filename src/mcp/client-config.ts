@@ -7,7 +7,6 @@ const ARGUMENTS = ['-y', 'skillwright', 'mcp'] as const;
 export const TOKEN_VARIABLE = 'SKILLWRIGHT_MCP_TOKEN';
 
 interface ClientConfig {
-  /** The file that the text goes into. */
   readonly file: string;
   readonly text: string;
 }

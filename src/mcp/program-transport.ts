@@ -9,7 +9,6 @@ import {
 import { cleanText, sliceEnd, sliceStart } from '#core';
 import { isSystemError, startChild, type Child } from '#platform';
 
-/** Of one message. */
 const MAX_MESSAGE = 32 * 1024 * 1024;
 /** Between two messages of ours, for servers that write without being asked. */
 const MAX_UNASKED = 64 * 1024 * 1024;

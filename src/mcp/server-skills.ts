@@ -15,21 +15,17 @@ import { toErrorMessage } from './program-transport.ts';
 
 export interface ServerSkills {
   readonly names: readonly string[];
-  /** Why skills are left out. */
   readonly problems: readonly string[];
 }
 
 export interface SyncOptions {
-  /** Where the skills of this server are kept. */
   readonly folder: string;
-  /** For one request, in milliseconds. */
   readonly timeout: number;
 }
 
 const MAX_SKILLS = 200;
 const MAX_FILES = 512;
 const MAX_SKILL_BYTES = 8 * 1024 * 1024;
-/** Of all skills of one server. */
 const MAX_SERVER_BYTES = 64 * 1024 * 1024;
 
 /** Brings the folder up to date with what the server lists, and removes what it no longer lists. */

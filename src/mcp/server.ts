@@ -203,7 +203,6 @@ interface OpenTools {
   readonly tools: SkillTools;
   /** Counts a call until it has ended. */
   readonly during: <Value>(perform: () => Promise<Value>) => Promise<Value>;
-  /** Resolves when no call is running. */
   readonly idle: () => Promise<unknown>;
 }
 
@@ -330,9 +329,7 @@ function openElicitation(otherwise: Approve = () => 'nobody'): Elicitation {
   };
 }
 
-/** Questions about one call. */
 const MAX_ROUNDS = 8;
-/** How long the user may take. */
 const ANSWER_MS = 10 * 60_000;
 
 /** A client that declares no mode has forms. */

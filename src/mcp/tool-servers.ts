@@ -1,21 +1,30 @@
 /** The MCP servers of the configuration: their tools for a session, and the connections behind them. */
 import path from 'node:path';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 
 import {
+  toolTokens,
+  countText,
+  cleanText,
   compileGlob,
+  detectMediaType,
   failure,
   isObject,
   isServerName,
   parseJson,
   quoted,
+  sliceStart,
   stableJson,
   type ActionProblem,
+  type ModelImage,
+  type Observation,
+  type OfType,
   type ServerServices,
   type ServerTool,
   type ToolServers,
 } from '#core';
 import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
-import { serverSkillsFolder } from '#skills';
+import { serverSkillsFolder, type Runtime } from '#runtime';
 import { toErrorMessage } from './program-transport.ts';
 import {
   connectServer,
@@ -25,12 +34,9 @@ import {
   type ToolResult,
 } from './server-connection.ts';
 import { syncSkills, type ServerSkills } from './server-skills.ts';
-import { toolCalled } from './tool-result.ts';
 import { readTool } from './tool-schema.ts';
-import type { Runtime } from '#runtime';
 
 export interface ToolServersOptions {
-  /** The name of one server (default: all that are enabled). */
   readonly only?: string | undefined;
   /** Called when a server is connected to, which can take seconds. */
   readonly onConnect?: (server: string) => void;
@@ -40,11 +46,16 @@ export interface ToolServersOptions {
 export interface ServerState {
   readonly name: string;
   readonly tools: readonly ServerTool[];
-  /** Names of its skills; known after it was connected. */
   readonly skills: readonly string[];
   /** Why it or some of its tools and skills cannot be used. */
   readonly problems: readonly string[];
   readonly isConnected: boolean;
+}
+
+export function describeServer({ tools, skills, isConnected }: ServerState): string {
+  if (!isConnected) return 'not usable';
+  const cost = tools.length === 0 ? '' : `, about ${String(toolTokens(tools))} tokens in every request`;
+  return `connected, ${countText(tools.length, 'tool')}${skills.length === 0 ? '' : `, ${countText(skills.length, 'skill')}`}${cost}`;
 }
 
 export interface ConnectedServers extends ToolServers {
@@ -276,4 +287,79 @@ function isRememberedTool(value: unknown): value is { readonly tool: ServerTool;
     isObject(inputSchema) &&
     isObject(inputSchema['properties'])
   );
+}
+
+const MAX_CHARACTERS = 100_000;
+/** What providers take: of one answer, and of one image. */
+const MAX_IMAGES = 4;
+const MAX_IMAGE_BYTES = 3 * 1024 * 1024;
+const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+type Part = CallToolResult['content'][number];
+
+export function toolCalled(
+  name: string,
+  { content, structuredContent, isError = false }: CallToolResult,
+): OfType<Observation, 'tool-called'> {
+  const images: ModelImage[] = [];
+  const parts = content.map((part) => partText(part, images));
+  const isEmpty = parts.every((part) => part === '');
+  const whole =
+    isEmpty && structuredContent !== undefined ? JSON.stringify(structuredContent) : cleanText(parts.join('\n'));
+  return {
+    type: 'tool-called',
+    action: 'call_mcp_tool',
+    name,
+    text: sliceStart(whole, MAX_CHARACTERS),
+    ...(images.length === 0 ? {} : { images }),
+    isError,
+    truncated: whole.length > MAX_CHARACTERS,
+  };
+}
+
+/** Adds the images that a model may see to `images`. */
+function partText(part: Part, images: ModelImage[]): string {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'image':
+      return imageText(part, images);
+    case 'audio':
+      return `[audio ${part.mimeType}, ${bytesText(part.data)}, not shown]`;
+    case 'resource_link':
+      return `[link to the resource ${part.uri}]`;
+    case 'resource': {
+      const { resource } = part;
+      if ('text' in resource) return resource.text;
+      const { blob, mimeType = 'without a type', uri } = resource;
+      return mimeType.startsWith('image/')
+        ? imageText({ data: blob, mimeType }, images)
+        : `[resource ${uri}, ${mimeType}, ${bytesText(blob)}, not shown]`;
+    }
+    default:
+      return '[a part of an unknown kind, not shown]';
+  }
+}
+
+/** The type comes from the bytes: a server may name any, and providers refuse a wrong one. */
+function imageText(
+  { data, mimeType }: { readonly data: string; readonly mimeType: string },
+  images: ModelImage[],
+): string {
+  const bytes = Buffer.from(data, 'base64');
+  const { mediaType } = detectMediaType('', bytes);
+  const problem = !SHOWN_TYPES.has(mediaType)
+    ? `its bytes are not ${mimeType}`
+    : bytes.length > MAX_IMAGE_BYTES
+      ? `it is larger than ${String(MAX_IMAGE_BYTES)} bytes`
+      : images.length >= MAX_IMAGES
+        ? `only ${String(MAX_IMAGES)} images of one answer are shown`
+        : undefined;
+  if (problem !== undefined) return `[image ${mimeType}, ${bytesText(data)}, not shown: ${problem}]`;
+  images.push({ mediaType, data: bytes.toString('base64') });
+  return `[image ${mediaType}, ${bytesText(data)}]`;
+}
+
+function bytesText(base64: string): string {
+  return `${String(Buffer.byteLength(base64, 'base64'))} bytes`;
 }

@@ -13,13 +13,16 @@ import {
   VENDORS,
   isVendor,
   publishedWindow,
+  readModelName,
   readProvider,
+  requestParams,
+  settingsOfConfig,
   unavailable,
+  type ModelSettings,
   type ProviderName,
   type Vendor,
   type VendorName,
 } from './providers.ts';
-import { readModelName, requestParams, settingsOfConfig, type ModelSettings } from './settings.ts';
 import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
 import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
 import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';
@@ -35,20 +38,16 @@ export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal
   readonly signal: AbortSignal;
   /** The addresses of local servers (default: their standard ports). */
   readonly addresses?: Readonly<Record<LocalProvider, string>>;
-  /** The timeout for each of them in milliseconds (default: 600). */
   readonly probeMs?: number;
 }
 
 export interface FoundModel {
   /** `rules` if no language model is available; the caller opens the rule model. */
   readonly model: Model | 'rules';
-  /** Why this model was chosen, as a sentence for the user. */
   readonly reason: string;
-  /** Models that were considered first, and why they were not chosen. */
   readonly tried: readonly string[];
 }
 
-/** Names of the rule model. */
 const RULES: ReadonlySet<string> = new Set(['rules', 'mock']);
 
 /**
@@ -96,7 +95,6 @@ function readApiKey(name: string, env: FindModelOptions['env']): string {
   });
 }
 
-/** In order of precedence. */
 const VENDOR_NAMES: readonly VendorName[] = ['anthropic', 'openai', 'google'];
 
 async function keyedModel(options: FindModelOptions): Promise<FoundModel | undefined> {
@@ -216,7 +214,6 @@ const DEFAULTS: Readonly<Record<keyof typeof CONNECTIONS, Readonly<Record<string
   [COMPATIBLE]: { strictJsonSchema: false },
 };
 
-/** The address of a model, and the API key for it. */
 interface Endpoint {
   readonly model: string;
   readonly baseUrl: string;
@@ -226,7 +223,6 @@ interface Endpoint {
 }
 
 interface ReachOptions {
-  /** The environment with the keys of the vendors. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Aborts the request for the list of models; each call has its own signal. */
   readonly signal?: AbortSignal;

@@ -1,11 +1,9 @@
 import type { ModelAnswer, ModelDelta, ModelToolCall, Model } from '#core';
 
-/** Builds an answer that was not streamed. */
 export function completeAnswer(text: string, toolCalls: readonly ModelToolCall[] = []): ModelAnswer {
   return { text, toolCalls, finish: toolCalls.length > 0 ? 'tool-calls' : 'stop', usage: {}, retries: 0 };
 }
 
-/** Reports a complete answer as deltas, one per text. */
 export function emitWhole(answer: ModelAnswer, onDelta: Parameters<Model['call']>[1]['onDelta']): void {
   if (onDelta !== undefined) for (const delta of splitIntoDeltas(answer)) onDelta(delta);
 }

@@ -6,11 +6,9 @@ import { readRetryAfter } from './retry.ts';
 export interface AnswerLimits {
   /** From the request to the first byte of the answer. Without streaming this covers the whole generation. */
   readonly firstByteMs: number;
-  /** Between two chunks of an answer. */
   readonly silenceMs: number;
   /** For one whole attempt, so that an endless stream is stopped. */
   readonly attemptMs: number;
-  /** The limit for text and tool inputs together. */
   readonly maxAnswerBytes: number;
 }
 
@@ -25,7 +23,6 @@ export const ANSWER_LIMITS: AnswerLimits = {
 export interface GuardedFetch {
   readonly fetch: typeof fetch;
   readonly problem: () => ModelProblem | undefined;
-  /** Closes open connections. */
   readonly end: () => void;
 }
 
@@ -33,7 +30,6 @@ export interface GuardOptions {
   readonly limits: AnswerLimits;
   readonly hide: HideSecrets;
   readonly now: () => number;
-  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -144,7 +140,6 @@ function tooSlow(sentence: string, ms: number): ModelProblem {
   });
 }
 
-/** Limits for reading the body of an error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const ERROR_MS = 5_000;
 

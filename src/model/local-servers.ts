@@ -15,19 +15,16 @@ export interface ServedModel {
   readonly contextWindow?: number;
 }
 
-/** The result of probing a server. */
 export type ServerProbe =
   | { readonly type: 'found'; readonly address: string; readonly models: readonly ServedModel[] }
   | { readonly type: 'missing'; readonly address: string; readonly reason: string };
 
 export interface LookOptions {
   readonly signal: AbortSignal;
-  /** The timeout for each request in milliseconds (default: 600). */
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The default addresses of the servers. */
 const USUAL_ADDRESSES: Readonly<Record<LocalProvider, string>> = {
   ollama: 'http://127.0.0.1:11434',
   lmstudio: 'http://127.0.0.1:1234',

@@ -2,11 +2,8 @@ import { isSkillError, printable, SkillError, sliceStart, type Problem } from '#
 
 /** The failure of a single request to a model, before the retry logic handles it. `model/unavailable`: the server cannot be reached. */
 export interface ModelProblem extends Problem<'model/failed' | 'model/unavailable'> {
-  /** The HTTP status; 0 without a response. */
   readonly status: number;
-  /** The same request may succeed later. */
   readonly isRetryable: boolean;
-  /** How long the server asks to wait. */
   readonly retryAfterMs?: number;
 }
 
@@ -25,7 +22,6 @@ export function findModelProblem(error: unknown): ModelProblem | undefined {
   return raised !== undefined && isModelProblem(raised) ? raised : undefined;
 }
 
-/** The limit for quoted text of a server. */
 const MAX_TEXT = 300;
 /** Shorter strings are not treated as secrets, because they occur by chance. */
 const MIN_SECRET = 6;

@@ -4,7 +4,6 @@ import { toProblem } from '#core';
 import { isModelProblem, type ModelProblem } from './problem.ts';
 
 export interface RetryPolicy {
-  /** Including the first attempt. */
   readonly maxAttempts: number;
   /** The delay before the second attempt; it doubles with each further attempt. */
   readonly firstWaitMs: number;
@@ -24,7 +23,6 @@ export const RETRY_POLICY: RetryPolicy = {
 /** Clock and random numbers, replaceable in tests. */
 export interface RetrySurroundings {
   readonly now: () => number;
-  /** In the range [0, 1). */
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -86,7 +84,6 @@ async function waited(ms: number, { surroundings, signal }: RetryOptions): Promi
   }
 }
 
-/** Returns undefined if there is no further attempt. */
 function nextWait(
   problem: ModelProblem,
   retries: number,
@@ -111,7 +108,6 @@ export function waitBefore(
   return retryAfterMs > maxWaitMs ? undefined : Math.max(retryAfterMs, own);
 }
 
-/** Larger values are ignored as invalid. */
 const MAX_SECONDS = 30 * 86_400;
 
 /** Parses `Retry-After` (seconds or a date) and OpenAI's `retry-after-ms`. Returns undefined for anything else. */

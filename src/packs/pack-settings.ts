@@ -1,6 +1,7 @@
 /** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
+import { projectTop } from '#runtime';
 import {
   isProblem,
   parseJson,
@@ -14,7 +15,6 @@ import {
 import { readScanPolicy, type ScanPolicy } from '#scan';
 import type { ArchiveLimits } from './archive-limits.ts';
 import { readTextFile, isDirectory, isPresent } from '#platform';
-import { projectTop } from '#runtime';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 
 export interface RootChoice {

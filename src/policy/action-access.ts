@@ -18,27 +18,21 @@ import { listPrograms } from './command/command-pattern.ts';
 
 type Capability = NonNullable<Decision['capabilities']>[number];
 
-/** What a program reaches. */
 export interface ProgramFacts {
   /** Absent if no program runs. */
   readonly isolation?: RunResult['isolation'];
-  /** Host folders that the program may change. */
   readonly writes?: readonly string[];
-  /** Grants of hosts that the program may reach. */
   readonly hosts?: readonly string[];
-  /** Names of the secrets that the program gets. */
   readonly secrets?: readonly string[];
 }
 
 /** Facts about an action that are not part of the action itself. */
 export interface AccessFacts extends ProgramFacts {
-  /** The resolved skill. */
   readonly skill?: { readonly id: string; readonly name: string };
   /** Whether its instructions are already in the conversation. */
   readonly isLoaded?: boolean;
   /** The resolved path, as rules write it and absolute. */
   readonly place?: { readonly shown: string; readonly absolute: string; readonly isIgnored?: boolean };
-  /** Digest of the exact versions of packages. */
   readonly lock?: string;
 }
 

@@ -6,14 +6,13 @@ import {
   frameText,
   type Action,
   type ApprovalRequest,
-  type TextDiff,
   type Decision,
+  startsProgram,
+  type TextDiff,
 } from '#core';
 import { sha256 } from '#platform';
-import { capabilityLabel, CONTAINED } from './capability-text.ts';
 
 export interface ApprovalTextOptions {
-  /** Columns of the terminal. */
   readonly width: number;
   /** `whole`: everything, up to very generous limits. `change`: only the diff of a write, nothing for other actions (default: `short`). */
   readonly show?: 'short' | 'whole' | 'change';
@@ -186,7 +185,7 @@ function givenLines(action: Action, show: Show): readonly string[] {
       Object.entries(action.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       show,
     );
-  if (action.type !== 'run_script' && action.type !== 'run_command' && action.type !== 'start_command') return [];
+  if (!startsProgram(action)) return [];
   const { env = {}, stdin, inputs = [] } = action;
   const { cwd, editorText } = { cwd: undefined, editorText: undefined, ...action };
   return [
@@ -227,4 +226,32 @@ function unusualLine(detail: ApprovalRequest['detail']): readonly string[] {
 
 function count(number: number): string {
   return number.toLocaleString('en');
+}
+
+type Capability = NonNullable<Decision['capabilities']>[number];
+
+/** Said of a program without any capability. */
+export const CONTAINED = 'contained: isolated, no network, no secrets, no write access to your files';
+
+const LABELS: Readonly<Record<Capability['name'], string>> = {
+  project_write: 'may change, create and delete files in',
+  network: 'may reach',
+  secrets: 'gets the secrets',
+  weak_isolation:
+    'weaker isolation (landlock): it sees your processes and the dates of your files, and can change their permissions',
+  no_isolation: 'no isolation: it can do everything that you can do',
+};
+
+/** What a capability means, without the folders, hosts or names. */
+export function capabilityLabel({ name }: Capability): string {
+  return LABELS[name];
+}
+
+/** Everything that a program reaches, in one line. The names are not escaped. */
+export function capabilityLine(capabilities: readonly Capability[]): string {
+  if (capabilities.length === 0) return CONTAINED;
+  const said = capabilities.map((each) =>
+    [capabilityLabel(each), each.on.join(', ')].filter((part) => part !== '').join(' '),
+  );
+  return `not contained: ${said.join('; ')}`;
 }

@@ -1,4 +1,6 @@
 /** The decision about an action: the rules, then who asked for it and what its program reaches. */
+import path from 'node:path';
+
 import {
   writeAuthority,
   type Access,
@@ -8,7 +10,9 @@ import {
   type OfType,
   type RunEvent,
 } from '#core';
+import { isInside } from '#platform';
 import { grantAccess, hostSubject, isContained, listCapabilities, type ProgramFacts } from './action-access.ts';
+import { matchesAccess } from './policy-rule.ts';
 import { BY_DEFAULT, decide, type Policy } from './policy.ts';
 
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
@@ -76,5 +80,24 @@ export function requestRights(
       const subject = hostSubject(`https://${name.includes(':') ? `[${name}]` : name}:${String(at)}/`, 'GET');
       return decide(policy, [{ tool: 'network_request', subject }]).effect === 'allow';
     },
+  };
+}
+
+/**
+ * Whether a rule with a path denies reading a file of the host: no program gets it by a mount or an input either. Undefined if there is no
+ * such rule. `project` is the folder that relative patterns start from.
+ */
+export function deniedReads({ layers }: Policy, project: string): ((absolute: string) => boolean) | undefined {
+  const rules = layers
+    .flatMap((layer) => layer.rules)
+    .filter(
+      ({ effect, origin, subjects, tools }) =>
+        effect === 'deny' && origin.layer !== 'built-in' && subjects?.kind === 'path' && tools.includes('read_file'),
+    );
+  if (rules.length === 0) return undefined;
+  return (absolute) => {
+    const shown = isInside(absolute, project) ? path.relative(project, absolute) : absolute;
+    const access = { tool: 'read_file', subject: { kind: 'path', path: shown, absolute } } as const;
+    return rules.some((rule) => matchesAccess(rule, access) === 'yes');
   };
 }

@@ -8,12 +8,11 @@ export { readPolicy } from './policy-files.ts';
 export { openPolicies, policyHash, type SessionPolicy } from './session-policy.ts';
 export { policyWithSkills } from './skill-rules.ts';
 export { listAccesses, type ProgramFacts } from './action-access.ts';
-export { decideAccesses, mayReach, requestRights } from './decide-accesses.ts';
+export { decideAccesses, deniedReads, mayReach, requestRights } from './decide-accesses.ts';
 export { decide, type Policy } from './policy.ts';
 export { ownName } from './policy-rule.ts';
 
 // Names with a meaning of their own: files, secrets, commands in skill text.
-export { deniedReads } from './denied-reads.ts';
 export { isSecretPath, writeProtection } from './protected-names.ts';
 export { declaredSecrets, isProviderKey } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
@@ -21,11 +20,9 @@ export { isTransparent } from './command/command-pattern.ts';
 
 // Approvals: who is asked, what is shown, and what is remembered.
 export { openApprovals, type Asker } from './approval/approver.ts';
-export { askCallback } from './approval/read-answer.ts';
-export { openRunAnswers, type RunAnswers } from './approval/run-answers.ts';
+export { askCallback, openRunAnswers, type RunAnswers } from './approval/read-answer.ts';
 export { openApprovalFiles, type ApprovalFiles, type KeptAnswer } from './approval/approval-files.ts';
-export { approvalLines } from './approval-text.ts';
-export { capabilityLine } from './capability-text.ts';
+export { approvalLines, capabilityLine } from './approval-text.ts';
 
 // Which skills were trusted.
 export { openTrust, type SkillToTrust, type TrustStore, type UntrustedVerdict } from './trust.ts';

@@ -1,16 +1,23 @@
 import path from 'node:path';
 
-import { checkPolicyFile, diagnose, printable, quoted, type Diagnostic } from '#core';
+import {
+  EFFECTS,
+  checkPolicyFile,
+  diagnose,
+  printable,
+  quoted,
+  type Config,
+  type Decision,
+  type Diagnostic,
+  type LoadedConfig,
+} from '#core';
 import { readCheckedJson, realPath, resolveWithHome } from '#platform';
-import { contradictions, joinPolicies, ownPolicy, type WrittenPolicy, type PolicyConfig } from './written-policy.ts';
 
 const MAX_INCLUDE_DEPTH = 8;
 const MAX_INCLUDED_FILES = 64;
 
 export interface PolicySource {
-  /** The file, the variable or the option. */
   readonly where: string;
-  /** Base of relative paths. */
   readonly base: string;
   readonly home: string | undefined;
 }
@@ -33,10 +40,8 @@ export function readPolicy(written: WrittenPolicy, source: PolicySource): Policy
   };
 }
 
-/** State of one reading. */
 interface Walk {
   readonly home: string | undefined;
-  /** Real paths of files already read. */
   readonly seen: Set<string>;
   readonly problems: Diagnostic[];
 }
@@ -100,5 +105,57 @@ function contradictionText({ rule, loses, where, wins, by }: ReturnType<typeof c
       message: `${quoted(rule)} is in ${loses} and in ${wins}${other}: ${wins} applies`,
     },
     'lenient',
+  );
+}
+
+export type PolicyConfig = LoadedConfig['policies'][number]['policy'];
+export type WrittenRule = LoadedConfig['policies'][number]['policy']['allow'][number];
+
+export type WrittenPolicy = NonNullable<Config['policy']>;
+
+export interface Contradiction {
+  readonly rule: string;
+  readonly loses: Decision['effect'];
+  /** The file with the rule that has no effect. */
+  readonly where: string;
+  readonly wins: Decision['effect'];
+  readonly by: string;
+}
+
+export function ownPolicy(written: WrittenPolicy, where: string): PolicyConfig {
+  const rules = (list: Decision['effect']): readonly WrittenRule[] =>
+    (written[list] ?? []).map((text) => ({ rule: text, where }));
+  return {
+    default: written.default ?? {},
+    allow: rules('allow'),
+    ask: rules('ask'),
+    deny: rules('deny'),
+    allowedTools: written.allowed_tools,
+  };
+}
+
+/** Concatenates the rules; for defaults and `allowed_tools`, the first value wins. */
+export function joinPolicies(policies: readonly PolicyConfig[]): PolicyConfig {
+  const rules = (list: Decision['effect']): readonly WrittenRule[] => policies.flatMap((policy) => policy[list]);
+  return {
+    default: Object.assign({}, ...policies.map((policy) => policy.default).reverse()),
+    allow: rules('allow'),
+    ask: rules('ask'),
+    deny: rules('deny'),
+    allowedTools: policies.find(({ allowedTools }) => allowedTools !== undefined)?.allowedTools,
+  };
+}
+
+/** Finds rules with the same text and different effects. The strictest one wins; the others are reported. */
+export function contradictions(policy: PolicyConfig): readonly Contradiction[] {
+  const strictest = new Map<string, { readonly effect: Decision['effect']; readonly where: string }>();
+  return EFFECTS.flatMap((list) =>
+    policy[list].flatMap(({ rule: text, where }) => {
+      const before = strictest.get(text);
+      if (before === undefined) strictest.set(text, { effect: list, where });
+      return before === undefined || before.effect === list
+        ? []
+        : [{ rule: text, loses: list, where, wins: before.effect, by: before.where }];
+    }),
   );
 }

@@ -10,9 +10,8 @@ import {
   type Decision,
   isProblem,
 } from '#core';
-import type { SimpleCommand } from './command/command-line-parts.ts';
+import { fixedWord, type SimpleCommand } from './command/command-words.ts';
 import { matchesLine, type Match } from './command/command-match.ts';
-import { fixedWord } from './command/command-words.ts';
 import { firstUncovered, readCommandPattern, type CommandPattern } from './command/command-pattern.ts';
 
 type Glob = ReturnType<typeof compileGlob>;
@@ -22,9 +21,7 @@ export interface PolicyRule {
   readonly effect: Decision['effect'];
   readonly text: string;
   readonly origin: Decision['origin'];
-  /** Tools that the rule names. */
   readonly tools: readonly string[];
-  /** Matches further tool names. */
   readonly pattern?: Glob;
   /** Absent: the rule covers every use of the tool. */
   readonly subjects?: SubjectPattern;
@@ -104,7 +101,6 @@ export function ownName(tool: string): string {
   return OTHER_NAMES.get(tool)?.[0] ?? tool;
 }
 
-/** Parses a rule, or explains why the text is invalid. */
 export function readRule(
   text: string,
   {
@@ -207,7 +203,6 @@ function readPathPattern(
   return { kind: 'path', globs, anyCase: !isStrict };
 }
 
-/** Whether a rule applies to a tool. */
 export function appliesToTool({ tools, pattern }: PolicyRule, tool: string): boolean {
   return tools.includes(tool) || pattern?.matches(tool) === true;
 }

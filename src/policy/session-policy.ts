@@ -8,13 +8,12 @@ import {
   type LoadedConfig,
   type Decision,
 } from '#core';
-import type { WrittenRule } from './written-policy.ts';
-import { builtInRules } from './built-in-policy.ts';
+import type { WrittenRule } from './policy-files.ts';
+import { builtInRules } from './protected-names.ts';
 import { BY_RISK, narrowingLayer, narrowPolicy, type Policy, type PolicyLayer } from './policy.ts';
 import { isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
 import { sha256 } from '#platform';
 
-/** Rules as text. */
 export interface RuleTexts {
   readonly allow?: readonly string[];
   readonly ask?: readonly string[];

@@ -16,7 +16,6 @@ export interface TrustOptions {
 }
 
 interface TrustedBytes {
-  /** Tree digest of the skill. */
   readonly digest: string;
   /** Digest of its frontmatter, which is all that a model sees before the skill is loaded. */
   readonly head?: string;
@@ -35,7 +34,6 @@ export interface TrustedSkill extends TrustedBytes {
 export interface TrustedFolder {
   /** All links resolved. */
   readonly folder: string;
-  /** ISO 8601. */
   readonly at: string;
   readonly skills: readonly TrustedSkill[];
   /** Only the listed skills are trusted, whatever `bind` says: they were installed or created one by one. */
@@ -57,7 +55,6 @@ export type TrustVerdict =
   | {
       readonly trusted: false;
       readonly reason: 'no-home' | 'unknown' | 'new' | 'changed' | 'no-digest';
-      /** One sentence for a person. */
       readonly message: string;
       /** Folder of the skill, with all links resolved. */
       readonly place: string;

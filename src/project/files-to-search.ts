@@ -5,16 +5,13 @@ import { ignoredBelow } from './ignored-files.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface SearchLimits {
-  /** Files to search (default: 10,000). */
   readonly maxFiles: number;
-  /** Names read to find them (default: 100,000). */
   readonly maxNames: number;
 }
 
 export interface FilesToSearchOptions extends Partial<SearchLimits> {
   readonly glob?: string | undefined;
   readonly isAllowed?: (shown: string) => boolean;
-  /** Folders that are not searched (default: none). */
   readonly isClosed?: IsClosed;
   readonly signal?: AbortSignal;
 }
@@ -23,7 +20,6 @@ export type FilesToSearch =
   | {
       readonly type: 'files';
       readonly files: readonly RelativePath[];
-      /** Files that policy excludes. */
       readonly excluded: number;
       readonly isCut: boolean;
       /** The path of a file for `read_file`. */

@@ -17,7 +17,6 @@ export function isSkipped({ name, path }: FolderEntry): boolean {
 
 export interface FolderEntry {
   readonly name: string;
-  /** Relative to the root. */
   readonly path: RelativePath;
   readonly kind: OfType<Observation, 'directory-listed'>['entries'][number]['kind'];
   /** Size of a file; 0 otherwise. */

@@ -21,15 +21,10 @@ import type { ResolvedPath } from './resolve-path.ts';
 export interface GrepOptions extends Partial<SearchLimits> {
   /** Whether policy allows a file, by its path for `read_file`. Excluded files count as skipped. */
   readonly isAllowed?: (shown: string) => boolean;
-  /** Folders that are not searched (default: none). */
   readonly isClosed?: IsClosed;
-  /** Timeout of the search (default: 5,000). */
   readonly deadlineMs?: number;
-  /** Larger files are skipped (default: 4 MiB). */
   readonly maxFileBytes?: number;
-  /** Limit for all files together (default: 64 MiB). */
   readonly maxBytes?: number;
-  /** Characters shown of one line (default: 500). */
   readonly maxLineCharacters?: number;
   readonly signal?: AbortSignal;
 }
@@ -37,7 +32,6 @@ export interface GrepOptions extends Partial<SearchLimits> {
 const DEFAULT_MATCHES = 200;
 const MAX_MATCHES = 1000;
 const MAX_PATTERN = 2000;
-/** Memory limit of the search thread. */
 const MAX_WORKER_MEGABYTES = 256;
 
 /**

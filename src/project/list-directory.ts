@@ -14,11 +14,8 @@ import { ignoredBelow } from './ignored-files.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface ListDirectoryLimits {
-  /** Default: 1,000. */
   readonly maxEntries?: number;
-  /** Maximum depth of a request (default: 5). */
   readonly maxDepth?: number;
-  /** Folders that are listed without their entries (default: none). */
   readonly isClosed?: IsClosed;
 }
 

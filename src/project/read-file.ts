@@ -17,13 +17,9 @@ import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface ReadFileLimits {
-  /** Larger files are refused (default: 16 MiB). */
   readonly maxBytes?: number;
-  /** Lines per result (default: 2,000). */
   readonly maxLines?: number;
-  /** Characters per result (default: 262,144). */
   readonly maxCharacters?: number;
-  /** Longer lines are truncated (default: 2,000). */
   readonly maxLineCharacters?: number;
 }
 
@@ -131,7 +127,6 @@ function cutLine(line: string, limit: number): string {
   return `${line.slice(0, end)}…${lineEnd}`;
 }
 
-/** Line numbers listed in a note. */
 const MAX_NAMED = 8;
 
 function longLineNotes(lines: readonly number[], limit: number): readonly string[] {

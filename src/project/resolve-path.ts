@@ -12,7 +12,6 @@ import { hostFailure } from './host-failure.ts';
 export interface FileRoots {
   readonly project: string;
   readonly workspace?: string;
-  /** Loaded skills only. */
   readonly skills: readonly { readonly name: string; readonly dir: string }[];
 }
 
@@ -65,7 +64,6 @@ export function resolvePath(text: string, places: FileRoots, purpose: Purpose): 
 interface RootFolder {
   readonly place: ResolvedPath['place'];
   readonly dir: string;
-  /** The name of the skill. */
   readonly name?: string;
 }
 

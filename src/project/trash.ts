@@ -19,7 +19,6 @@ import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface DeleteFileOptions {
-  /** Time of the deletion (default: now). */
   readonly at?: Date;
 }
 
@@ -80,7 +79,6 @@ export function keepReplaced(placed: ResolvedPath, bytes: Uint8Array): RelativeP
     : hostFailure(written.code, `the earlier content of ${quoted(placed.shown, 200)} could not be kept in the trash`);
 }
 
-/** A new place in the trash for a file, and the folder that it is in. */
 function prepareTrashPath(
   placed: ResolvedPath,
   at: Date,

@@ -16,7 +16,6 @@ import { keepReplaced } from './trash.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface WriteFileOptions {
-  /** Longer content is refused (default: 4 MiB). */
   readonly maxBytes?: number;
   /**
    * The preview that the user approved, from `previewWrite`. If the file has changed since, nothing is written.
@@ -24,7 +23,6 @@ export interface WriteFileOptions {
   readonly seen?: Pick<WritePreview, 'digest'>;
 }
 
-/** Writes a whole file atomically and creates missing folders. */
 export function writeFile(
   action: OfType<Action, 'write_file'>,
   placed: ResolvedPath,

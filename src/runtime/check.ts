@@ -1,29 +1,60 @@
 import path from 'node:path';
 
-import { diagnose, type Diagnostic } from '#core';
-import { applyEdits, buildIndex, checkSkill, unusableFiles, type SkillIndex } from '#skills';
+import { diagnose, invalidInput, quoted, type Diagnostic } from '#core';
+import { applyEdits, checkSkill, openRegistry, unusableFiles, type SkillIndex } from '#skills';
 import { isDirectory, isPresent, replaceText, withForwardSlashes } from '#platform';
+import type { Runtime } from './runtime.ts';
 
 type CheckOptions = Parameters<typeof checkSkill>[2];
 
-export interface CheckTarget {
+interface CheckTarget {
   readonly dir: string;
   readonly file: string;
 }
 
-export interface Targets {
+interface Targets {
   readonly skills: readonly CheckTarget[];
   /** Problems with skill folders that cannot be opened. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
+interface TargetOptions extends CheckOptions {
+  readonly cwd: string;
+  readonly source: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The skills that these paths and names mean. Without any: the skill in the current folder or, without one, the skills of a source.
+ * Throws `input/invalid` for a path where nothing is, and `skill/unknown` for a name.
+ */
+export async function findCheckTargets(
+  words: readonly string[],
+  runtime: Runtime,
+  { cwd, source, signal, ...options }: TargetOptions,
+): Promise<Targets> {
+  if (words.length === 0) {
+    const own = isPresent(path.join(cwd, 'SKILL.md')) ? await targetsAt(cwd, options, signal) : undefined;
+    return own ?? sourceTargets(runtime.index, source ?? 'project');
+  }
+  const found: Targets[] = [];
+  for (const word of words) {
+    const at = await targetsAt(path.resolve(cwd, word), options, signal);
+    if (at === undefined && /[/\\]/.test(word))
+      throw invalidInput(
+        `path not found: ${quoted(word, 200)}`,
+        'a path or the name of a skill',
+        'name a skill folder, its SKILL.md, or a folder of skills',
+      );
+    found.push(at ?? { skills: [runtime.find(word, source)], diagnostics: [] });
+  }
+  const skills = new Map(found.flatMap((targets) => targets.skills).map((target) => [target.dir, target]));
+  return { skills: [...skills.values()], diagnostics: found.flatMap((targets) => targets.diagnostics) };
+}
+
 /** Finds the skills at a path: a SKILL.md, a skill folder, or all skills below a folder. Returns nothing if the path does not exist. */
-export async function targetsAt(
-  given: string,
-  options: CheckOptions,
-  signal?: AbortSignal,
-): Promise<Targets | undefined> {
-  const absolute = path.resolve(given);
+async function targetsAt(place: string, options: CheckOptions, signal?: AbortSignal): Promise<Targets | undefined> {
+  const absolute = path.resolve(place);
   const base = path.basename(absolute);
   if (/^skill\.md$/i.test(base) && !isDirectory(absolute))
     return { skills: [{ dir: path.dirname(absolute), file: base }], diagnostics: [] };
@@ -31,7 +62,7 @@ export async function targetsAt(
   if (isPresent(path.join(absolute, 'SKILL.md')) && !isDirectory(path.join(absolute, 'SKILL.md')))
     return { skills: [{ dir: absolute, file: 'SKILL.md' }], diagnostics: [] };
 
-  const index = await buildIndex({
+  const { index } = await openRegistry({
     roots: [{ source: 'check', path: absolute, priority: 1, explicit: true }],
     mode: options.mode,
     nestedInSkills: true,
@@ -55,7 +86,7 @@ function noSkillIn(folder: string, { mode }: CheckOptions): Diagnostic {
 }
 
 /** The skills of one source, and problems with its folders that cannot be opened. */
-export function sourceTargets(index: SkillIndex, source: string): Targets {
+function sourceTargets(index: SkillIndex, source: string): Targets {
   const roots = index.report.roots
     .filter((root) => root.source === source)
     .map((root) => withForwardSlashes(root.path));
@@ -68,7 +99,7 @@ export function sourceTargets(index: SkillIndex, source: string): Targets {
   };
 }
 
-export interface FixedSkill extends ReturnType<typeof checkSkill> {
+interface FixedSkill extends ReturnType<typeof checkSkill> {
   /** Diagnostics before the fixes; `diagnostics` are those that remain. */
   readonly found: readonly Diagnostic[];
   /** Diagnostics that were fixed, or would be with `dryRun`. */

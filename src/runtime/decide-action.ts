@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import type { Access, Action, Decision, RunResult, SkillEntry } from '#core';
+import { startsProgram, type Access, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
 import { decideAccesses, listAccesses, mayReach, policyWithSkills, type Policy, type ProgramFacts } from '#policy';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
@@ -26,7 +26,7 @@ function programFacts(
   execution: Execution | undefined,
 ): ProgramFacts {
   // A restricted execution runs nothing but built-in scripts, which are as trusted as this program.
-  if (execution === undefined || execution.restriction !== undefined || !STARTING.has(action.type)) return {};
+  if (execution === undefined || execution.restriction !== undefined || !startsProgram(action)) return {};
   const { isolation, mounts, network, secretNames } = execution;
   return {
     isolation,
@@ -36,8 +36,6 @@ function programFacts(
     secrets: skill === undefined ? [] : secretNames(skill),
   };
 }
-
-const STARTING: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command', 'start_command']);
 
 /** Decides about one action (POL-2, POL-7, POL-12). */
 export async function decideAction(

@@ -1,4 +1,4 @@
-/** Explains the policy: the rules in force, and the decision about an action that nobody performs. */
+/** Explains the policy: the rules in force, and the decision about an action that is not performed. */
 import type { Access, Decision, SkillEntry, Surroundings } from '#core';
 import { decideAccesses, listAccesses, ownName, policyWithSkills, type Policy, type ProgramFacts } from '#policy';
 import { realPath } from '#platform';
@@ -9,7 +9,7 @@ import type { Runtime } from './runtime.ts';
 import { openSecrets } from './secrets/secrets.ts';
 
 /** The policy of a session in which these skills are active. */
-export async function policyWith(runtime: Runtime, active: readonly SkillEntry[]): Promise<Policy> {
+async function policyWith(runtime: Runtime, active: readonly SkillEntry[]): Promise<Policy> {
   const session = await runtime.startSession();
   try {
     const allowedTools = runtime.config.policy?.allowed_tools ?? 'restrict';
@@ -19,14 +19,16 @@ export async function policyWith(runtime: Runtime, active: readonly SkillEntry[]
   }
 }
 
-export interface ShownLayer {
+interface ShownLayer {
   readonly origin: Decision['origin'];
   /** The effect by risk where no rule matches. */
   readonly otherwise: Readonly<Record<string, string>>;
   readonly rules: readonly { readonly effect: string; readonly rule: string; readonly origin: Decision['origin'] }[];
 }
 
-export function shownLayers({ layers }: Policy): readonly ShownLayer[] {
+/** The rules in force while these skills are active, layer by layer. */
+export async function explainRules(runtime: Runtime, active: readonly SkillEntry[]): Promise<readonly ShownLayer[]> {
+  const { layers } = await policyWith(runtime, active);
   return layers.map(({ origin, otherwise, rules }) => ({
     origin,
     otherwise,
@@ -34,22 +36,19 @@ export function shownLayers({ layers }: Policy): readonly ShownLayer[] {
   }));
 }
 
-/** What programs would reach outside their sandbox. */
-export interface ProgramReach {
-  readonly executor: string | undefined;
-  /** Folders that programs may change. */
-  readonly writes: readonly string[];
-  readonly hosts: readonly string[];
-}
-
-export interface ExplainOptions {
+interface ExplainOptions {
   readonly runtime: Runtime;
   readonly surroundings: Surroundings;
   readonly tool: string;
   /** A command, path, address, skill, or `SKILL/SCRIPT`. */
   readonly subject: string | undefined;
   readonly active: readonly SkillEntry[];
-  readonly reach: ProgramReach;
+  /** What programs would reach outside their sandbox; `writes` are folders that they may change. */
+  readonly reach: {
+    readonly executor: string | undefined;
+    readonly writes: readonly string[];
+    readonly hosts: readonly string[];
+  };
 }
 
 const PATH_TOOLS: ReadonlySet<string> = new Set([
@@ -114,5 +113,5 @@ async function pathSubject(tool: string, subject: string, cwd: string): Promise<
   const placed = resolvePath(subject, { project: cwd, skills: [] }, 'write');
   if (placed.type !== 'resolved') return { kind: 'path', path: subject };
   const isIgnored = IGNORING_TOOLS.has(tool) && (await isIgnoredFile(placed));
-  return { kind: 'path', path: placed.shown, absolute: placed.absolute, ...(isIgnored ? { isIgnored } : {}) };
+  return { kind: 'path', path: placed.shown, absolute: placed.absolute, isIgnored };
 }

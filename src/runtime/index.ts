@@ -2,32 +2,29 @@
  * The public names of runtime.
  */
 
-export type { Recall, RecalledAction } from './action-context.ts';
-export { checkAndFix, sourceTargets, targetsAt, type FixedSkill, type Targets } from './check.ts';
+export type { Recall } from './action-context.ts';
+export { checkAndFix, findCheckTargets } from './check.ts';
 export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
 export type { Execution, ExecutionOptions } from './execution/execution.ts';
 export { examineExecutors, usableExecutor } from './execution/executors.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { locateScript } from './execution/find-script.ts';
 export { writeResults } from './execution/take-outputs.ts';
-export { explainDecision, policyWith, shownLayers, type ProgramReach, type ShownLayer } from './explain-policy.ts';
+export { explainDecision, explainRules } from './explain-policy.ts';
 export type { RootServices } from './find-roots.ts';
-export type { MeasureText } from './start-session.ts';
-export { recordedRun } from './replay/replay-session.ts';
-export type { Outline } from './replay/replay-outline.ts';
-export { replayRun, skillProblems, type Replay, type ReplayStep } from './replay/replay-run.ts';
+export { projectTop, serverSkillsFolder } from './roots.ts';
+export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';
 export { stageRequestFiles } from './request-files.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
-export { readQueries, scoreQueries, type Query } from './search/queries.ts';
-export type { SearchOptions, SearchResult } from './search/skill-search.ts';
+export type { SearchResult } from './search/skill-search.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export type { Session } from './session.ts';
 export { parseInvocation } from './invoke.ts';
 export { openSkillTools, buildSkillTools, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
-export { projectTop, type Distrust } from './skill-trust.ts';
+export { trustRemarks, type Distrust } from './skill-trust.ts';
 export type { Run, RunOptions } from './start-run.ts';
 export { temporaryFolder } from './temporary-folder.ts';
-export { reviewEntries, reviewSkills, type ReviewedSkill } from './trust-review.ts';
+export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
 export { undoObservations, undoRun } from './undo-files.ts';
 export type { UndoneFile } from './recorded-changes.ts';
 export { valueHint } from './config/config-environment.ts';

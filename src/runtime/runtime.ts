@@ -23,6 +23,7 @@ import {
   type Catalog,
   type SkillIndex,
 } from '#skills';
+import { projectTop } from './roots.ts';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
@@ -30,7 +31,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 import type { ExecutionDefaults } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
-import { projectTop, untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';
+import { untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 

@@ -1,5 +1,5 @@
-import { projectDirectories, type SkillIndex } from '#skills';
-import { isForModel, typedWord, type SkillEntry, type Surroundings } from '#core';
+import type { SkillIndex } from '#skills';
+import { isForModel, printable, typedWord, type SkillEntry } from '#core';
 import { isInside, realPath } from '#platform';
 import type { UntrustedVerdict } from '#policy';
 
@@ -57,7 +57,11 @@ export async function untrustedSkills(
   return untrusted;
 }
 
-/** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
-export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
-  return projectDirectories(cwd, home).at(-1);
+/** One line for each command that would trust skills that are hidden from models; usually there is one. */
+export function trustRemarks(untrusted: ReadonlyMap<string, Distrust>): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { command } of untrusted.values()) counts.set(command, (counts.get(command) ?? 0) + 1);
+  return [...counts].map(
+    ([command, count]) => `${String(count)} untrusted, hidden from models; review, then run: ${printable(command)}`,
+  );
 }

@@ -28,30 +28,26 @@ export interface SkillWants {
   readonly network: boolean;
 }
 
-export interface ReviewOptions {
+interface SkillFolder {
   readonly surroundings: Surroundings;
   readonly folder: string;
-  readonly signal?: AbortSignal;
 }
 
-/** The skills below a folder as found from `surroundings.cwd`; if there are none, the skills directly in the folder. Nothing is run. */
-export async function reviewSkills({ surroundings, folder, signal }: ReviewOptions): Promise<readonly ReviewedSkill[]> {
-  const real = realPath(folder);
-  const found = await skillsBelow(real, surroundings, []);
-  return reviewEntries(found.length > 0 ? found : await skillsBelow(real, surroundings, [real]), signal);
-}
-
-/** Reads the files of these skills. Nothing is run. */
-export async function reviewEntries(
-  skills: readonly SkillEntry[],
+/**
+ * Reads the files of skills. Nothing is run. Without a list: the skills below a folder as found from `surroundings.cwd`; if there are none,
+ * the skills directly in the folder.
+ */
+export async function reviewSkills(
+  reviewed: readonly SkillEntry[] | SkillFolder,
   signal?: AbortSignal,
 ): Promise<readonly ReviewedSkill[]> {
-  const reviewed: ReviewedSkill[] = [];
+  const skills = 'folder' in reviewed ? await skillsIn(reviewed) : reviewed;
+  const found: ReviewedSkill[] = [];
   for (const skill of skills) {
     const { name, source, dir, digest: head } = skill;
     const { files } = listSkillFiles(dir);
-    const read = await readUsableTree(dir, signal === undefined ? {} : { signal });
-    reviewed.push({
+    const read = await readUsableTree(dir, { signal });
+    found.push({
       name,
       source,
       dir,
@@ -62,7 +58,13 @@ export async function reviewEntries(
       head,
     });
   }
-  return reviewed;
+  return found;
+}
+
+async function skillsIn({ surroundings, folder }: SkillFolder): Promise<readonly SkillEntry[]> {
+  const real = realPath(folder);
+  const found = await skillsBelow(real, surroundings, []);
+  return found.length > 0 ? found : skillsBelow(real, surroundings, [real]);
 }
 
 function readSkillWants({

@@ -1,8 +1,7 @@
-import { jsonSchema, isProblem, type Offer, type ToolRow, type Observation, type OfType } from '#core';
-import { isSet, readLineRange, located, readNumber, readOptionalText, readText } from './parameters.ts';
+import { isProblem, jsonSchema, type Observation, type OfType, type Offer, type ToolRow } from '#core';
+import { isSet, located, readLineRange, readNumber, readOptionalText, readText } from './parameters.ts';
 import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
-import { bytesText, inOrder } from './wording.ts';
-import { toBareHash, showRead } from './actions-read.ts';
+import { bytesText, inOrder, readNotes, type ContinueCall } from './wording.ts';
 
 /**
  * The tools of skills-agent for files and servers. A path inside a skill is read as part of that skill; every other path belongs to
@@ -232,3 +231,26 @@ function canRead(offer: Offer): boolean {
 }
 
 export const HOST_TOOLS: readonly ToolRow[] = [readFile, listDirectory, grep, writeFile, deleteFile, networkRequest];
+
+export const continueWith: ContinueCall = (path, offset) =>
+  `load_resource(relative_path=${path}, offset=${String(offset)})`;
+
+export function showRead(read: OfType<Observation, 'resource-read'>): unknown {
+  const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
+  const notes = readNotes(read, continueWith);
+  return {
+    ok: true,
+    skill: { name: skill.name, source: skill.source },
+    relative_path: report.path,
+    media_type: mediaType,
+    ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
+    truncated: report.truncated,
+    sha256: toBareHash(report.digest),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+/** The bare hash, as in the results of skills-agent. */
+export function toBareHash(digest: string): string {
+  return digest.replace(/^sha256:/, '');
+}

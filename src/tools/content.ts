@@ -4,18 +4,15 @@ import { fileLines, loadNotes, withNotes, type ContinueCall } from './wording.ts
 /** Loaded skills between marks that the enclosed text cannot close, for systems without a format of their own. */
 
 interface Marked extends Omit<Parameters<Vocabulary['showLoaded']>[0], 'id' | 'files' | 'documents'> {
-  /** One per line. */
   readonly files: readonly string[];
   readonly documents: readonly { readonly path: string; readonly text: string }[];
 }
 
-/** Renders a skill for a system message. */
 export function showContent(loaded: Parameters<Vocabulary['showLoaded']>[0]): string {
   const others = loaded.files.filter((path) => path.toLowerCase() !== 'skill.md');
   return markedContent({ ...loaded, files: others.map((path) => `- ${printable(path)}`) });
 }
 
-/** Renders a skill for the result of a tool. */
 export function loadedContent(loaded: OfType<Observation, 'skill-loaded'>, continueWith: ContinueCall): string {
   const { skill, report, text, files, filesCut, documents } = loaded;
   const marked = markedContent({

@@ -204,7 +204,6 @@ function startFolders({ execution }: Offer): string {
   return `The folder to start in; the project is $PROJECT_DIR${execution.project === 'read' ? ', read-only' : ''}.`;
 }
 
-/** The vocabulary of Skillwright, which is the default. */
 export const native: Vocabulary = {
   name: 'skillwright',
   tools: [search, load, list, read, scriptPath, runScript, runCommand, ...FILE_TOOLS],

@@ -63,7 +63,6 @@ export function texts(description: string): JsonSchema {
   return { type: 'array', description, items: { type: 'string', description: 'One of them.' } };
 }
 
-/** The parameters of both search tools. */
 export function searchParameters(): ObjectSchema {
   return jsonSchema.section(
     'What to search for.',

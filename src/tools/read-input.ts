@@ -22,7 +22,6 @@ export type InputReading =
 const LONGEST_TEXT = 1_000_000;
 /** The limit for any list; a schema may set a lower one. */
 const LONGEST_LIST = 1_000;
-/** Further problems are not named. */
 const PROBLEMS_NAMED = 3;
 
 /**

@@ -75,7 +75,6 @@ export const programParameters: Readonly<Record<string, JsonSchema>> = {
   outputs: rare(outputs),
 };
 
-/** The parameters of `skill_run`, all of them in the schema. */
 export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>> {
   return {
     skill: skillName,
@@ -99,7 +98,6 @@ export const yieldTime = (byDefault: number): JsonSchema =>
   named(jsonSchema.count('Milliseconds to wait for output.', 0, 600_000, byDefault));
 export const pollLines = named(jsonSchema.count('Maximum lines of output to return.', 1, 20_000, 40));
 
-/** Reads the inputs of a program from validated input. */
 export function readProgramOptions(input: ToolInput): {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;

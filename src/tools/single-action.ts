@@ -10,7 +10,6 @@ import {
 } from '#core';
 import type { ToolInput } from './parameters.ts';
 
-/** The successful observation of an action. */
 export type ObservationOf<A extends Action['type']> = Extract<
   Exclude<Observation, ActionFailed>,
   { readonly action: A }
@@ -23,7 +22,6 @@ export interface SingleAction<A extends Action['type']> {
   schema(offer: Offer): ObjectSchema;
   toAction(input: ToolInput, offer: Offer): Extract<Action, { readonly type: A }> | ActionProblem;
   toResult(observation: ObservationOf<A>, offer: Offer): unknown;
-  /** Default: if there is a skill. */
   readonly isOffered?: (offer: Offer) => boolean;
 }
 

@@ -113,9 +113,7 @@ function asOwn(schema: ServerTool['inputSchema']): ObjectSchema {
 interface Outcome {
   readonly done: readonly Observation[];
   readonly failed?: ActionFailed;
-  /** The action that failed. */
   readonly action?: Action;
-  /** Unknown parameters of the call. */
   readonly ignored?: readonly string[];
 }
 

@@ -193,7 +193,6 @@ function readWaitOptions(input: ToolInput): { readonly yieldMs?: number; readonl
   return { yieldMs, pollLines: lines };
 }
 
-/** The state of a session under the names of trpc. */
 function seen({
   session,
   status,

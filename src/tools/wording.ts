@@ -15,7 +15,6 @@ type SkillLoaded = OfType<Observation, 'skill-loaded'>;
 
 /** The texts for models that several vocabularies share. */
 
-/** The longest name that is repeated to the model. */
 const LONGEST_NAME = 100;
 
 interface Wording {

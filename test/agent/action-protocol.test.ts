@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { actionSchema, readDecision } from '../../src/agent/action-protocol.ts';
-import { readAnswer } from '../../src/agent/answer-json.ts';
+import { readAnswer } from '../../src/agent/json-object.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { checkJson } from '../../src/core/json/json-schema.ts';
 import { PLAN_UPDATE_SCHEMA } from '../../src/agent/plan-update.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readAnswer, repairRequest } from '../../src/agent/answer-json.ts';
+import { readAnswer, repairRequest } from '../../src/agent/json-object.ts';
 import { hiddenCharacters } from '../../src/core/text/text.ts';
 import { verifies } from '../conformance/verifies.ts';
 

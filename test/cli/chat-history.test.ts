@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openChatHistory } from '../../src/cli/agent/chat-history.ts';
+import { openChatHistory } from '../../src/cli/agent/chat-input.ts';
 import { scratch } from '../skills/registry/support.ts';
 
 /** The lines of a history whose file holds this text. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { toLine, toMessage, openPasteFilter } from '../../src/cli/agent/chat-paste.ts';
+import { toLine, toMessage, openPasteFilter } from '../../src/cli/agent/chat-input.ts';
 
 const [START, END] = ['\u001B[200~', '\u001B[201~'];
 

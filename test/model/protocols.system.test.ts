@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import type { ModelAnswer, ModelDelta, ModelMessage, ModelRequest } from '../../src/core/model.ts';
 import { openModel } from '../../src/model/auto.ts';
-import type { ModelSettings } from '../../src/model/settings.ts';
+import type { ModelSettings } from '../../src/model/providers.ts';
 
 // Real clients over real HTTP, against a local server that speaks the vendors' protocols.
 const server = new LLMock({ port: 0, strict: true, chunkSize: 7 });

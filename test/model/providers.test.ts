@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { openModel } from '../../src/model/auto.ts';
-import { readModelName, settingsOfConfig } from '../../src/model/settings.ts';
+import { readModelName, settingsOfConfig } from '../../src/model/providers.ts';
 import { completion, sendJson, serve } from './local-server.ts';
 
 const REQUEST = { system: '', messages: [{ role: 'user', content: 'hi' }], tools: [] } as const;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ModelRequest } from '../../src/core/model.ts';
 import { openModel } from '../../src/model/auto.ts';
-import type { ModelSettings } from '../../src/model/settings.ts';
+import type { ModelSettings } from '../../src/model/providers.ts';
 import {
   chunk,
   completion,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Access } from '../../src/core/access.ts';
 import { listAccesses, lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
-import { builtInRules } from '../../src/policy/built-in-policy.ts';
+import { builtInRules } from '../../src/policy/protected-names.ts';
 import { ALWAYS_ON, BY_RISK, decide, narrowPolicy, narrowingLayer, type Policy } from '../../src/policy/policy.ts';
 import { readRule } from '../../src/policy/policy-rule.ts';
 import { skillLayer } from '../../src/policy/skill-rules.ts';

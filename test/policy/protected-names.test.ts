@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Access } from '../../src/core/access.ts';
-import { builtInRules } from '../../src/policy/built-in-policy.ts';
+import { builtInRules, isSecretPath, writeProtection } from '../../src/policy/protected-names.ts';
 import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import { isRule, readRule } from '../../src/policy/policy-rule.ts';
-import { isSecretPath, writeProtection } from '../../src/policy/protected-names.ts';
 
 const origin = { layer: 'built-in', where: '' } as const;
 const everything = [readRule('*', { effect: 'allow', origin })].filter(isRule);

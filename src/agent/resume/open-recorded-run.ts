@@ -1,10 +1,13 @@
 /** Checks whether a recorded run can be resumed, and from where. */
 import path from 'node:path';
 
+import { isSkillError, lastAnswer, quoted, type Action, type AgentStart, type JournalLine, type RunInfo } from '#core';
 import { isRunId, readRun, recordProblem } from '#journal';
-import { isSkillError, quoted, type Action, type AgentStart, type JournalLine, type RunInfo } from '#core';
-import { recordedRun, skillProblems, type Runtime } from '#runtime';
-import { replayedRun, settledCalls, type RecordSource, type ReplayedRun } from './replayed-run.ts';
+import { skillProblems, type Runtime } from '#runtime';
+import type { AgentOptions } from '../agent-options.ts';
+import { NOTHING_USED, countUsage } from '../count-budget.ts';
+import type { ChildResult } from '../subagent.ts';
+import { replayedRun, settledCalls, type RecordSource, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 import { checkResume } from './resume-gate.ts';
 
 export type OpenedRecord =
@@ -13,7 +16,6 @@ export type OpenedRecord =
       readonly info: RunInfo;
       readonly start: AgentStart;
       readonly past: ReplayedRun;
-      /** What an earlier resume did and this one may repeat. */
       readonly repeats: readonly Action[];
     }
   /** The run cannot be resumed; nothing was changed. */
@@ -61,7 +63,7 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
     ? { problems: [], repeats: [] }
     : checkResume({ folder, settled: settledCalls(past), again });
   if (problems.length > 0) return { type: 'impossible', problems };
-  const changed = await skillProblems(recordedRun(lines).skills, runtime, signal);
+  const changed = await skillProblems(lines, runtime, signal);
   return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past, repeats };
 }
 
@@ -126,4 +128,46 @@ function isResumes({ run, elapsedMs, answers, calls }: NonNullable<AgentStart['r
   return (
     typeof run === 'string' && [elapsedMs, answers, calls].every((amount) => Number.isFinite(amount) && amount >= 0)
   );
+}
+
+export type KnownChild =
+  | { readonly type: 'ended'; readonly result: ChildResult }
+  | { readonly type: 'open'; readonly past: ReplayedRun };
+
+/** The records of subagents are beside that of the run that is resumed. */
+export async function recordedChild(
+  { run, end }: RecordedChild,
+  { directory, ...around }: ReplayedRun['source'],
+  { runtime, signal }: AgentOptions,
+): Promise<KnownChild> {
+  const lost = (why: string): KnownChild => ({ type: 'ended', result: lostChild({ run, ...(end && { end }) }, why) });
+  if (!isRunId(run)) return lost('the subagent has no record');
+  const folder = path.join(directory, run);
+  try {
+    const problem = recordProblem(folder, {});
+    if (problem !== undefined) return lost(problem);
+    const { info, lines } = readRun(folder);
+    const answer = lastAnswer(lines);
+    if (end !== undefined) {
+      const { outcome, used = NOTHING_USED } = end;
+      return { type: 'ended', result: { outcome, used, run, answer } };
+    }
+    // The subagent finished, but its parent was interrupted before it saw the result.
+    if (info.outcome === 'done')
+      return { type: 'ended', result: { outcome: 'done', used: countUsage(lines), run, answer } };
+    const opened = await openRecordedRun(folder, { runtime, ...around, signal });
+    return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
+  } catch (error) {
+    if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);
+    throw error;
+  }
+}
+
+export function lostChild({ run, end }: RecordedChild, why: string): ChildResult {
+  return {
+    outcome: 'failed',
+    answer: `the subagent was interrupted and its result is unknown: ${why}`,
+    used: end?.used ?? NOTHING_USED,
+    run,
+  };
 }

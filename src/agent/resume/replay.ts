@@ -2,9 +2,8 @@
  * Resumes a run by replaying it: the loop receives the recorded answers of the model and the recorded observations, so that its state,
  * conversation and session are restored. The model is not called and nothing is performed until the record ends.
  */
-import { startsProgram } from '../count-budget.ts';
-import { actionFailed, failure, SkillError, stableJson, type Model } from '#core';
-import type { Recall, RecalledAction } from '#runtime';
+import { actionFailed, failure, SkillError, stableJson, type Model, startsProgram } from '#core';
+import type { Recall } from '#runtime';
 import { withRemark, type Conversation } from '../conversation.ts';
 import { isSettled, type RecordedCall, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 
@@ -27,7 +26,7 @@ const WORKSPACE_IS_NEW =
 
 export function replayRun(past: ReplayedRun, model: Model): Replay {
   const { answers, calls, children, proposed } = past;
-  const hasRun = [...calls.values()].some(({ action, observation }) => startsProgram(action.type) && observation);
+  const hasRun = [...calls.values()].some(({ action, observation }) => startsProgram(action) && observation);
   let said = 0;
   let followed = 0;
   let isReminded = false;
@@ -84,7 +83,7 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
 }
 
 /** Returns undefined if the action has to be performed, because it is harmless or cannot have started. */
-function recalled(call: RecordedCall): RecalledAction | undefined {
+function recalled(call: RecordedCall): ReturnType<Recall> {
   const { action, events, observation } = call;
   if (observation !== undefined) return { events, observation };
   if (!isSettled(call)) return undefined;

@@ -12,7 +12,6 @@ import type {
 } from '#core';
 import { UNANSWERED } from '../state.ts';
 
-/** A recorded action. */
 export interface RecordedCall {
   readonly action: Action;
   readonly askedBy: OfType<RunEvent, 'action'>['askedBy'];
@@ -23,7 +22,6 @@ export interface RecordedCall {
   readonly observation?: Observation;
 }
 
-/** A subagent that the run started. */
 export interface RecordedChild {
   readonly run: string;
   /** Absent if no end was recorded. */
@@ -38,7 +36,6 @@ export interface ReplayedRun {
   readonly calls: ReadonlyMap<number, RecordedCall>;
   /** By the number of the call that started them. */
   readonly children: ReadonlyMap<number, RecordedChild>;
-  /** Ids of skills that a search proposed to the model. */
   readonly proposed: readonly string[];
   readonly elapsedMs: number;
   /** Begins the idempotency keys of its programs; absent in a record of an older version, or if no programs could run. */
@@ -52,7 +49,6 @@ export interface ReplayedRun {
 
 /** Where the record is, and how its subagents are resumed. */
 export interface RecordSource {
-  /** The folder of the record and of those of its subagents. */
   readonly directory: string;
   /** The caller knows that the process of the run has ended, although this machine cannot see it (default: false). */
   readonly hasEnded?: boolean | undefined;

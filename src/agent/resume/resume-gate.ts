@@ -10,7 +10,6 @@ import type { RunOptions } from '#runtime';
 import { effectsIn } from './replayed-run.ts';
 
 export interface ResumeCheck {
-  /** The folder of the run to continue. */
   readonly folder: string;
   /** Numbers of the recorded actions that are not performed again. */
   readonly settled?: ReadonlySet<number>;
@@ -19,11 +18,9 @@ export interface ResumeCheck {
 }
 
 export interface ResumeVerdict {
-  /** Why the run must not be continued; empty if it may be. */
   readonly problems: readonly string[];
   /** Actions of earlier resumes that may happen again. */
   readonly repeats: readonly Action[];
-  /** How many claims there were. */
   readonly claims: number;
 }
 
@@ -100,7 +97,6 @@ const LIFE: Readonly<Record<ResumeClaim['life'], string>> = {
   unknown: 'its record is gone',
 };
 
-/** The claims of a run, and of the runs that continued it. */
 function allClaims(claims: readonly ResumeClaim[], seen: Set<string>): readonly ResumeClaim[] {
   return claims.flatMap((claim) => {
     if (seen.has(claim.by)) return [];

@@ -26,7 +26,6 @@ export interface ResumeOptions
       | 'beforeEnd'
       | 'projectInstructions'
     > {
-  /** The folder of the run. */
   readonly path: string;
   /** Replaces the recorded request, for another course of the run (`keepAnswers`). */
   readonly request?: string;

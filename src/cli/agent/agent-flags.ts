@@ -43,7 +43,6 @@ export const AGENT_FLAGS = {
   ...TRUST_FLAGS,
 } as const satisfies Flags;
 
-/** Flags of `runs resume`. */
 export const RESUME_FLAGS = {
   again: toggle('resume: continue a run that was already resumed, and repeat what that run did since'),
   model: { ...MODEL_FLAG, about: `resume: ${MODEL_FLAG.about}` },

@@ -9,9 +9,7 @@ export interface AnswerStream {
   /** Starts a new text: the text before it was not the answer. */
   begin(): void;
   add(text: string): void;
-  /** Ends the current block, before another line is printed. */
   interrupt(): void;
-  /** Prints the answer, unless it was streamed. */
   end(answer: string): void;
 }
 
@@ -27,7 +25,6 @@ export function openAnswerStream(terminal: Terminal): AnswerStream {
   const markdown = openMarkdown(look);
   const screen = openRedraw(terminal);
   let text = '';
-  /** A text has begun, after an empty line. */
   let isBegun = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;

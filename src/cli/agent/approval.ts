@@ -6,7 +6,6 @@ import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
 import { list, toggle, type FlagValues, type Flags } from '../command.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
-/** Flags of commands that may need the user's approval. */
 export const APPROVAL_FLAGS = {
   yes: toggle('approve every action of medium risk; never one of high risk', { short: 'y' }),
   approve: list('ID', 'approve exactly the action with this id, once'),
@@ -20,7 +19,6 @@ export const AUTO_FLAG = {
   ),
 } as const satisfies Flags;
 
-/** Flag of commands that run an agent to its end. */
 export const KEEP_GOING_FLAG = {
   'keep-going': toggle('without a terminal, go on without actions that need approval (default: stop at the first)'),
 } as const satisfies Flags;
@@ -114,7 +112,6 @@ export function openRefusalWatch(): RefusalWatch {
   };
 }
 
-/** Whether a person can be asked at this terminal. */
 export function isAttended(): boolean {
   return isTerminal(askStreams(process));
 }

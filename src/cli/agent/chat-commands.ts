@@ -61,7 +61,6 @@ export async function handleLine(line: string, parts: ChatCommandParts): Promise
   }
 }
 
-/** Completions for a line that starts with a slash. */
 export function completeCommand(line: string, { index }: Pick<Runtime, 'index'>): readonly string[] {
   if (!line.startsWith('/') || /\s/.test(line)) return [];
   const skills = index.skills.filter(({ controls }) => controls.userInvocable).map(({ name }) => printable(name));

@@ -46,7 +46,6 @@ function fromUrl(text: string): readonly string[] {
 
 const MOST = 100;
 
-/** Completions of the mention at the end of a line. */
 export function completeMention(
   line: string,
   places: BaseFolders,

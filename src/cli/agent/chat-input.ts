@@ -1,11 +1,13 @@
 /** Sources of chat messages: a line editor at a terminal, or a pipe with one message per line. */
+import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { createInterface } from 'node:readline';
 
+import { isSkillError } from '#core';
+import { isSystemError, makeFolders, readPrivateFile, sha256, writeFileAtomically } from '#platform';
 import { setRawMode } from '../terminal/ask.ts';
 import { markPastes } from '../terminal/paste-marks.ts';
-import { toMessage, openPasteFilter } from './chat-paste.ts';
 
 export type Input =
   | { readonly type: 'message'; readonly text: string }
@@ -20,11 +22,9 @@ export interface ChatInput {
 
 export interface EditorOptions {
   readonly prompt: string;
-  /** Newest first, one line each. */
   readonly history: () => readonly string[];
   /** Completions of the end of a line, and the text that they replace. */
   readonly complete: (line: string) => { readonly hits: readonly string[]; readonly of: string };
-  /** The mention that a pasted path of a file becomes. */
   readonly mention: (pasted: string) => string | undefined;
   readonly signal: AbortSignal;
 }
@@ -89,7 +89,6 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
   });
 }
 
-/** Reads messages from a pipe or a file, one per line. */
 export function openLines(stdin: NodeJS.ReadableStream, signal: AbortSignal): ChatInput {
   const lines = createInterface({ input: stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
   const iterator = lines[Symbol.asyncIterator]();
@@ -106,4 +105,119 @@ export function openLines(stdin: NodeJS.ReadableStream, signal: AbortSignal): Ch
     },
     close: () => lines.close(),
   };
+}
+
+export interface ChatHistory {
+  readonly lines: () => readonly string[];
+  readonly add: (message: string) => void;
+}
+
+const MAX_LINES = 500;
+/** Longer messages are pasted; users do not look for them with the arrow keys. */
+const MAX_CHARACTERS = 2_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Opens the history. Without a cache folder it lives in memory; read and write errors are ignored, because the chat works without it. */
+export function openChatHistory(cacheDir: string | undefined, project: string): ChatHistory {
+  const file = cacheDir === undefined ? undefined : path.join(cacheDir, 'chat', `${sha256(project).slice(0, 32)}.json`);
+  let lines = file === undefined ? [] : readLines(file);
+  return {
+    lines: () => lines,
+    add(message) {
+      const line = toLine(message);
+      if (line.length > MAX_CHARACTERS || line.trim() === '') return;
+      lines = [line, ...lines.filter((other) => other !== line)].slice(0, MAX_LINES);
+      if (file !== undefined) writeLines(file, lines);
+    },
+  };
+}
+
+function readLines(file: string): readonly string[] {
+  const read = readPrivateFile(file, { maxBytes: MAX_BYTES, isSecret: true });
+  if (read.type !== 'read') return [];
+  try {
+    const value: unknown = JSON.parse(read.bytes.toString('utf8'));
+    if (!Array.isArray(value)) return [];
+    return value
+      .filter((line): line is string => typeof line === 'string')
+      .map(toLine)
+      .slice(0, MAX_LINES);
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+function writeLines(file: string, lines: readonly string[]): void {
+  try {
+    makeFolders(path.dirname(file), 0o700);
+    writeFileAtomically(file, Buffer.from(JSON.stringify(lines)), { mode: 0o600 });
+  } catch (error) {
+    if (!isSystemError(error) && !isSkillError(error)) throw error;
+  }
+}
+
+/** Filters keys on their way to a single-line editor, so that pasted text with several lines becomes one message. */
+
+/** Visible stand-ins for line breaks and tabs while the user edits a message. */
+const LINE_END = '␤';
+const TAB = '␉';
+
+const MARKS = /(\u001B\[20[01]~)/;
+/** The start of an incomplete paste marker. Outside of a paste, a lone escape is a key press and passes. */
+const HALF_MARK = /\u001B\[2(?:0[01]?)?$/;
+const HALF_MARK_IN_PASTE = /\u001B(?:\[(?:2(?:0[01]?)?)?)?$/;
+const CTRL_C = '\u0003';
+const LINE_ENDS = /\r\n|\r|\n/g;
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u001F\u007F]/g;
+
+/**
+ * Returns a function that translates raw keys, in chunks of any size, into keys for the editor. `mention` replaces a paste that is nothing
+ * but the path of a file.
+ */
+export function openPasteFilter(
+  mention: (pasted: string) => string | undefined = () => undefined,
+): (typed: string) => string {
+  let half = '';
+  let isPasting = false;
+  const pass = (piece: string, isWholePaste: boolean): string => {
+    if (MARKS.test(piece)) {
+      isPasting = piece.endsWith('200~');
+      return '';
+    }
+    if (!isPasting) return typedText(piece);
+    return (isWholePaste ? mention(piece) : undefined) ?? onOneLine(piece);
+  };
+  return (typed) => {
+    // Ctrl-C leaves a paste whose end marker never arrives.
+    if (typed === CTRL_C) isPasting = false;
+    const pieces = (half + typed).split(MARKS);
+    const last = pieces.pop() ?? '';
+    const before = pieces.map((piece, at) => pass(piece, at > 0)).join('');
+    half = (isPasting ? HALF_MARK_IN_PASTE : HALF_MARK).exec(last)?.[0] ?? '';
+    return before + pass(last.slice(0, last.length - half.length), false);
+  };
+}
+
+export function toMessage(line: string): string {
+  return line.replaceAll(LINE_END, '\n').replaceAll(TAB, '\t');
+}
+
+export function toLine(message: string): string {
+  return onOneLine(message);
+}
+
+/** A terminal without paste markers sends all lines in one chunk, which no user types that fast. */
+function typedText(text: string): string {
+  const [end = ''] = /(?:\r\n|\r|\n)$/.exec(text) ?? [];
+  const before = text.slice(0, text.length - end.length);
+  if (/[\r\n]/.test(before)) return `${onOneLine(before)}\r`;
+  // Ctrl-Z would suspend the process with the terminal in raw mode.
+  return text.replaceAll('\u001A', '');
+}
+
+/** Removes control characters, so that no key in pasted text acts on the editor. */
+function onOneLine(text: string): string {
+  return text.replaceAll(LINE_ENDS, LINE_END).replaceAll('\t', TAB).replaceAll(CONTROLS, '');
 }

@@ -14,8 +14,7 @@ import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } fro
 import { askForTrust, hiddenJson } from './consent.ts';
 import { completeCommand, handleLine } from './chat-commands.ts';
 import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
-import { openChatHistory } from './chat-history.ts';
-import { openEditor, openLines, type ChatInput } from './chat-input.ts';
+import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { takeInterrupts, type Interrupts } from './interrupts.ts';
@@ -139,7 +138,6 @@ export const command = defineCommand({
   },
 });
 
-/** Shows model, skills and sandbox in one line. */
 async function greet({ flags: given, terminal, signal }: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
   const chosen = await chooseModel({ name: given.model, runtime, signal, cwd: given.cwd });
   const { executor = 'auto' } = given;
@@ -198,15 +196,12 @@ interface ChatLoopOptions {
   readonly runtime: Runtime;
   readonly terminal: Terminal;
   readonly input: ChatInput;
-  /** Adds a message to the history. */
   readonly remember: (message: string) => void;
-  /** Shows the result of a message and returns its exit code. */
   readonly show: (result: AgentResult) => number;
   /** Opens another model for the next messages, or names the current one. */
   readonly model: (name?: string) => Promise<string>;
   /** The files that a message mentions and that the user attaches. */
   readonly attach: (message: string) => Promise<readonly string[]>;
-  /** Captures Ctrl-C while the agent works on a message. */
   readonly interrupts: () => Interrupts;
   readonly earlier: ReturnType<typeof findChat> | undefined;
 }

@@ -2,14 +2,13 @@
 import { countText, isSkillError, printable, serverOfSource, shownText, type SkillEntry } from '#core';
 import { lineJson } from '../json.ts';
 import { openTrust } from '#policy';
-import { projectTop, reviewEntries, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
+import { projectTop, reviewSkills, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
 import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines } from '../govern/trust-question.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
-/** Flag of commands that use the skills of a project. */
 export const TRUST_FLAGS = {
   'trust-project': toggle('use the untrusted skills of this project too, in this run only (for CI)'),
 } as const satisfies Flags;
@@ -45,7 +44,7 @@ export async function askForTrust(
     return served.length === 0 ? [] : askForTrust(invocation, runtime, served);
   }
   const streams = askStreams(process);
-  const reviewed = isTerminal(streams) ? await reviewEntries(untrusted, signal) : [];
+  const reviewed = isTerminal(streams) ? await reviewSkills(untrusted, signal) : [];
   const trustable = reviewed.filter(({ digest }) => digest !== undefined);
   const answer = trustable.length === 0 ? 'no' : await ask(invocation, reviewed, distrusted);
   signal.throwIfAborted();

@@ -24,7 +24,6 @@ export interface DeliveryOptions {
 }
 
 export interface Delivery {
-  /** Paths of the written files. */
   readonly copied: readonly string[];
   /** Files in the record, and the command that copies them. */
   readonly kept: readonly { readonly name: string; readonly bytes: number }[];

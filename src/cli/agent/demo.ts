@@ -148,7 +148,6 @@ async function withOrWithout(
   }
 }
 
-/** Copies a record and changes one number in the copy. */
 function changedCopy(record: string, folder: string): string {
   const copy = path.join(folder, 'changed', path.basename(record));
   cpSync(record, copy, { recursive: true });
@@ -186,7 +185,6 @@ interface DemoTextOptions {
   readonly terminal: Pick<Terminal, 'style' | 'width'>;
 }
 
-/** The text of `demo`, derived from the events of its run. */
 function demoText(run: DemoRun, { isPlain, terminal }: DemoTextOptions): readonly string[] {
   const title = (text: string): string => (isPlain ? text : terminal.style('bold', text));
   const sections: readonly (readonly [string, readonly string[]])[] = [

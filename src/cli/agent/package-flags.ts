@@ -5,7 +5,6 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { option, toggle, type FlagValues } from '../command.ts';
 import { defined } from '#core';
 
-/** Flags of commands that run scripts with packages. */
 export const PACKAGE_FLAGS = {
   with: option('PACKAGE', 'install PACKAGE for the scripts, such as pypdf>=4 or npm:docx@9; may be repeated', {
     multiple: true,

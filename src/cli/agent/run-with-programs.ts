@@ -6,13 +6,10 @@ import { modelExecution } from './execution-options.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 export interface ProgramChoice {
-  /** The value of --executor; `none` runs no programs. */
   readonly executor: 'auto' | 'none' | Executor['name'] | undefined;
   readonly terminal: Terminal;
-  /** What programs see of the host. */
   readonly sandbox: Pick<ExecutionOptions, 'mounts' | 'network' | 'onOutput'>;
   readonly packages?: PackageOptions;
-  /** Receives what programs print while they run. */
   readonly onOutput?: NonNullable<ExecutionOptions['onOutput']>;
 }
 

@@ -1,5 +1,6 @@
 /** Shows an agent at work: the plan, one line per action, and the answer while it streams. */
-import { jsonlSink, terminalSink, type EventSink } from '#journal';
+import { readFileSync } from 'node:fs';
+
 import {
   actionFailed,
   agentEventText,
@@ -11,22 +12,21 @@ import {
   isPoorOutcome,
   printable,
   shownText,
+  type Action,
   type Plan,
   type RunEvent,
-  type Action,
   type eventText,
 } from '#core';
-import { fitText, monotonicMs, textWidth } from '#platform';
+import { jsonlSink, terminalSink, type EventSink } from '#journal';
+import { fitText, monotonicMs, quietly, textWidth } from '#platform';
+import { askStreams, isTerminal, setRawMode, takeKeys } from '../terminal/ask.ts';
+import type { Style, Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 import { openAnswerStream } from './answer-stream.ts';
-import { watchOutputKey } from './output-key.ts';
-import type { Style, Terminal } from '../terminal/terminal.ts';
 
 export interface AgentDisplay {
   readonly sink: EventSink;
-  /** Receives what programs print while they run. */
   readonly output: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
-  /** Prints the answer, unless it was already streamed. */
   readonly end: (answer: string) => void;
 }
 
@@ -184,7 +184,6 @@ export function displayFor(
   return openAgentDisplay(terminal, level, (onKey) => watchOutputKey(process, onKey));
 }
 
-/** The steps of a plan that are new or changed. */
 export function planLines(
   before: Plan | undefined,
   { steps }: Plan,
@@ -206,7 +205,6 @@ function isSame(before: Plan['steps'][number] | undefined, { title, status }: Pl
 interface StatusLine {
   /** Shows what is waited for, with the elapsed time, until `end`. */
   begin(text: string): void;
-  /** Shows something else for the same wait. */
   change(text: string): void;
   /** Takes what a program prints; its last line is shown after the key. */
   readonly output: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
@@ -282,4 +280,49 @@ function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) => () => 
 function besides(step: string, output: string, columns: number): string {
   const room = Math.max(columns >> 1, columns - textWidth(output));
   return fitText(fitText(step, room) + output, columns);
+}
+
+const CTRL_C = '\u0003';
+const CTRL_O = '\u000F';
+const CTRL_Z = '\u001A';
+
+/**
+ * Calls `onKey` for each Ctrl-O until the returned function is called. Ctrl-C and Ctrl-Z act as in a terminal's normal mode, and other keys
+ * are kept for the next reader.
+ */
+export function watchOutputKey(process: NodeJS.Process, onKey: () => void): () => void {
+  const streams = askStreams(process);
+  const { stdin } = process;
+  // A background job that changes the mode of the terminal is stopped by the system.
+  if (!isTerminal(streams) || isInBackground()) return () => undefined;
+  let ahead = '';
+  const onContinue = (): void => {
+    if (!isInBackground()) setRawMode(stdin, true);
+  };
+  const release = takeKeys(
+    stdin,
+    (typed) => {
+      if (typed === CTRL_O) onKey();
+      else if (typed.includes(CTRL_C)) streams.interrupt();
+      else if (typed === CTRL_Z) {
+        setRawMode(stdin, false);
+        process.kill(process.pid, 'SIGTSTP');
+      } else ahead += typed;
+    },
+    () => undefined,
+  );
+  process.on('SIGCONT', onContinue);
+  return () => {
+    process.off('SIGCONT', onContinue);
+    release();
+    if (ahead !== '') stdin.unshift(Buffer.from(ahead));
+  };
+}
+
+/** Whether another process group has the terminal. Known on Linux only. */
+function isInBackground(): boolean {
+  return quietly(() => {
+    const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+    return fields[2] !== fields[5];
+  }, false);
 }

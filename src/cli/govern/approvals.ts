@@ -88,7 +88,6 @@ function answer(
   return EXIT.done;
 }
 
-/** The id of the pending request with this prefix. */
 function resolveRequestId(word: string, files: ApprovalFiles): string {
   const found = findQuestions(word, files);
   const [id] = found;
@@ -102,7 +101,6 @@ function resolveRequestId(word: string, files: ApprovalFiles): string {
   );
 }
 
-/** Ids of the questions with this prefix. */
 function findQuestions(word: string, files: ApprovalFiles): readonly string[] {
   const digits = word.replace(/^sha256:/, '');
   if (!/^[0-9a-f]{12,64}$/.test(digits)) return [];

@@ -50,7 +50,6 @@ interface CompletedCommand {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly flags: Flags;
-  /** Its arguments are skill names. */
   readonly takesSkill: boolean;
 }
 

@@ -69,7 +69,6 @@ function showDiagnostics({ diagnostics, isBroken }: LoadedConfig, terminal: Term
   if (isBroken) terminal.remark('the configuration is invalid: only reading is allowed until it is fixed');
 }
 
-/** The settings at or below a key; without a key, all of them. */
 async function explained({ explain }: LoadedConfig, key: string | undefined): Promise<readonly ExplainedValue[]> {
   const all = (await explain()).map(shownValue);
   if (key === undefined) return all;

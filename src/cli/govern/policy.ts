@@ -1,10 +1,9 @@
 import { EXECUTOR_NAMES, printable, quoted, type Decision } from '#core';
 import { capabilityLine } from '#policy';
-import type { ProgramReach, Runtime, ShownLayer } from '#runtime';
 import { AUTO_FLAG } from '../agent/approval.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
 import { resolveSkill } from '#skills';
-import { defineCommand, list, option, type Invocation } from '../command.ts';
+import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -39,45 +38,41 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const [tool, subject] = positionals;
-    const { explainDecision, policyWith, shownLayers } = await import('#runtime/explain-policy');
+    const { explainDecision, explainRules } = await import('#runtime/explain-policy');
     if (tool === undefined) {
-      const layers = shownLayers(await policyWith(runtime, active));
-      if (!terminal.printJson({ allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict', layers }))
-        for (const layer of layers) showLayer(layer, terminal);
+      const layers = await explainRules(runtime, active);
+      const { out, style } = terminal;
+      if (terminal.printJson({ allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict', layers }))
+        return EXIT.done;
+      for (const { origin, otherwise, rules } of layers) {
+        const rest = Object.entries(otherwise).map(([risk, effect]) => `${risk} ${effect}`);
+        out(style('bold', originText(origin)));
+        for (const { effect, rule, origin: from } of rules)
+          out(`  ${effect.padEnd(5)}  ${printable(rule)}  ${style('dim', originText(from))}`);
+        out(`  ${style('dim', `otherwise: ${rest.join(', ')}`)}`);
+      }
       return EXIT.done;
     }
     const surroundings = surroundingsFor(given);
-    const reach = toProgramReach(given, runtime, surroundings.cwd);
+    const { config } = runtime;
+    const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(given, {
+      config,
+      cwd: surroundings.cwd,
+      isAgent: true,
+    });
+    const reach = {
+      executor: given.executor ?? config.execution?.executor,
+      writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
+      hosts: network,
+    };
     const decision = await explainDecision({ runtime, surroundings, tool, subject, active, reach });
     if (!terminal.printJson({ decision })) terminal.out(decisionText(decision, terminal));
     return decision.effect === 'allow' ? EXIT.done : EXIT.refused;
   },
 });
 
-/** What programs would reach with these flags and this configuration. */
-function toProgramReach(given: Invocation<typeof flags>['flags'], { config }: Runtime, cwd: string): ProgramReach {
-  const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(given, {
-    config,
-    cwd,
-    isAgent: true,
-  });
-  return {
-    executor: given.executor ?? config.execution?.executor,
-    writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
-    hosts: network,
-  };
-}
-
 function unknown(name: string): never {
   throw new UsageError(`unknown skill ${quoted(name, 200)}`, 'see skillwright list');
-}
-
-function showLayer({ origin, otherwise, rules }: ShownLayer, { out, style }: Terminal): void {
-  const rest = Object.entries(otherwise).map(([risk, effect]) => `${risk} ${effect}`);
-  out(style('bold', originText(origin)));
-  for (const { effect, rule, origin: from } of rules)
-    out(`  ${effect.padEnd(5)}  ${printable(rule)}  ${style('dim', originText(from))}`);
-  out(`  ${style('dim', `otherwise: ${rest.join(', ')}`)}`);
 }
 
 function originText({ layer, where }: Decision['origin']): string {

@@ -19,7 +19,6 @@ export interface ReviewText {
   readonly skills: readonly ReviewedSkill[];
   /** A remark for some skills by folder, such as `changed since you trusted it`. */
   readonly remarks?: ReadonlyMap<string, string>;
-  /** Show every skill in full. */
   readonly isWhole?: boolean;
 }
 

@@ -67,11 +67,8 @@ async function trust(
   const place = resolveFolder(trusting);
   if (!isDirectory(place.folder))
     throw new UsageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
-  const skills = await reviewSkills({
-    surroundings: readSurroundings({ cwd: place.cwd }),
-    folder: place.folder,
-    signal,
-  });
+  const surroundings = readSurroundings({ cwd: place.cwd });
+  const skills = await reviewSkills({ surroundings, folder: place.folder }, signal);
   const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
   showPlan([projectLine(place.folder), ...rows], !isConfirmed && !dryRun, terminal);
   if (dryRun) {

@@ -25,7 +25,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { eventIndex } from './event-index.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
-import type { Outline, Replay, ReplayStep } from '#runtime';
+import type { Replay } from '#runtime';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 const TAIL_LINES = 10;
@@ -316,6 +316,8 @@ function* mapLines(lines: Iterable<JournalLine>, text: (line: JournalLine) => st
   for (const line of lines) yield text(line);
 }
 
+type ReplayStep = Replay['steps'][number];
+
 /** One line per step, with the differences below it. */
 function replayLines({ steps, problems, remarks }: Replay, { style }: Terminal): readonly string[] {
   return [
@@ -350,6 +352,6 @@ function differences({ expected, got }: ReplayStep): readonly string[] {
   });
 }
 
-function facts({ effect, came, shown }: Outline): ReadonlyMap<string, string> {
+function facts({ effect, came, shown }: ReplayStep['got']): ReadonlyMap<string, string> {
   return new Map([['decision', effect ?? 'none'], ['result', came ?? 'none'], ...Object.entries(shown)]);
 }

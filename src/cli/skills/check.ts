@@ -1,18 +1,8 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import {
-  compareDiagnostics,
-  DIAGNOSTIC_RULES,
-  invalidInput,
-  printable,
-  quoted,
-  sarifReport,
-  type Diagnostic,
-  type SkillError,
-} from '#core';
-import { isPresent } from '#platform';
-import { checkAndFix, sourceTargets, targetsAt, type FixedSkill, type Runtime, type Targets } from '#runtime';
+import { compareDiagnostics, DIAGNOSTIC_RULES, printable, sarifReport, type Diagnostic } from '#core';
+import { checkAndFix, findCheckTargets, type Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
@@ -58,7 +48,12 @@ export const command = defineCommand({
       throw new UsageError('--dry-run needs --fix', 'skillwright check --fix --dry-run');
     const runtime = await openRuntime(invocation);
     const options = checkOptions(runtime, given.lenient === true);
-    const { skills, diagnostics: unopened } = await collect(invocation, runtime, options);
+    const { skills, diagnostics: unopened } = await findCheckTargets(invocation.positionals, runtime, {
+      ...options,
+      cwd: path.resolve(given.cwd ?? '.'),
+      source: given.source,
+      signal: invocation.signal,
+    });
     const checked = skills.map((target) =>
       checkAndFix(target, options, { dryRun: given.fix !== true || given['dry-run'] === true }),
     );
@@ -79,6 +74,7 @@ export const command = defineCommand({
 });
 
 type CheckInvocation = Invocation<typeof flags>;
+type FixedSkill = ReturnType<typeof checkAndFix>;
 
 function checkOptions({ config }: Runtime, isLenient: boolean): CheckOptions {
   return {
@@ -87,24 +83,6 @@ function checkOptions({ config }: Runtime, isLenient: boolean): CheckOptions {
     maxBodyCharacters: config.security?.max_skill_body_characters,
     blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter,
   };
-}
-
-async function collect(
-  { flags: given, positionals, signal }: CheckInvocation,
-  runtime: Runtime,
-  options: CheckOptions,
-): Promise<Targets> {
-  const cwd = path.resolve(given.cwd ?? '.');
-  if (positionals.length === 0)
-    return (await ownTargets(cwd, options, signal)) ?? sourceTargets(runtime.index, given.source ?? 'project');
-  const found: Targets[] = [];
-  for (const word of positionals) {
-    const at = await targetsAt(path.resolve(cwd, word), options, signal);
-    if (at === undefined && /[/\\]/.test(word)) throw nothingAt(word);
-    found.push(at ?? { skills: [runtime.find(word, given.source)], diagnostics: [] });
-  }
-  const skills = new Map(found.flatMap((targets) => targets.skills).map((target) => [target.dir, target]));
-  return { skills: [...skills.values()], diagnostics: found.flatMap((targets) => targets.diagnostics) };
 }
 
 /** Compares the checked skills with each other. Only this loads the search engine. */
@@ -122,18 +100,6 @@ async function catalogDiagnostics(
     return head === undefined ? [] : [{ name: head.name, description: head.description, file }];
   });
   return confusableDiagnostics(skills, mode);
-}
-
-async function ownTargets(cwd: string, options: CheckOptions, signal: AbortSignal): Promise<Targets | undefined> {
-  return isPresent(path.join(cwd, 'SKILL.md')) ? targetsAt(cwd, options, signal) : undefined;
-}
-
-function nothingAt(word: string): SkillError {
-  return invalidInput(
-    `path not found: ${quoted(word, 200)}`,
-    'a path or the name of a skill',
-    'name a skill folder, its SKILL.md, or a folder of skills',
-  );
 }
 
 interface CheckResult {

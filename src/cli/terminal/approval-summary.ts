@@ -1,5 +1,5 @@
 /** The question of an approval as short as possible: what a person at a terminal sees first. */
-import { countCharacters, diffLines, FRAME, frameText, shownText, type ApprovalRequest } from '#core';
+import { countCharacters, diffLines, FRAME, frameText, shownText, type ApprovalRequest, startsProgram } from '#core';
 import { textWidth } from '#platform';
 
 /** Starts a question. Answers of models are shown without it, so that they cannot imitate one. */
@@ -118,7 +118,7 @@ function isInProject({ action }: ApprovalRequest): boolean {
 function givesMore(request: ApprovalRequest): boolean {
   const { action } = request;
   if (action.type === 'network_request') return Object.keys(action.headers ?? {}).length > 0;
-  if (action.type !== 'run_script' && action.type !== 'run_command' && action.type !== 'start_command') return false;
+  if (!startsProgram(action)) return false;
   const { env = {}, stdin = '', inputs = [] } = action;
   const { cwd, editorText } = { cwd: undefined, editorText: undefined, ...action };
   return (

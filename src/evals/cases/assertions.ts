@@ -24,13 +24,10 @@ export function joined(groups: readonly Assertions[]): Assertions {
 /** Reads the value of one key: a sentence, an object, or a list of them. `id` is the default id. */
 export function readAssertions(report: CaseReport, value: unknown, at: JsonPath, id: string): Assertions {
   if (value === undefined || value === null) return { checks: [], rubric: [] };
-  if (Array.isArray(value)) {
-    const groups = value.map((item: unknown, place) =>
-      readOne(report, item, [...at, place], `${id}-${String(place + 1)}`),
-    );
-    return joined(groups);
-  }
-  return readOne(report, value, at, id);
+  if (!Array.isArray(value)) return readOne(report, value, at, id);
+  return joined(
+    value.map((item: unknown, place) => readOne(report, item, [...at, place], `${id}-${String(place + 1)}`)),
+  );
 }
 
 function readOne(report: CaseReport, value: unknown, at: JsonPath, id: string): Assertions {
@@ -73,26 +70,13 @@ function parseCheck(verb: string, value: string): OutputCheck | undefined {
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_')
     .replace(/^output_/, '');
-  switch (word) {
-    case 'contains':
-    case 'contains_text':
-    case 'contains_url':
-    case 'includes':
-      return { type: 'contains', text: value };
-    case 'not_contains':
-    case 'does_not_contain':
-    case 'excludes':
-      return { type: 'contains', text: value, not: true };
-    case 'regex':
-    case 'matches':
-    case 'matches_regex':
-      return { type: 'matches', pattern: value.replace(/^\/(.+)\/$/, '$1') };
-    case 'not_regex':
-    case 'not_matches':
-      return { type: 'matches', pattern: value.replace(/^\/(.+)\/$/, '$1'), not: true };
-    default:
-      return undefined;
-  }
+  const not = /^(?:not_(?:contains|regex|matches)|does_not_contain|excludes)$/.test(word)
+    ? ({ not: true } as const)
+    : {};
+  if (/^(?:contains(?:_text|_url)?|includes|not_contains|does_not_contain|excludes)$/.test(word))
+    return { type: 'contains', text: value, ...not };
+  if (!/^(?:(?:not_)?(?:regex|matches)|matches_regex)$/.test(word)) return undefined;
+  return { type: 'matches', pattern: value.replace(/^\/(.+)\/$/, '$1'), ...not };
 }
 
 const TEXT_KEYS: readonly string[] = 'text assertion expectation statement criterion description check name'.split(' ');

@@ -26,10 +26,10 @@ export function readFolderCase(
     ...defined({ name: title }),
     ...beside,
     ...rest,
-    ...(expected === undefined ? {} : { expect: isObject(expected) ? convertExpect(expected) : expected }),
-    ...(constraints === undefined
-      ? {}
-      : { constraints: isObject(constraints) ? convertConstraints(constraints) : constraints }),
+    ...defined({
+      expect: isObject(expected) ? convertExpect(expected) : expected,
+      constraints: isObject(constraints) ? convertConstraints(constraints) : constraints,
+    }),
   };
   const report = relocated(file.report, (wanted) => (expected === undefined ? wanted : placeInExpected(wanted, at)));
   return readOwnCase({ ...file, report }, { path: at, value: written, defaults: {}, madeId });
@@ -108,29 +108,20 @@ function snakeCase(key: string): string {
 
 function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): WrittenFields {
   const mock = readTextFile(path.join(dir, 'mock.json'), MAX_MOCK_BYTES);
-  const files = filesBelow(path.join(dir, 'files'), 'files');
-  const turns = mock.type === 'read' ? parseTurns(mock.text) : undefined;
+  const folder = path.join(dir, 'files');
+  const files = quietly(() => readdirSync(folder, { withFileTypes: true, recursive: true }), [])
+    .filter((entry) => entry.isFile())
+    .map(({ name, parentPath }) =>
+      path.posix.join('files', path.relative(folder, parentPath).split(path.sep).join('/'), name),
+    )
+    .sort();
+  const value = mock.type === 'read' ? parseJson(mock.text) : undefined;
+  const listed = isObject(value) ? value['turns'] : value;
+  const turns = Array.isArray(listed) ? listed : undefined;
   if (mock.type === 'failed' || (mock.type === 'read' && turns === undefined)) {
     const reason = mock.type === 'failed' ? mock.reason : 'not JSON with a turns array';
     const hint = `write {"turns": [...]}, see ${docsPage('rule-model')}`;
     addProblem(report, at, `cannot use mock.json beside the case: ${reason}`, hint);
   }
-  return {
-    ...defined({ mock: turns && { turns } }),
-    ...(files.length === 0 ? {} : { files }),
-  };
-}
-
-function parseTurns(text: string): unknown {
-  const value = parseJson(text);
-  return Array.isArray(value) ? value : isObject(value) && Array.isArray(value['turns']) ? value['turns'] : undefined;
-}
-
-function filesBelow(folder: string, prefix: string): readonly string[] {
-  return quietly(() => readdirSync(folder, { withFileTypes: true, recursive: true }), [])
-    .filter((entry) => entry.isFile())
-    .map(({ name, parentPath }) =>
-      path.posix.join(prefix, path.relative(folder, parentPath).split(path.sep).join('/'), name),
-    )
-    .sort();
+  return defined({ mock: turns && { turns }, files: files.length === 0 ? undefined : files });
 }

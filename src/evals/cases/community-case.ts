@@ -1,5 +1,5 @@
 /** Reads cases and trigger queries of community formats. Key names are lenient, meanings are exact. */
-import type { CaseSkills, Expectations } from './case.ts';
+import type { Expectations } from './case.ts';
 import { defined, readField, isObject, quoted, type JsonPath } from '#core';
 import { joined, readAssertions, formatValue, type Assertions } from './assertions.ts';
 import { contradictions } from './contradictions.ts';
@@ -54,12 +54,14 @@ export function readCommunityCase(
     addProblem(file.report, path, 'the case has no prompt', 'add prompt with the request of the user');
     return undefined;
   }
-  const expected = readExpectedSkill(file.report, item, {
-    path,
-    target,
-    polarity,
+  const expected = readExpectedSkill(file.report, item, { path, target, polarity });
+  const { checks, rubric } = collectAssertions(file, item, path);
+  const expect: Expectations = defined({
+    skills: expected.skills,
+    trigger: expected.trigger,
+    output: checks.length === 0 ? undefined : checks,
+    rubric: rubric.length === 0 ? undefined : rubric,
   });
-  const expect = toExpectations(expected, collectAssertions(file, item, path));
   if (Object.keys(expect).length === 0)
     addProblem(file.report, path, 'the case has no expectations', 'add assertions or should_trigger');
   const read: DraftCase['case'] = {
@@ -67,7 +69,7 @@ export function readCommunityCase(
     place: { file: file.report.file, ...file.report.locate(path) },
     input,
     files: readFiles(file, item, path),
-    skills: toCaseSkills(file, expected.target),
+    skills: { target: expected.target, folders: file.suite.skill === undefined ? [] : [file.suite.skill.dir] },
     expect,
     limits: {},
     forbidTools: [],
@@ -86,17 +88,18 @@ interface ExpectedSkill extends Pick<Expectations, 'trigger' | 'skills'> {
   readonly target: string | undefined;
 }
 
-interface ItemContext {
-  readonly path: JsonPath;
-  readonly target: string | undefined;
-  readonly polarity?: boolean;
-}
-
 /** With a trigger flag, `expected_skill` names the target; without one it names the skill that must load, and none if it is empty. */
-function readExpectedSkill(report: CaseReport, item: Item, { path, target, polarity }: ItemContext): ExpectedSkill {
+function readExpectedSkill(
+  report: CaseReport,
+  item: Item,
+  { path, target, polarity }: Pick<CommunityItem, 'path' | 'polarity'> & { readonly target: string | undefined },
+): ExpectedSkill {
   const own = textAt(item, ['skill', 'skill_name', 'target_skill']) ?? target;
   const expected = textAt(item, ['expected_skill']);
-  const trigger = readFlag(report, item, path) ?? polarity ?? readTrigger(item);
+  // In `[{trigger, expected_behavior}]` the text under `trigger` is a query that loads the skill.
+  const isQuery =
+    typeof item['trigger'] === 'string' && textAt(item, ['prompt', 'query', 'task', 'input']) === undefined;
+  const trigger = readFlag(report, item, path) ?? polarity ?? (isQuery ? true : undefined);
   const skills = listedSkills(item);
   if (trigger !== undefined) {
     const skill = isNone(expected) ? own : expected;
@@ -104,27 +107,18 @@ function readExpectedSkill(report: CaseReport, item: Item, { path, target, polar
       const hint = 'add skill_name, or move the file into the evals folder of the skill';
       addProblem(report, path, 'the case names no target skill', hint);
     }
-    return { target: skill, trigger, ...defined({ skills }) };
+    return { target: skill, trigger, skills };
   }
-  if (!Object.hasOwn(item, 'expected_skill')) return { target: own, ...defined({ skills }) };
+  if (!Object.hasOwn(item, 'expected_skill')) return { target: own, skills };
   return readAnswer(item, expected, own);
-}
-
-/** In `[{trigger, expected_behavior}]` the text under `trigger` is a query that loads the skill. */
-function readTrigger(item: Item): boolean | undefined {
-  return typeof item['trigger'] === 'string' && textAt(item, ['prompt', 'query', 'task', 'input']) === undefined
-    ? true
-    : undefined;
 }
 
 function readAnswer(item: Item, expected: string | undefined, own: string | undefined): ExpectedSkill {
   const acceptable = namesAt(item, 'acceptable_skills') ?? [];
-  if (expected === undefined || isNone(expected))
-    return {
-      target: own,
-      skills: { only: acceptable },
-      ...(own === undefined || acceptable.includes(own) ? {} : { trigger: false }),
-    };
+  if (expected === undefined || isNone(expected)) {
+    const trigger = own === undefined || acceptable.includes(own) ? undefined : false;
+    return { target: own, skills: { only: acceptable }, trigger };
+  }
   const others = acceptable.filter((name) => name !== expected);
   return others.length === 0
     ? { target: expected, trigger: true }
@@ -165,18 +159,6 @@ function readFlag(report: CaseReport, item: Item, path: JsonPath): boolean | und
   return undefined;
 }
 
-function toExpectations(
-  { trigger, skills }: Pick<Expectations, 'trigger' | 'skills'>,
-  assertions: Assertions,
-): Expectations {
-  const { checks, rubric } = assertions;
-  return {
-    ...defined({ skills, trigger }),
-    ...(checks.length === 0 ? {} : { output: checks }),
-    ...(rubric.length === 0 ? {} : { rubric }),
-  };
-}
-
 /** Reads the known keys in order, then other keys that look like expectations. */
 function collectAssertions({ report }: CaseFile, item: Item, path: JsonPath): Assertions {
   const known = ASSERTION_KEYS.map((key) => {
@@ -192,10 +174,6 @@ function collectAssertions({ report }: CaseFile, item: Item, path: JsonPath): As
       rubric: [{ id: key, text: `${key.replaceAll('_', ' ')}: ${formatValue(value)}` }],
     }));
   return joined([...known, ...others]);
-}
-
-function toCaseSkills({ suite }: CaseFile, target: string | undefined): CaseSkills {
-  return { target, folders: suite.skill === undefined ? [] : [suite.skill.dir] };
 }
 
 function readFiles(file: CaseFile, item: Item, path: JsonPath): readonly string[] {

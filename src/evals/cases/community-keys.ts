@@ -32,17 +32,13 @@ export function hasExpectation(item: Item): boolean {
     ([key, value]) =>
       (READ.has(key) && (!AMBIGUOUS.has(key) || (isRequest && !FLAGS_ONLY.has(key)))) ||
       isExpectation(key, value) ||
-      isFlag(key, value),
+      (FLAG_KEYS.includes(key) && flagAt(key, value) !== undefined),
   );
 }
 
 /** Tests of ordinary programs use these keys too, as in `{input, expected}`. */
 const AMBIGUOUS: ReadonlySet<string> = new Set(['label', 'expected', 'checks', 'criteria', 'polarity']);
 const FLAGS_ONLY: ReadonlySet<string> = new Set(['label', 'polarity']);
-
-function isFlag(key: string, value: unknown): boolean {
-  return FLAG_KEYS.includes(key) && flagAt(key, value) !== undefined;
-}
 
 /** Reads a trigger flag. `expected: 1` may be a result, but `expected: ACTIVATE` is a flag. */
 export function flagAt(key: string, value: unknown): boolean | undefined {

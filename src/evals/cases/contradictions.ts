@@ -1,6 +1,6 @@
 /** Finds expectations that no run can meet. */
 import type { ActionPattern, EvalCase, Expectations } from './case.ts';
-import { quoted, stableJson, type JsonPath } from '#core';
+import { compileGlob, quoted, stableJson, type JsonPath } from '#core';
 
 export interface Contradiction {
   readonly at: JsonPath;
@@ -22,29 +22,16 @@ export function contradictions(one: CheckedCase): readonly Contradiction[] {
 
 function skillContradictions({ expect: { skills = {} } }: CheckedCase): readonly Contradiction[] {
   const { allOf = [], anyOf, noneOf = [], only } = skills;
-  const at = (key: string): JsonPath => ['expect', key];
-  return [
-    ...allOf
-      .filter((name) => noneOf.includes(name))
-      .map((name) => ({ at: at('skills_none_of'), message: `${quoted(name)} must be loaded and must not be loaded` })),
-    ...allOf
-      .filter((name) => only?.includes(name) === false)
-      .map((name) => ({
-        at: at('skills_only'),
-        message: `${quoted(name)} must be loaded, but skills_only does not list it`,
-      })),
-    ...(anyOf?.length === 0
-      ? [{ at: at('skills_any_of'), message: 'skills_any_of is empty, so no run can pass' }]
-      : []),
-    ...(anyOf !== undefined && anyOf.length > 0 && anyOf.every((name) => isExcluded(name, noneOf, only))
-      ? [
-          {
-            at: at('skills_any_of'),
-            message: 'one of skills_any_of must be loaded, but other expectations exclude all of them',
-          },
-        ]
-      : []),
-  ];
+  const found: Contradiction[] = [];
+  const add = (key: string, message: string): void => void found.push({ at: ['expect', key], message });
+  for (const name of allOf.filter((one) => noneOf.includes(one)))
+    add('skills_none_of', `${quoted(name)} must be loaded and must not be loaded`);
+  for (const name of allOf.filter((one) => only?.includes(one) === false))
+    add('skills_only', `${quoted(name)} must be loaded, but skills_only does not list it`);
+  if (anyOf?.length === 0) add('skills_any_of', 'skills_any_of is empty, so no run can pass');
+  else if (anyOf?.every((name) => isExcluded(name, noneOf, only)) === true)
+    add('skills_any_of', 'one of skills_any_of must be loaded, but other expectations exclude all of them');
+  return found;
 }
 
 function isExcluded(name: string, noneOf: readonly string[], only: readonly string[] | undefined): boolean {
@@ -115,22 +102,7 @@ function forbiddenContradictions({
 
 function covers(wide: ActionPattern, narrow: ActionPattern): boolean {
   if (wide.arguments !== undefined && stableJson(wide.arguments) !== stableJson(narrow.arguments ?? {})) return false;
-  return isNameMatch(wide.tool, narrow.tool);
-}
-
-function isNameMatch(pattern: string, name: string): boolean {
-  const pieces = pattern.split('*');
-  const [first = '', ...rest] = pieces;
-  const last = rest.pop();
-  if (last === undefined) return pattern === name;
-  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last)) return false;
-  let from = first.length;
-  for (const piece of rest) {
-    const at = name.indexOf(piece, from);
-    if (at === -1 || at + piece.length > name.length - last.length) return false;
-    from = at + piece.length;
-  }
-  return true;
+  return compileGlob(wide.tool, { hidden: true }).matches(narrow.tool);
 }
 
 function limitContradictions({ expect: { actions = {} }, limits }: CheckedCase): readonly Contradiction[] {

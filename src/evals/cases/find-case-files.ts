@@ -34,17 +34,17 @@ export function findCaseFiles(folder: string): FoundFiles {
       } else if (entry.isFile() && isCaseName(entry.name, isInside)) files.push(full);
     }
   };
-  walk(folder, 0, isCaseFolder(folder));
+  walk(
+    folder,
+    0,
+    [folder, path.dirname(folder)].some((dir) => CASE_FOLDER.test(path.basename(dir))),
+  );
   // A folder with another name was named on purpose, so its files count.
   if (files.length === 0)
     for (const entry of listEntries(folder, troubles))
       if (entry.isFile() && isCaseName(entry.name, true)) files.push(path.join(folder, entry.name));
   if (files.length >= MAX_FILES) troubles.push({ folder, reason: `more than ${String(MAX_FILES)} files` });
   return { files, troubles };
-}
-
-function isCaseFolder(folder: string): boolean {
-  return [folder, path.dirname(folder)].some((dir) => CASE_FOLDER.test(path.basename(dir)));
 }
 
 const RESULTS_FOLDER = /^(?:tune-)?\d{8}T\d{6}(?:-\d+)?$/;

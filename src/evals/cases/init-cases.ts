@@ -7,10 +7,9 @@ import path from 'node:path';
 
 import { docsPage, invalidInput, quoted, sliceStart, type SkillHead } from '#core';
 import { quickstartWith } from '#model';
-import { readHead } from '#skills';
-import { quietly, readTextFile } from '#platform';
+import { quietly } from '#platform';
+import { readSkill } from './suite.ts';
 
-const MAX_SKILL_BYTES = 1024 * 1024;
 const MAX_NEIGHBOURS = 3;
 const MAX_SCRIPTS = 5;
 const RUNNABLE = /\.(?:mjs|cjs|js|py|sh|rb)$/i;
@@ -49,7 +48,7 @@ function outcomeTemplate({ head: { name } }: ReadSkill): string {
   return [
     '',
     '  # What is a right result? Only cases like this one show that the skill helps (--baseline none). Replace both texts.',
-    `  # - id: ${text(`${name}-outcome-1`)}`,
+    `  # - id: ${inline(`${name}-outcome-1`)}`,
     '  #   input: "REPLACE ME: a request as a user writes it"',
     '  #   expect: { output: { contains: "REPLACE ME: a text of a right answer" } }',
   ].join('\n');
@@ -92,8 +91,8 @@ interface TriggerText {
 function triggerCase({ id, input, skill, distractors }: TriggerText): string {
   const isWanted = skill !== undefined;
   return [
-    `  - id: ${text(id)}`,
-    `    input: ${text(input)}`,
+    `  - id: ${inline(id)}`,
+    `    input: ${inline(input)}`,
     ...(distractors.length === 0 ? [] : [`    skills: ${inline({ distractors })}`]),
     `    expect: ${inline({ trigger: isWanted })}`,
     `    tags: ${inline(['trigger'])}`,
@@ -113,8 +112,8 @@ function scriptCases(skill: ReadSkill): readonly string[] {
     '  # Scripts: the skill loads first and nothing leaves the workspace. Add checks of the answer under output.',
     ...runs.map(({ script, args, files, input }, place) =>
       [
-        `  - id: ${text(`${name}-runs-${String(place + 1)}`)}`,
-        `    input: ${text(input)}`,
+        `  - id: ${inline(`${name}-runs-${String(place + 1)}`)}`,
+        `    input: ${inline(input)}`,
         ...(files.length === 0 ? [] : [`    files: ${inline(files)}`]),
         '    approve: "yes"',
         '    expect:',
@@ -182,18 +181,8 @@ function neighbours(dir: string): readonly ReadSkill[] {
 }
 
 function skillAt(dir: string): ReadSkill | undefined {
-  const file = path.join(dir, 'SKILL.md');
-  const read = readTextFile(file, MAX_SKILL_BYTES);
-  if (read.type !== 'read') return undefined;
-  const source = {
-    path: file,
-    directory: path.basename(dir),
-    fileName: 'SKILL.md',
-    text: read.text,
-    validUtf8: read.validUtf8,
-  };
-  const { head } = readHead(source, { mode: 'lenient' });
-  return head === undefined ? undefined : { dir, head, text: read.text };
+  const read = readSkill(dir);
+  return read && { dir, ...read };
 }
 
 function listEntries(folder: string) {
@@ -206,22 +195,10 @@ function turn(value: unknown): string {
 
 /** JSON is valid YAML, and quotes untrusted text. */
 function inline(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[\x7f-\x9f\u2028\u2029\uFEFF]/g, escaped);
-}
-
-function text(value: string): string {
-  return inline(value);
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-/** Extracts example requests from a skill description: those it should handle and those it excludes. */
-
-interface DescriptionPhrases {
-  readonly wanted: readonly string[];
-  readonly unwanted: readonly string[];
+  return JSON.stringify(value).replaceAll(
+    /[\x7f-\x9f\u2028\u2029\uFEFF]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 const MAX_PHRASES = 8;
@@ -239,7 +216,8 @@ const ASKER =
 const ASKER_AT_END = /\s*(?:\b(?:or|and)\s+)?\b(?:the user )?(?:asks?|says?|mentions?|types?)\s*$/i;
 const ASKER_WITHIN = /\s+and\s+(?:asks?|wants?|says?)\s+/i;
 
-export function extractPhrases(description: string): DescriptionPhrases {
+/** Extracts example requests from a skill description: those it should handle and those it excludes. */
+export function extractPhrases(description: string): Readonly<Record<'wanted' | 'unwanted', readonly string[]>> {
   const sentences = description
     .split(/(?<=[.!?])\s+|[。！？]|\n+/)
     .map((sentence) => sentence.replace(/[.!?]+$/, '').trim());

@@ -34,7 +34,10 @@ export function readOutput(
     ...matches('not_regex'),
     ...formatChecks(report, written, at),
     ...fileChecks(report, written.files ?? [], [...at, 'files']),
-    ...checkers(report, suite, written.checkers ?? [], [...at, 'checkers']),
+    ...(written.checkers ?? []).flatMap(({ script = '', arguments: args = [] }, place): readonly OutputCheck[] => {
+      const file = fileInSuite(report, suite, script, [...at, 'checkers', place, 'script']);
+      return file === undefined ? [] : [{ type: 'checker', script: file, arguments: args }];
+    }),
   ];
 }
 
@@ -64,48 +67,19 @@ type WrittenFile = NonNullable<WrittenOutput['files']>[number];
 
 function fileChecks(report: CaseReport, files: readonly WrittenFile[], at: JsonPath): readonly OutputCheck[] {
   return files.map(({ path = '', exists, contains, sha256, media_type: mediaType }, place) => {
-    const here = [...at, place];
-    if (path === '' || /^[/~\\]|(?:^|\/)\.\.(?:\/|$)/.test(path))
-      addProblem(
-        report,
-        [...here, 'path'],
-        `${quoted(path)} is not a path inside the workspace`,
-        'write a path relative to the workspace, such as out/*.md',
-      );
+    const add = (key: string, message: string, hint: string): void =>
+      addProblem(report, [...at, place, key], message, hint);
+    if (path === '' || /^[/~\\]|(?:^|\/)\.\.(?:\/|$)/.test(path)) {
+      const hint = 'write a path relative to the workspace, such as out/*.md';
+      add('path', `${quoted(path)} is not a path inside the workspace`, hint);
+    }
     if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256))
-      addProblem(
-        report,
-        [...here, 'sha256'],
-        'sha256 must be 64 lowercase hexadecimal digits',
-        'run sha256sum on the file',
-      );
-    if (exists === false && [contains, sha256, mediaType].some((value) => value !== undefined))
-      addProblem(
-        report,
-        [...here, 'exists'],
-        '`exists: false` cannot be combined with content checks',
-        'remove exists: false, or the other keys',
-      );
-    return {
-      type: 'file',
-      path,
-      ...defined({ exists, contains, sha256, mediaType }),
-    };
-  });
-}
-
-type WrittenChecker = NonNullable<WrittenOutput['checkers']>[number];
-
-function checkers(
-  report: CaseReport,
-  suite: Suite,
-  written: readonly WrittenChecker[],
-  at: JsonPath,
-): readonly OutputCheck[] {
-  return written.flatMap(({ script = '', arguments: given = [] }, place) => {
-    const here = [...at, place, 'script'];
-    const file = fileInSuite(report, suite, script, here);
-    return file === undefined ? [] : [{ type: 'checker', script: file, arguments: given }];
+      add('sha256', 'sha256 must be 64 lowercase hexadecimal digits', 'run sha256sum on the file');
+    if (exists === false && [contains, sha256, mediaType].some((value) => value !== undefined)) {
+      const message = '`exists: false` cannot be combined with content checks';
+      add('exists', message, 'remove exists: false, or the other keys');
+    }
+    return { type: 'file', path, ...defined({ exists, contains, sha256, mediaType }) };
   });
 }
 
@@ -122,20 +96,12 @@ export function fileInSuite(
 ): string | undefined {
   const named = find(suite, written);
   if (named.type === 'found') return named.path;
-  if (named.type === 'missing')
-    addProblem(
-      report,
-      at,
-      `the file ${quoted(written, 120)} does not exist`,
-      'write its path relative to this file or to the skill',
-      missing,
-    );
-  else
-    addProblem(
-      report,
-      at,
-      `the path ${quoted(written, 120)} ${named.reason}`,
-      'move the file into the suite folder and use a relative path',
-    );
+  if (named.type === 'missing') {
+    const hint = 'write its path relative to this file or to the skill';
+    addProblem(report, at, `the file ${quoted(written, 120)} does not exist`, hint, missing);
+  } else {
+    const hint = 'move the file into the suite folder and use a relative path';
+    addProblem(report, at, `the path ${quoted(written, 120)} ${named.reason}`, hint);
+  }
   return undefined;
 }

@@ -10,7 +10,6 @@ import {
   shortName,
   type CaseFile,
   type DraftCase,
-  type DraftId,
 } from './draft.ts';
 import { fileInSuite, readOutput } from './output-checks.ts';
 import { addProblem, isClean, relocated, type CaseReport } from './problem.ts';
@@ -51,7 +50,8 @@ export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: O
     addProblem(report, at, message, 'no run can pass this case: remove one of the two expectations');
   reportMissingSkills(here, read);
   if (!isClean(report, since)) return undefined;
-  return { case: read, id: toDraftId(merged.id, madeId), at: merged.id === undefined ? path : [...path, 'id'] };
+  if (merged.id === undefined) return { case: read, id: { origin: 'made', text: madeId }, at: path };
+  return { case: read, id: { origin: 'own', text: String(merged.id) }, at: [...path, 'id'] };
 }
 
 /** Keys of the case override the defaults; `skills`, `constraints`, `setup` and `expect` are merged key by key. */
@@ -59,10 +59,9 @@ function withDefaults(
   value: Readonly<Record<string, unknown>>,
   defaults: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const merged = { ...defaults, ...value };
-  const pairs = Object.entries(merged).map(([key, item]) => {
-    const given = Object.hasOwn(defaults, key) ? defaults[key] : undefined;
-    return [key, isObject(given) && isObject(item) && MERGED.has(key) ? { ...given, ...item } : item] as const;
+  const pairs = Object.entries({ ...defaults, ...value }).map(([key, item]) => {
+    const usual = MERGED.has(key) && Object.hasOwn(defaults, key) ? defaults[key] : undefined;
+    return [key, isObject(usual) && isObject(item) ? { ...usual, ...item } : item] as const;
   });
   return Object.fromEntries(pairs);
 }
@@ -177,21 +176,19 @@ function resolveSkills(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills
   return { target, folders: [...new Set([...own, ...named])] };
 }
 
-function toDraftId(written: string | number | undefined, madeId: string): DraftId {
-  return written === undefined ? { origin: 'made', text: madeId } : { origin: 'own', text: String(written) };
-}
-
 /** Converts `expect` of our own format, which the schema has already checked. */
 function readExpect(file: CaseFile, written: WrittenExpect, at: JsonPath): Expectations {
-  const { trigger, streaming, output, outcome } = written;
+  const { trigger, streaming, output, outcome, disclosure = {} } = written;
+  const { skills_all_of: allOf, skills_any_of: anyOf, skills_none_of: noneOf, skills_only: only } = written;
+  const { resources_only: resourcesOnly, unloaded_bytes: unloadedBytes } = disclosure;
   const outcomes = outcome === undefined ? undefined : [outcome].flat();
   if (outcomes?.length === 0)
     addProblem(file.report, [...at, 'outcome'], 'outcome is empty', 'name an outcome, or remove the key');
   return defined({
-    skills: readSkills(written),
+    skills: present({ allOf, anyOf, noneOf, only }),
     trigger,
     actions: readActions(file, written, at),
-    disclosure: readDisclosure(written),
+    disclosure: present({ resourcesOnly, unloadedBytes: unloadedBytes === undefined ? undefined : (0 as const) }),
     security: readSecurity(file, written, at),
     outcome: outcomes,
     output: orNothing(output === undefined ? [] : readOutput(file.report, file.suite, output, [...at, 'output'])),
@@ -210,11 +207,6 @@ function orNothing<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-function readSkills(written: WrittenExpect): Expectations['skills'] {
-  const { skills_all_of: allOf, skills_any_of: anyOf, skills_none_of: noneOf, skills_only: only } = written;
-  return present({ allOf, anyOf, noneOf, only });
-}
-
 function readActions(
   { report }: CaseFile,
   { actions = {}, sequence = [] }: WrittenExpect,
@@ -229,11 +221,6 @@ function readActions(
     forbid: orNothing([...read('forbid'), ...sentences.forbid]),
     before: orNothing(sentences.before),
   });
-}
-
-function readDisclosure({ disclosure = {} }: WrittenExpect): Expectations['disclosure'] {
-  const { resources_only: resourcesOnly, unloaded_bytes: unloadedBytes } = disclosure;
-  return present({ resourcesOnly, unloadedBytes: unloadedBytes === undefined ? undefined : (0 as const) });
 }
 
 function readSecurity({ report }: CaseFile, { security = {} }: WrittenExpect, at: JsonPath): Expectations['security'] {

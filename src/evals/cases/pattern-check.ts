@@ -1,9 +1,6 @@
 /** Checks whether a regular expression can be matched in linear time. The check reads the syntax only and loads no engine. */
 
-export interface PatternProblem {
-  readonly message: string;
-  readonly hint: string;
-}
+type PatternProblem = Readonly<Record<'message' | 'hint', string>>;
 
 const MAX_CHARACTERS = 2000;
 const MAX_REPEATS = 1000;
@@ -30,28 +27,17 @@ export function syntaxProblem(pattern: string): PatternProblem | undefined {
       hint: 'use JavaScript syntax with the u flag; inline flags such as (?i) are not supported',
     };
   for (const [token, low, high] of pattern.matchAll(TOKEN)) {
-    const problem = tokenProblem(token, Math.max(Number(low ?? 0), Number(high ?? 0)));
-    if (problem !== undefined) return problem;
+    const slow = 'are not supported: they cannot be matched in linear time';
+    if (/^\\[1-9k]/.test(token))
+      return { message: `backreferences ${slow}`, hint: 'rewrite the expression without the backreference' };
+    if (token.startsWith('(?'))
+      return { message: `lookahead and lookbehind ${slow}`, hint: 'use two expressions, or not_regex' };
+    const repeats = Math.max(Number(low ?? 0), Number(high ?? 0));
+    if (repeats > MAX_REPEATS) {
+      const message = `the regular expression has a repeat count of ${String(repeats)}; the limit is ${String(MAX_REPEATS)}`;
+      return { message, hint: 'use * or + instead of the number' };
+    }
   }
-  return undefined;
-}
-
-function tokenProblem(token: string, repeats: number): PatternProblem | undefined {
-  if (/^\\[1-9k]/.test(token))
-    return {
-      message: 'backreferences are not supported: they cannot be matched in linear time',
-      hint: 'rewrite the expression without the backreference',
-    };
-  if (token.startsWith('(?'))
-    return {
-      message: 'lookahead and lookbehind are not supported: they cannot be matched in linear time',
-      hint: 'use two expressions, or not_regex',
-    };
-  if (repeats > MAX_REPEATS)
-    return {
-      message: `the regular expression has a repeat count of ${String(repeats)}; the limit is ${String(MAX_REPEATS)}`,
-      hint: 'use * or + instead of the number',
-    };
   return undefined;
 }
 

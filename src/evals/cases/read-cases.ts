@@ -55,9 +55,11 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
   }
   const { cases, problems } = withUniqueIds(found.drafts);
   const all = [...found.problems, ...problems];
+  const shown = all.length === 0 && cases.length === 0 ? [emptySuite(paths, found.passedOver)] : all;
   return {
     cases,
-    problems: distinct(all.length === 0 && cases.length === 0 ? [emptySuite(paths, found.passedOver)] : all),
+    // Problems of the defaults are found once per case.
+    problems: [...new Map(shown.map((problem) => [JSON.stringify(problem), problem])).values()],
     passedOver: found.passedOver,
     suites: found.suites,
     files: [...found.files],
@@ -193,12 +195,6 @@ function emptySuite(paths: readonly string[], passedOver: ReadCases['passedOver'
   const hint = 'write evals/cases.yaml, or run skillwright eval init';
   const message = ['no cases found', ...skipped].join('; ');
   return { code: 'input/invalid', file: paths[0] ?? '.', ...TOP, message, hint, severity: 'error' };
-}
-
-/** Problems of the defaults are found once per case. */
-function distinct(problems: readonly CaseProblem[]): readonly CaseProblem[] {
-  const byText = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
-  return [...byText.values()];
 }
 
 interface LocatedDraft {

@@ -2,16 +2,7 @@
 import { isObject, type JsonPath } from '#core';
 import { INPUT_KEYS, hasExpectation, textAt } from './community-keys.ts';
 
-export const CASE_SHAPES = [
-  'own',
-  'case-folder',
-  'evals',
-  'scenarios',
-  'trigger-set',
-  'trigger-lists',
-  'trigger-csv',
-] as const;
-export type CaseShape = (typeof CASE_SHAPES)[number];
+export type CaseShape = 'own' | 'case-folder' | 'evals' | 'scenarios' | 'trigger-set' | 'trigger-lists' | 'trigger-csv';
 
 interface RecognizedItem {
   readonly path: JsonPath;
@@ -40,11 +31,11 @@ const NEGATIVE_KEYS =
 export function recognize(value: unknown, isCsv: boolean): Recognized {
   if (Array.isArray(value)) return recognizeList(value, [], {}, isCsv);
   if (!isObject(value)) return { type: 'other', reason: 'the file holds neither an object nor a list' };
-  return isSingle(value) && !hasList(value) ? recognizeSingle(value) : recognizeGroups(value);
-}
-
-function hasList(value: Item): boolean {
-  return LIST_KEYS.some((key) => Array.isArray(value[key])) || polarItems(value, []).length > 0;
+  const hasList = LIST_KEYS.some((key) => Array.isArray(value[key])) || polarItems(value, []).length > 0;
+  const isSingle = isOwn(value) || (hasInput(value) && hasExpectation(value)) || isFolderCase(value);
+  if (hasList || !isSingle || isRunMetadata(value)) return recognizeGroups(value);
+  const shape = isFolderCase(value) ? 'case-folder' : isOwn(value) ? 'own' : isTrigger(value) ? 'trigger-set' : 'evals';
+  return { type: 'cases', shape, items: [{ path: [], value }], head: {} };
 }
 
 /** Lists of results, which repeat the queries of cases. */
@@ -101,17 +92,14 @@ function listUnder(value: Item, key: string): Recognized {
 function recognizeList(list: readonly unknown[], at: JsonPath, head: Item, isCsv: boolean): Recognized {
   if (list.length === 0) return { type: 'empty' };
   const objects = list.filter(isObject);
-  const shape = isCsv ? csvShape(objects) : detectShape(objects, at);
+  const isCsvCase = isCsv && objects.some((row) => hasInput(row) && hasExpectation(row));
+  const shape = isCsvCase ? 'trigger-csv' : isCsv ? undefined : detectShape(objects, at);
   if (shape !== undefined) return { type: 'cases', shape, items: toItems(list, at), head };
   return { type: 'other', reason: listReason(objects) };
 }
 
 function toItems(list: readonly unknown[], at: JsonPath): readonly RecognizedItem[] {
   return list.map((value, place) => ({ path: [...at, place], value }));
-}
-
-function csvShape(rows: readonly Item[]): CaseShape | undefined {
-  return rows.some((row) => hasInput(row) && hasExpectation(row)) ? 'trigger-csv' : undefined;
 }
 
 /** Any entry can decide, because single entries may be broken. */
@@ -152,11 +140,6 @@ function isSearchQuery(item: Item): boolean {
   );
 }
 
-function isSingle(value: Item): boolean {
-  if (isRunMetadata(value)) return false;
-  return isOwn(value) || (hasInput(value) && hasExpectation(value)) || isFolderCase(value);
-}
-
 /** The metadata file of skill-creator, which repeats the prompt. */
 function isRunMetadata(value: Item): boolean {
   return Object.hasOwn(value, 'eval_id') && !Object.hasOwn(value, 'id');
@@ -164,11 +147,6 @@ function isRunMetadata(value: Item): boolean {
 
 function isFolderCase(value: Item): boolean {
   return typeof value['input'] === 'string' && isObject(value['expected']);
-}
-
-function recognizeSingle(value: Item): Recognized {
-  const shape = isFolderCase(value) ? 'case-folder' : isOwn(value) ? 'own' : isTrigger(value) ? 'trigger-set' : 'evals';
-  return { type: 'cases', shape, items: [{ path: [], value }], head: {} };
 }
 
 function listReason(objects: readonly Item[]): string {

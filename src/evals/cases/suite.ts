@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { readHead } from '#skills';
 import { isDirectory, isInside, isPresent, quietly, readTextFile, realPath, tryRealPath } from '#platform';
-import { defined } from '#core';
+import { defined, type SkillHead } from '#core';
 
 export interface Suite {
   readonly dir: string;
@@ -35,8 +35,7 @@ export function findSuite(file: string, given: string): Suite {
 
 /** Cases in `.agent/evals` belong to the project. */
 function findProject(given: string): string {
-  const [before] = given.split(`${path.sep}.agent${path.sep}`);
-  return before === undefined || before === '' ? given : before;
+  return given.split(`${path.sep}.agent${path.sep}`)[0] || given;
 }
 
 /** Looks only above case folders: a SKILL.md further up belongs to something else. */
@@ -59,12 +58,18 @@ function aboveCaseFolders(start: string): readonly string[] {
 }
 
 export function skillNameAt(dir: string): string | undefined {
+  return readSkill(dir)?.head.name;
+}
+
+/** Returns undefined if the folder has no readable skill. */
+export function readSkill(dir: string): { readonly head: SkillHead; readonly text: string } | undefined {
   const file = path.join(dir, 'SKILL.md');
   const read = readTextFile(file, MAX_SKILL_BYTES);
   if (read.type !== 'read') return undefined;
   const { text, validUtf8 } = read;
   const source = { path: file, directory: path.basename(dir), fileName: 'SKILL.md', text, validUtf8 };
-  return readHead(source, { mode: 'lenient' }).head?.name;
+  const { head } = readHead(source, { mode: 'lenient' });
+  return head === undefined ? undefined : { head, text };
 }
 
 function guessedName(start: string): string | undefined {
@@ -80,7 +85,11 @@ export function skillNamesIn(folder: string): readonly string[] {
 export function skillFoldersIn(folder: string, depth = 2): readonly string[] {
   if (isPresent(path.join(folder, 'SKILL.md'))) return [folder];
   if (depth === 0) return [];
-  return foldersIn(folder).flatMap((name) => skillFoldersIn(path.join(folder, name), depth - 1));
+  return quietly(() => readdirSync(folder, { withFileTypes: true }), [])
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((name) => skillFoldersIn(path.join(folder, name), depth - 1));
 }
 
 /** The skills that belong to a path of the command line; for a case file, the skill around it. */
@@ -91,13 +100,6 @@ export function skillFoldersAt(place: string): readonly string[] {
 
 export function isSkillNamed(folder: string, name: string): boolean {
   return (skillNameAt(folder) ?? path.basename(folder)) === name;
-}
-
-function foldersIn(folder: string): readonly string[] {
-  return quietly(() => readdirSync(folder, { withFileTypes: true }), [])
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
-    .map(({ name }) => name)
-    .sort();
 }
 
 export type NamedFile =

@@ -69,7 +69,8 @@ export function patternText({ tool, arguments: fields = {}, exact }: ActionPatte
 function valueTest(expected: unknown): ValueTest | string {
   const regex = typeof expected === 'string' ? readSlashedRegex(expected) : undefined;
   if (regex?.type === 'refused') return regex.message;
-  if (regex !== undefined) return (value) => regex.regex.test(typeof value === 'string' ? value : toText(value));
+  if (regex !== undefined)
+    return (value) => regex.regex.test(typeof value === 'string' ? value : (stableJson(value) ?? ''));
   if (Array.isArray(expected)) return listTest(expected);
   if (isObject(expected)) return objectTest(expected);
   return (value) => Object.is(value, expected);
@@ -91,10 +92,6 @@ function objectTest(expected: Readonly<Record<string, unknown>>): ValueTest | st
   if (typeof inOrder === 'string') return inOrder;
   return (value) =>
     isObject(value) && Object.keys(value).length === keys.length && inOrder(keys.map((key) => ownField(value, key)));
-}
-
-function toText(value: unknown): string {
-  return value === undefined ? '' : (stableJson(value) ?? '');
 }
 
 function ownField(fields: Readonly<Record<string, unknown>>, name: string): unknown {

@@ -26,20 +26,14 @@ export type RunChecker = (check: CheckerCheck, about: CheckerSubject) => Promise
 export async function gradeByCheckers(
   one: EvalCase,
   facts: RunFacts,
-  {
-    run,
-    deadlineMs,
-    signal,
-  }: { readonly run: RunChecker | undefined; readonly deadlineMs: number; readonly signal: AbortSignal },
+  run: RunChecker | undefined,
+  { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal: AbortSignal },
 ): Promise<readonly CheckResult[]> {
   const results: CheckResult[] = [];
   for (const [place, check] of (one.expect.output ?? []).entries()) {
     if (check.type !== 'checker') continue;
-    const head: CheckHead = {
-      id: `output[${String(place)}]`,
-      kind: 'output',
-      asked: `the checker ${quoted(check.script, 120)} passes`,
-    };
+    const asked = `the checker ${quoted(check.script, 120)} passes`;
+    const head: CheckHead = { id: `output[${String(place)}]`, kind: 'output', asked };
     if (run === undefined) results.push(skipped(head, 'program execution is disabled, so checkers cannot run'));
     else results.push(endResult(head, await runWithDeadline(run, check, { case: one, facts, signal }, deadlineMs)));
   }

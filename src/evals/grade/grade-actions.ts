@@ -114,13 +114,8 @@ function gradeBefore(
   const head = buildHead(id, `${patternText(first)} before ${patternText(then)}`);
   const matchers = compileMatchers([first, then]);
   if (typeof matchers === 'string') return errored(head, matchers);
-  const [isFirst, isThen] = [first, then].map(
-    (pattern, place) =>
-      (step: StepFact): boolean =>
-        isCounted(pattern, matchers[place], step),
-  );
-  const firstAt = isFirst === undefined ? -1 : steps.findIndex(isFirst);
-  const thenAt = isThen === undefined ? -1 : steps.findIndex(isThen);
+  const firstAt = steps.findIndex((step) => isCounted(first, matchers[0], step));
+  const thenAt = steps.findIndex((step) => isCounted(then, matchers[1], step));
   const events = [firstAt, thenAt].flatMap((at) => steps[at]?.seq ?? []);
   if (firstAt === -1) return failed(head, `no ${patternText(first)}; actions: ${stepNames(steps)}`, events);
   const isInOrder = thenAt === -1 || firstAt < thenAt;

@@ -1,38 +1,65 @@
-/** Grades a run as a whole: which skills it loaded, how it ended, its budget, and its streamed answer. */
+/**
+ * Grades everything that code can check: here a run as a whole, which skills it loaded, how it ended, its budget, and its streamed answer.
+ * Loaded lazily, since it loads the regular expression engine.
+ */
 import { BUDGET_NAMES, quoted, type Budget } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { checked, errored, listText, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
-import { loadedNames, type LoadFact, type RunFacts } from './run-facts.ts';
+import { gradeActions } from './grade-actions.ts';
+import { gradeDisclosure } from './grade-disclosure.ts';
+import { gradeOutput, type CheckSchema } from './grade-output.ts';
+import { gradeSecurity } from './grade-security.ts';
+import { brokenReason, loadedNames, type LoadFact, type RunFacts } from './run-facts.ts';
 
-export function gradeSkills({ expect, skills: { target } }: EvalCase, { loads }: RunFacts): readonly CheckResult[] {
+/** Equal facts give equal checks. */
+export function gradeFacts(one: EvalCase, facts: RunFacts, checkSchema?: CheckSchema): readonly CheckResult[] {
+  const checks = [
+    ...gradeSkills(one, facts),
+    ...gradeActions(one, facts),
+    ...gradeDisclosure(one, facts),
+    ...gradeSecurity(one, facts),
+    ...gradeBudget(one, facts),
+    ...gradeOutcome(one, facts),
+    ...gradeOutput(one, facts, checkSchema),
+    ...gradeStreaming(one, facts),
+  ];
+  // A broken run proves neither success nor failure.
+  if (brokenReason(one, facts) !== '')
+    return checks.map((check) => ({ ...check, status: 'error', found: facts.broken }));
+  // What did not happen is shown by the end of the run.
+  return checks.map((check) =>
+    check.status === 'failed' && check.events.length === 0 ? { ...check, events: [facts.end] } : check,
+  );
+}
+
+function gradeSkills({ expect, skills: { target } }: EvalCase, { loads }: RunFacts): readonly CheckResult[] {
   const { trigger, skills: { allOf, anyOf, noneOf, only } = {} } = expect;
   const loaded = loadedNames({ loads });
   const check = (id: string, asked: string, problem: string, names: readonly string[]): CheckResult => {
     const events = loads.filter(({ skill }) => names.includes(skill)).map(({ seq }) => seq);
     return checked({ id: `skills.${id}`, kind: 'trigger', asked }, problem, events);
   };
-  const loadedText = (names: readonly string[]): string => `loaded: ${listText(names)}`;
   const checks = trigger === undefined ? [] : [gradeTrigger(trigger, target, loads)];
   if (allOf !== undefined) {
     const missing = allOf.filter((name) => !loaded.includes(name));
-    const problem = missing.length === 0 ? '' : `not loaded: ${listText(missing)}; ${loadedText(loaded)}`;
+    const problem = missing.length === 0 ? '' : `not loaded: ${listText(missing)}; loaded: ${listText(loaded)}`;
     checks.push(check('all_of', `all of ${listText(allOf)} are loaded`, problem, allOf));
   }
   if (anyOf !== undefined) {
-    const problem = anyOf.some((name) => loaded.includes(name)) ? '' : loadedText(loaded);
+    const problem = anyOf.some((name) => loaded.includes(name)) ? '' : `loaded: ${listText(loaded)}`;
     checks.push(check('any_of', `one of ${listText(anyOf)} is loaded`, problem, anyOf));
   }
+  const forbid = (id: string, asked: string, wrong: readonly string[]): CheckResult =>
+    check(id, asked, wrong.length === 0 ? '' : `loaded: ${listText(wrong)}`, wrong);
   if (noneOf !== undefined) {
     const wrong = noneOf.filter((name) => loaded.includes(name));
-    checks.push(
-      check('none_of', `none of ${listText(noneOf)} is loaded`, wrong.length === 0 ? '' : loadedText(wrong), wrong),
-    );
+    checks.push(forbid('none_of', `none of ${listText(noneOf)} is loaded`, wrong));
   }
   if (only !== undefined) {
-    const wrong = loaded.filter((name) => !only.includes(name));
     const asked = only.length === 0 ? 'no skill is loaded' : `no skill except ${listText(only)} is loaded`;
-    checks.push(check('only', asked, wrong.length === 0 ? '' : loadedText(wrong), wrong));
+    const wrong = loaded.filter((name) => !only.includes(name));
+    checks.push(forbid('only', asked, wrong));
   }
   return checks;
 }
@@ -48,14 +75,11 @@ function gradeTrigger(isWanted: boolean, target: string | undefined, loads: read
   const own = loads.filter(({ skill, isRequired }) => skill === target && !isRequired);
   const fired = own.length > 0;
   const loaded = `loaded: ${listText(loadedNames({ loads }))}`;
-  return checked(
-    head,
-    fired === isWanted ? '' : `it ${fired ? 'fired' : 'did not fire'}; ${loaded}`,
-    own.map(({ seq }) => seq),
-  );
+  const events = own.map(({ seq }) => seq);
+  return checked(head, fired === isWanted ? '' : `it ${fired ? 'fired' : 'did not fire'}; ${loaded}`, events);
 }
 
-export function gradeOutcome({ expect: { outcome } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
+function gradeOutcome({ expect: { outcome } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   if (outcome === undefined) return [];
   const isWanted = outcome.some((one) => one === facts.outcome);
   const reason = facts.reason === '' ? '' : `: ${facts.reason}`;
@@ -64,7 +88,7 @@ export function gradeOutcome({ expect: { outcome } }: EvalCase, facts: RunFacts)
 }
 
 /** A limit that ended the run counts as exceeded. */
-export function gradeBudget({ limits }: EvalCase, facts: RunFacts): readonly CheckResult[] {
+function gradeBudget({ limits }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   return BUDGET_NAMES.flatMap((name) => {
     const limit = limits[name];
     return limit === undefined ? [] : [gradeLimit(name, limit, facts)];
@@ -74,25 +98,16 @@ export function gradeBudget({ limits }: EvalCase, facts: RunFacts): readonly Che
 function gradeLimit(name: keyof Budget, limit: number, { used, budgetEnds, end }: RunFacts): CheckResult {
   const head: CheckHead = { id: `limits.${name}`, kind: 'budget', asked: `at most ${String(limit)} ${name}` };
   if (!Number.isFinite(limit) || limit < 0) return errored(head, 'the limit must be a number of at least 0');
-  const ended = budgetEnds.filter((one) => one.name === name);
-  if (ended.length > 0)
-    return checked(
-      head,
-      'the limit ended the run',
-      ended.map(({ seq }) => seq),
-    );
+  const ended = budgetEnds.flatMap((one) => (one.name === name ? [one.seq] : []));
+  if (ended.length > 0) return checked(head, 'the limit ended the run', ended);
   const amount = Math.round(used[name]);
   return checked(head, used[name] <= limit ? '' : `it used ${String(amount)}`, [end]);
 }
 
 /** Deltas are not recorded, so a stored run cannot be graded for streaming again. */
-export function gradeStreaming({ expect: { streaming } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
+function gradeStreaming({ expect: { streaming } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   if (streaming === undefined) return [];
-  const head: CheckHead = {
-    id: 'streaming',
-    kind: 'streaming',
-    asked: 'the streamed text equals the answer',
-  };
+  const head: CheckHead = { id: 'streaming', kind: 'streaming', asked: 'the streamed text equals the answer' };
   const { streamed, answer, answerSeq, said } = facts;
   if (streamed === undefined) return [skipped(head, 'the stream was not observed; records do not hold deltas')];
   const events = answerSeq === undefined ? [] : [answerSeq];
@@ -100,13 +115,8 @@ export function gradeStreaming({ expect: { streaming } }: EvalCase, facts: RunFa
   if ([answer, said].some((text) => text.trim() === streamed.trim())) return [checked(head, '', events)];
   const at = firstDifference(streamed.trim(), answer.trim());
   const [shown, answered] = [streamed, answer].map((text) => quoted(text.trim().slice(at), SHOWN_CHARACTERS));
-  return [
-    checked(
-      head,
-      `from character ${String(at + 1)} on the stream has ${shown ?? ''}, the answer ${answered ?? ''}`,
-      events,
-    ),
-  ];
+  const problem = `from character ${String(at + 1)} on the stream has ${shown ?? ''}, the answer ${answered ?? ''}`;
+  return [checked(head, problem, events)];
 }
 
 function firstDifference(a: string, b: string): number {

@@ -16,30 +16,21 @@ export function gradeDisclosure({ expect: { disclosure } }: EvalCase, facts: Run
   ]);
 }
 
-interface ReadFile {
-  /** `skill/path`. */
-  readonly name: string;
-  readonly seq: number;
-}
-
 function gradeResources(patterns: readonly string[], { steps }: RunFacts): CheckResult {
   const globs = patterns.map((pattern) => compileGlob(pattern, { hidden: true }));
   const read = steps.flatMap(listShownFiles).filter(({ name }) => !BODY_OF_SKILL.test(name));
   const wrong = read.filter(({ name }) => !globs.some((glob) => glob.matches(name)));
   const asked = patterns.length === 0 ? 'no resource is read' : `no resource but ${listText(patterns)} is read`;
   const found = wrong.length === 0 ? '' : `read: ${listText([...new Set(wrong.map(({ name }) => name))])}`;
-  const shown = wrong.length === 0 ? read : wrong;
-  return checked(
-    { id: 'disclosure.resources_only', kind: 'disclosure', asked },
-    found,
-    shown.map(({ seq }) => seq),
-  );
+  const events = (wrong.length === 0 ? read : wrong).map(({ seq }) => seq);
+  return checked({ id: 'disclosure.resources_only', kind: 'disclosure', asked }, found, events);
 }
 
 const SKILL = 'skill://';
 const BODY_OF_SKILL = /^[^/]+\/SKILL\.md$/i;
 
-function listShownFiles({ seq, observation }: StepFact): readonly ReadFile[] {
+/** Their names are `skill/path`. */
+function listShownFiles({ seq, observation }: StepFact): readonly { readonly name: string; readonly seq: number }[] {
   switch (observation?.type) {
     case 'resource-read':
       return [{ seq, name: `${observation.skill.name}/${observation.report.path}` }];
@@ -58,26 +49,23 @@ function listShownFiles({ seq, observation }: StepFact): readonly ReadFile[] {
 }
 
 /** Content that only loaded skills may show. */
-const BEYOND_LEVEL_1: ReadonlySet<ShownContent['reason']> = new Set([
-  'load',
-  'document',
-  'resource',
-  'invocation',
-  'compaction',
-]);
+const BEYOND_LEVEL_1: readonly ShownContent['reason'][] = ['load', 'document', 'resource', 'invocation', 'compaction'];
 
 function gradeUnloaded({ shown, steps }: RunFacts): CheckResult {
   const inLedger = shown
-    .filter((one) => BEYOND_LEVEL_1.has(one.shown.reason) && one.shown.skill !== '' && !one.isOfLoaded)
+    .filter((one) => BEYOND_LEVEL_1.includes(one.shown.reason) && one.shown.skill !== '' && !one.isOfLoaded)
     .map((one) => ({ seq: one.seq, name: `${one.shown.skill}/${one.shown.path}`, bytes: one.shown.characters }));
   const asFiles = steps.flatMap((step) => bodiesReadAsFiles(step, loadedBefore(step, steps)));
   const wrong = [...inLedger, ...asFiles].filter(({ bytes }) => bytes > 0);
   const bytes = wrong.reduce((sum, one) => sum + one.bytes, 0);
-  return checked(
-    { id: 'disclosure.unloaded_bytes', kind: 'disclosure', asked: 'no content of an unloaded skill is shown' },
-    bytes === 0 ? '' : `${countText(bytes, 'byte')} of ${listText([...new Set(wrong.map(({ name }) => name))])}`,
-    wrong.map(({ seq }) => seq),
-  );
+  const head = {
+    id: 'disclosure.unloaded_bytes',
+    kind: 'disclosure',
+    asked: 'no content of an unloaded skill is shown',
+  } as const;
+  const names = listText([...new Set(wrong.map(({ name }) => name))]);
+  const events = wrong.map(({ seq }) => seq);
+  return checked(head, bytes === 0 ? '' : `${countText(bytes, 'byte')} of ${names}`, events);
 }
 
 function loadedBefore({ seq }: StepFact, steps: readonly StepFact[]): ReadonlySet<string> {

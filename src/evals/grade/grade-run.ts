@@ -36,17 +36,17 @@ export async function gradeRun(
   { runChecker, checkerMs = CHECKER_MS, judge, signal = new AbortController().signal }: GradeOptions = {},
 ): Promise<readonly CheckResult[]> {
   const { output = [], rubric = [] } = one.expect;
-  const { gradeFacts } = await import('./grade-facts.ts');
+  const { gradeFacts } = await import('./grade-course.ts');
   const hasSchema = output.some((check) => check.type === 'json' && check.schema !== undefined);
   const checkSchema = hasSchema ? (await import('./json-schema.ts')).checkJsonSchema : undefined;
   const checks = gradeFacts(one, facts, checkSchema);
   const broken = brokenReason(one, facts);
   if (broken !== '') return [...checks, ...rubricSkipped(rubric, broken)];
-  const byCheckers = await gradeByCheckers(one, facts, { run: runChecker, deadlineMs: checkerMs, signal });
+  const byCheckers = await gradeByCheckers(one, facts, runChecker, { deadlineMs: checkerMs, signal });
   const judged =
     judge === undefined
       ? rubricSkipped(rubric, 'no judge model is configured')
-      : await judgeRubric(judge, one, facts, { signal });
+      : await judgeRubric(judge, one, facts, signal);
   return [...checks, ...byCheckers, ...judged];
 }
 
@@ -71,30 +71,14 @@ export async function gradeFolder(
   options: GradeOptions = {},
 ): Promise<Graded> {
   const reading = readRunFacts(folder);
-  if (reading.type === 'unusable')
-    return {
-      status: 'error',
-      reason: reading.reason,
-      checks: [],
-      loaded: [],
-      answer: '',
-      cost: ZERO_COST,
-      model: '',
-      files: [],
-    };
+  const empty = { checks: [], loaded: [], answer: '', cost: ZERO_COST, model: '', files: [] };
+  if (reading.type === 'unusable') return { ...empty, status: 'error', reason: reading.reason };
   const { files, model, answer, cost } = reading.facts;
   const whole: RunFacts = streamed === undefined ? reading.facts : { ...reading.facts, streamed };
   const facts = readOutput === undefined ? whole : withOutputs(whole, readOutput);
   const checks = await gradeRun(one, facts, options);
-  return {
-    ...caseVerdict(one, checks, brokenReason(one, facts)),
-    checks,
-    loaded: loadedNames(facts),
-    answer,
-    cost,
-    model,
-    files,
-  };
+  const verdict = caseVerdict(one, checks, brokenReason(one, facts));
+  return { ...verdict, checks, loaded: loadedNames(facts), answer, cost, model, files };
 }
 
 /** One failed check fails the case; one check without a verdict leaves the case without one. Skipped checks do not count. */
@@ -123,21 +107,19 @@ async function judgeRubric(
   model: Model,
   one: EvalCase,
   facts: RunFacts,
-  { signal }: { readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<readonly CheckResult[]> {
   const { rubric = [] } = one.expect;
   if (rubric.length === 0) return [];
   const evidence = collectEvidence(facts);
   const messages: ModelMessage[] = [{ role: 'user', content: questionText(one, rubric, evidence) }];
   for (let attempt = 1; ; attempt += 1) {
+    const withoutVerdict = (reason: string) => rubric.map((line) => errored(buildHead(line), reason));
     const text = await askJudge(model, messages, signal);
-    if (typeof text !== 'string') return rubric.map((line) => errored(buildHead(line), text.problem));
+    if (typeof text !== 'string') return withoutVerdict(text.problem);
     const reading = readVerdicts(text, rubric);
     if (typeof reading !== 'string') return rubric.map((line) => toCheckResult(line, reading.get(line.id), evidence));
-    if (attempt === 2)
-      return rubric.map((line) =>
-        errored(buildHead(line), `the judge gave no valid reply in two attempts: ${reading}`),
-      );
+    if (attempt === 2) return withoutVerdict(`the judge gave no valid reply in two attempts: ${reading}`);
     messages.push(
       { role: 'assistant', content: text === '' ? '[no answer]' : text, toolCalls: [] },
       { role: 'user', content: repairRequest({ message: reading, hint: SHAPE }) },
@@ -194,13 +176,9 @@ function collectEvidence({ answer, answerSeq, end, steps }: RunFacts): readonly 
   const done = steps
     .slice(0, SHOWN_STEPS)
     .flatMap(({ seq, tool, action, observation, isDone }): readonly Evidence[] => {
+      const input = JSON.stringify(tool?.input)?.slice(0, SHOWN_CHARACTERS) ?? '';
       if (isDone !== undefined)
-        return [
-          {
-            seq,
-            text: `${tool?.name ?? ''} ${JSON.stringify(tool?.input)?.slice(0, SHOWN_CHARACTERS) ?? ''}: ${isDone ? 'succeeded' : 'failed'}`,
-          },
-        ];
+        return [{ seq, text: `${tool?.name ?? ''} ${input}: ${isDone ? 'succeeded' : 'failed'}` }];
       if (action === undefined || action.type === 'final_answer') return [];
       const outcome = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
       return [{ seq, text: `${describeAction(action)}: ${outcome}` }];
@@ -241,10 +219,7 @@ async function askJudge(
   }
 }
 
-interface Verdict {
-  readonly verdict: 'yes' | 'no';
-  readonly evidence: string;
-}
+type Verdict = { readonly verdict: 'yes' | 'no'; readonly evidence: string };
 
 /** Reads exactly one verdict per line; returns a message if the reply is invalid. */
 function readVerdicts(text: string, rubric: readonly RubricLine[]): ReadonlyMap<string, Verdict> | string {
@@ -275,10 +250,7 @@ function toCheckResult(line: RubricLine, verdict: Verdict | undefined, evidence:
   const quote = verdict.evidence.trim();
   const source = quote.length < SHORTEST_QUOTE ? undefined : evidence.find(({ text }) => text.includes(quote));
   const shown = quoted(quote, SHOWN_CHARACTERS);
-  if (source === undefined)
-    return errored(
-      head,
-      `the judge answered ${verdict.verdict}, but its quote is not in the answer or an event: ${shown}`,
-    );
+  const lost = `the judge answered ${verdict.verdict}, but its quote is not in the answer or an event: ${shown}`;
+  if (source === undefined) return errored(head, lost);
   return verdict.verdict === 'yes' ? passed(head, [source.seq], shown) : failed(head, shown, [source.seq]);
 }

@@ -1,7 +1,7 @@
 /** The files that a run left, in their last state, as its record has them. */
 import { isUtf8 } from 'node:buffer';
 
-import { detectMediaType, type RunEvent, type RunResult } from '#core';
+import { detectMediaType, type OfType, type RunEvent, type RunResult } from '#core';
 import { sha256 } from '#platform';
 import type { FileFact, RunFacts, StepFact } from './run-facts.ts';
 
@@ -19,65 +19,37 @@ export function filesOfSteps(steps: readonly StepFact[]): readonly FileFact[] {
 }
 
 function listFiles({ seq, action, observation }: StepFact): readonly FileFact[] {
-  if (observation?.type === 'program-ran') return toFileFacts(observation.result, seq);
-  if (observation?.type === 'command-seen' && observation.result !== undefined)
-    return toFileFacts(observation.result, seq);
+  if (observation?.type === 'program-ran' || observation?.type === 'command-seen')
+    return observation.result === undefined ? [] : toFileFacts(observation.result, seq);
   if (observation?.type !== 'file-written') return [];
-  const { path, bytes, digest } = observation;
   // The record of an edit has only the passages; `withOutputs` adds the text.
-  if (action?.type !== 'write_file')
-    return [
-      {
-        seq,
-        name: stripWorkspace(path),
-        mediaType: detectMediaType(path, Buffer.alloc(0)).mediaType,
-        bytes,
-        sha256: stripDigestPrefix(digest),
-      },
-    ];
+  if (action?.type !== 'write_file') return [toFileFact(observation, seq)];
   const content = Buffer.from(action.content, 'utf8');
-  const name = stripWorkspace(path);
   // A redacted record does not hold the bytes that were written.
-  const isWhole = content.length === bytes;
-  const { mediaType } = detectMediaType(name, content);
-  return [
-    { seq, name, mediaType, bytes, sha256: stripDigestPrefix(digest), ...(isWhole ? { text: action.content } : {}) },
-  ];
+  const text = content.length === observation.bytes ? action.content : undefined;
+  return [{ ...toFileFact(observation, seq, content), text }];
 }
 
 function toFileFacts({ output_files: files, primary_output: primary }: RunResult, seq: number): readonly FileFact[] {
-  return files.map((file) => fileFact(file, primary?.name === file.name ? primary : file, seq));
+  return files.map((file) => {
+    const { name, mime_type: mediaType, size_bytes: bytes, digest } = file;
+    const shown = primary?.name === name ? primary : file;
+    const text = [file, shown].find((one) => one.content !== undefined && !one.truncated)?.content;
+    return { seq, name, mediaType, bytes, sha256: digest && stripDigestPrefix(digest), text };
+  });
 }
 
-function fileFact(
-  file: RunResult['output_files'][number],
-  shown: RunResult['output_files'][number],
-  seq: number,
-): FileFact {
-  const { name, mime_type: mediaType, size_bytes: bytes, digest } = file;
-  const whole = [file, shown].find((one) => one.content !== undefined && !one.truncated);
-  return {
-    seq,
-    name,
-    mediaType,
-    bytes,
-    sha256: digest === undefined ? undefined : stripDigestPrefix(digest),
-    text: whole?.content === undefined ? undefined : whole.content,
-  };
+type LeftFile = OfType<RunEvent, 'subject-end'>['files'][number];
+
+function toFileFact({ path, bytes, digest }: LeftFile, seq: number, content = Buffer.alloc(0)): FileFact {
+  const name = stripWorkspace(path);
+  const { mediaType } = detectMediaType(name, content);
+  return { seq, name, mediaType, bytes, sha256: stripDigestPrefix(digest) };
 }
 
 /** The files that another agent left in the project. `withOutputs` adds their texts. */
-export function filesOfSubject(
-  { files }: Extract<RunEvent, { readonly type: 'subject-end' }>,
-  seq: number,
-): readonly FileFact[] {
-  return files.map(({ path, bytes, digest }) => ({
-    seq,
-    name: path,
-    mediaType: detectMediaType(path, Buffer.alloc(0)).mediaType,
-    bytes,
-    sha256: stripDigestPrefix(digest),
-  }));
+export function filesOfSubject({ files }: OfType<RunEvent, 'subject-end'>, seq: number): readonly FileFact[] {
+  return files.map((file) => toFileFact(file, seq));
 }
 
 function stripWorkspace(path: string): string {

@@ -7,10 +7,9 @@ import {
   reduceSession,
   type Budget,
   type JournalLine,
-  type Observation,
+  type OfType,
   type RunEvent,
   type SessionState,
-  type OfType,
 } from '#core';
 import { countUsage, OWN_TOOLS, readAnswer } from '#agent';
 import { readRun, verifyRun, type Verification } from '#journal';
@@ -23,10 +22,10 @@ export type FactsReading =
   | { readonly type: 'facts'; readonly facts: RunFacts }
   | { readonly type: 'unusable'; readonly reason: string };
 
-/** Verifies the hash chain, and the seal if a key is given, before it reads. Does not throw for the content of a folder. */
-export function readRunFacts(folder: string, options: Parameters<typeof verifyRun>[1] = {}): FactsReading {
+/** Verifies the hash chain before it reads. Does not throw for the content of a folder. */
+export function readRunFacts(folder: string): FactsReading {
   try {
-    const verification = verifyRun(folder, options);
+    const verification = verifyRun(folder);
     if (verification.status !== 'intact') return { type: 'unusable', reason: problemText(verification) };
     return { type: 'facts', facts: factsOfLines([...readRun(folder).lines]) };
   } catch (error) {
@@ -60,17 +59,18 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
   const answered = steps.findLast(({ observation }) => observation?.type === 'answered');
   const used = countUsage(lines);
   const outcome = end?.outcome ?? 'running';
+  const said = events.map((event) => (event.type === 'model-answer' ? event.text : ''));
   const left = lines.flatMap((line) => (line.event.type === 'subject-end' ? filesOfSubject(line.event, line.seq) : []));
   return {
     run: start?.run ?? '',
     request: start?.request ?? '',
     model: events.findLast((event) => event.type === 'model-call')?.model ?? '',
-    subject: start?.subject === undefined ? undefined : start.subject,
+    subject: start?.subject,
     outcome,
     reason: end?.reason ?? '',
     answer: answered?.observation?.type === 'answered' ? answered.observation.answer : '',
     answerSeq: answered?.seq,
-    said: start?.agent?.protocol === 'actions' ? '' : saidIn(events),
+    said: start?.agent?.protocol === 'actions' ? '' : said.join(''),
     loads: collectLoads(lines),
     steps,
     shown: collectShown(lines),
@@ -83,10 +83,6 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     broken: brokenBy(events, outcome, end?.reason ?? ''),
     end: lines.at(-1)?.seq ?? 0,
   };
-}
-
-function saidIn(events: readonly RunEvent[]): string {
-  return events.map((event) => (event.type === 'model-answer' ? event.text : '')).join('');
 }
 
 function collectLoads(lines: readonly JournalLine[]): readonly LoadFact[] {
@@ -124,13 +120,9 @@ function collectShown(lines: readonly JournalLine[]): readonly ShownFact[] {
     if (event.type !== 'session') return [];
     const { event: inner } = event;
     if (inner.type === 'skill-load') loaded.add(inner.skill.id);
-    return shownIn(inner).map((shown) => ({ seq, shown, isOfLoaded: loaded.has(shown.skill) }));
+    const all = inner.type === 'content-show' ? [inner.shown] : inner.type === 'request-start' ? inner.shown : [];
+    return all.map((shown) => ({ seq, shown, isOfLoaded: loaded.has(shown.skill) }));
   });
-}
-
-function shownIn(event: OfType<RunEvent, 'session'>['event']): readonly ShownFact['shown'][] {
-  if (event.type === 'content-show') return [event.shown];
-  return event.type === 'request-start' ? event.shown : [];
 }
 
 /** Uses the token counts of the model, and our estimate where the model reports none. */
@@ -232,21 +224,19 @@ function withEvent(step: OpenStep, event: RunEvent, seq: number): OpenStep {
     case 'approval-answer':
       return { ...step, approval: event.answer, events };
     case 'observation': {
-      const skill = readSkillName(event.observation);
-      return { ...step, observation: event.observation, events, ...defined({ skill }) };
+      const { observation } = event;
+      const skill = 'skill' in observation ? observation.skill?.name : undefined;
+      return { ...step, observation, events, ...defined({ skill }) };
     }
     default:
       return step;
   }
 }
 
-function readSkillName(observation: Observation): string | undefined {
-  return 'skill' in observation ? observation.skill?.name : undefined;
-}
-
-type ModelAnswered = Extract<RunEvent, { readonly type: 'model-answer' }>;
-
-function writtenCalls({ text, toolCalls }: ModelAnswered, isActions: boolean): readonly WrittenCall[] {
+function writtenCalls(
+  { text, toolCalls }: OfType<RunEvent, 'model-answer'>,
+  isActions: boolean,
+): readonly WrittenCall[] {
   if (toolCalls.length > 0) return toolCalls.map(({ name, input }) => ({ name, input: parseJson(input) }));
   if (!isActions) return [];
   const reading = readAnswer(text);
@@ -306,7 +296,8 @@ function linkCalls(calls: readonly WrittenCall[], steps: readonly OpenStep[]): R
   const used = new Set<WrittenCall>();
   for (const step of steps) {
     const named = calls.filter((call) => !used.has(call) && call.name === step.action?.type);
-    const call = named.find(({ input }) => isAlike(input, step.action)) ?? named[0];
+    const words = textsIn(step.action);
+    const call = named.find(({ input }) => textsIn(input).some((text) => words.includes(text))) ?? named[0];
     if (call === undefined) continue;
     links.set(step, call);
     used.add(call);
@@ -315,11 +306,6 @@ function linkCalls(calls: readonly WrittenCall[], steps: readonly OpenStep[]): R
   const source = calls.length === 1 ? calls[0] : others.length === 0 ? last : undefined;
   if (source !== undefined) for (const step of steps) if (!links.has(step)) links.set(step, source);
   return links;
-}
-
-function isAlike(input: unknown, action: unknown): boolean {
-  const words = new Set(textsIn(action));
-  return textsIn(input).some((text) => words.has(text));
 }
 
 function textsIn(value: unknown): readonly string[] {

@@ -46,13 +46,7 @@ export function resultView({ run }: { readonly run?: string }): RunView | undefi
   }
 }
 
-interface Timeline {
-  readonly steps: readonly RunStep[];
-  readonly turns: readonly TurnView[];
-  readonly elapsedMs: number;
-}
-
-export function buildTimeline(lines: Iterable<JournalLine>): Timeline {
+export function buildTimeline(lines: Iterable<JournalLine>): Pick<RunView, 'steps' | 'turns' | 'elapsedMs'> {
   const steps: RunStep[] = [];
   const turns: TurnView[] = [];
   const calls = new Map<number, number>();
@@ -63,15 +57,15 @@ export function buildTimeline(lines: Iterable<JournalLine>): Timeline {
     elapsedMs = Math.max(elapsedMs, elapsed);
     context.see(event);
     if (event.type === 'turn') turn = event.turn;
-    if (event.type === 'model-call')
-      turns.push({
-        turn,
-        atMs: elapsed,
-        model: event.model,
-        tokens: event.tokens,
-        sections: context.sections(event.tokens),
-      });
-    if (event.type === 'model-answer') addUsage(turns, event);
+    if (event.type === 'model-call') {
+      const { model, tokens } = event;
+      turns.push({ turn, atMs: elapsed, model, tokens, sections: context.sections(tokens) });
+    }
+    const last = event.type === 'model-answer' ? turns.pop() : undefined;
+    if (event.type === 'model-answer' && last !== undefined) {
+      const { inputTokens, outputTokens } = event.usage;
+      turns.push({ ...last, ...defined({ inputTokens, outputTokens }) });
+    }
     const place = 'call' in event && event.call !== undefined ? calls.get(event.call) : undefined;
     const known = place === undefined ? undefined : steps[place];
     if (place !== undefined && known !== undefined) steps[place] = withEvent(known, line);
@@ -85,102 +79,62 @@ export function buildTimeline(lines: Iterable<JournalLine>): Timeline {
   return { steps, turns, elapsedMs };
 }
 
-function addUsage(turns: TurnView[], { usage }: Extract<RunEvent, { readonly type: 'model-answer' }>): void {
-  const last = turns.pop();
-  if (last === undefined) return;
-  turns.push({
-    ...last,
-    ...defined({ inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
-  });
-}
-
 function toStep({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
   const base = { events: [seq], atMs: elapsed, turn, lines: [] };
-  if (event.type === 'action')
-    return {
-      ...base,
-      kind: 'action',
-      tone: 'plain',
-      text: cut(describeAction(event.action)),
-      lines: askedBy(event.askedBy),
-    };
+  if (event.type === 'action') {
+    const { action, askedBy } = event;
+    const lines: RunStep['lines'] = askedBy === 'model' ? [] : [{ label: 'asked by', tone: 'faint', text: askedBy }];
+    return { ...base, kind: 'action', tone: 'plain', text: cut(describeAction(action)), lines };
+  }
   const kind = classifyEvent(event);
   if (kind === undefined) return undefined;
   const [first] = eventText(event, 'verbose');
   if (first === undefined) return undefined;
   const step = { ...base, kind, tone: first.tone, text: cut(first.text) };
-  if (event.type === 'subject-call')
-    return {
-      ...step,
-      tone: event.ok ? 'good' : 'bad',
-      lines: [
-        { label: 'input', tone: 'plain', text: cut(JSON.stringify(event.input) ?? '') },
-        { label: 'outcome', tone: event.ok ? 'good' : 'bad', text: cut(event.output) },
-      ],
-    };
+  if (event.type === 'subject-call') {
+    const tone = event.ok ? 'good' : 'bad';
+    const input = { label: 'input', tone: 'plain', text: cut(JSON.stringify(event.input) ?? '') } as const;
+    return { ...step, tone, lines: [input, { label: 'outcome', tone, text: cut(event.output) }] };
+  }
   if (event.type === 'plan') return { ...step, plan: event.plan };
   if (event.type === 'model-answer' && event.text !== '')
     return { ...step, lines: [{ label: 'says', tone: 'plain', text: cut(event.text) }] };
   return step;
 }
 
-function classifyEvent(event: RunEvent): StepKind | undefined {
-  switch (event.type) {
-    case 'model-answer':
-      return 'model';
-    case 'plan':
-      return event.plan.steps.length === 0 ? undefined : 'plan';
-    case 'activation':
-      return 'skill';
-    case 'context-compact':
-      return 'context';
-    case 'note':
-    case 'call-invalid':
-    case 'answer-withdraw':
-    case 'budget-end':
-    case 'subagent-start':
-    case 'subagent-end':
-    case 'chat':
-    case 'subject-end':
-      return 'note';
-    case 'subject-call':
-      return event.loads.length > 0 ? 'skill' : 'action';
-    case 'run-end':
-      return 'end';
-    // Parts of a turn heading, of an action, or of the record.
-    case 'run-start':
-    case 'scan':
-    case 'turn':
-    case 'model-call':
-    case 'action':
-    case 'decision':
-    case 'approval-ask':
-    case 'approval-answer':
-    case 'skill-use':
-    case 'observation':
-    case 'session':
-    case 'span':
-    case 'content-keep':
-    case 'answer-delta':
-    case 'decision-delta':
-      return undefined;
-  }
-}
+/** Other events are parts of a turn heading, of an action, or of the record. */
+const STEP_KINDS: Partial<Record<RunEvent['type'], StepKind>> = {
+  'model-answer': 'model',
+  plan: 'plan',
+  activation: 'skill',
+  'context-compact': 'context',
+  note: 'note',
+  'call-invalid': 'note',
+  'answer-withdraw': 'note',
+  'budget-end': 'note',
+  'subagent-start': 'note',
+  'subagent-end': 'note',
+  chat: 'note',
+  'subject-end': 'note',
+  'subject-call': 'action',
+  'run-end': 'end',
+};
 
-function askedBy(who: string): readonly StepLine[] {
-  return who === 'model' ? [] : [{ label: 'asked by', tone: 'faint', text: who }];
+function classifyEvent(event: RunEvent): StepKind | undefined {
+  if (event.type === 'plan' && event.plan.steps.length === 0) return undefined;
+  return event.type === 'subject-call' && event.loads.length > 0 ? 'skill' : STEP_KINDS[event.type];
 }
 
 function withEvent(step: RunStep, { seq, elapsed, event }: JournalLine): RunStep {
   const added = addedBy(event);
   if (added === undefined) return step;
-  const { line, tone } = added;
+  const { line, tone = line.tone } = added;
   return {
     ...step,
     events: [...step.events, seq],
-    tone: worse(step.tone, tone ?? line.tone),
+    tone: WORSE.indexOf(step.tone) >= WORSE.indexOf(tone) ? step.tone : tone,
     lines: [...step.lines, line],
-    ...(event.type === 'observation' ? { tookMs: Math.max(0, elapsed - step.atMs) } : {}),
+    tookMs: event.type === 'observation' ? Math.max(0, elapsed - step.atMs) : step.tookMs,
   };
 }
 
@@ -218,19 +172,8 @@ function addedBy(event: RunEvent): Added | undefined {
 
 const WORSE = ['faint', 'plain', 'good', 'warning', 'bad'] as const satisfies readonly Tone[];
 
-function worse(a: Tone, b: Tone): Tone {
-  return WORSE.indexOf(a) >= WORSE.indexOf(b) ? a : b;
-}
-
 function cut(text: string): string {
   return text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)}…`;
-}
-
-interface ContextTracker {
-  /** Must see every event of a run in order. */
-  see(event: RunEvent): void;
-  /** Splits the tokens of a request into sections, which add up to it. */
-  sections(tokens: number): Readonly<Record<ContextSection, number>>;
 }
 
 const SECTION_OF = {
@@ -244,8 +187,8 @@ const SECTION_OF = {
   search: 'resources',
 } as const satisfies Record<ShownContent['reason'], ContextSection>;
 
-/** Estimates the sections of each request from the shown content and from its growth. */
-function contextTracker(): ContextTracker {
+/** Estimates the sections of each request, which add up to it, from the shown content and from its growth. Must see every event in order. */
+function contextTracker() {
   const shown = { catalog: 0, bodies: 0, resources: 0 };
   /** Instructions, tools and the request of the user, which are part of every request. */
   let base: number | undefined;
@@ -255,14 +198,14 @@ function contextTracker(): ContextTracker {
     shown[section] = section === 'catalog' ? tokens : shown[section] + tokens;
   };
   return {
-    see(event) {
+    see(event: RunEvent): void {
       if (event.type === 'session' && event.event.type === 'content-show') add(event.event.shown);
       if (event.type === 'session' && event.event.type === 'request-start')
         event.event.shown.filter(({ reason }) => reason === 'catalog').forEach(add);
       // After a compaction, the remaining skill content is shown again.
       if (event.type === 'context-compact') Object.assign(shown, { bodies: 0, resources: 0 });
     },
-    sections(tokens) {
+    sections(tokens: number): TurnView['sections'] {
       let left = Math.max(0, tokens);
       const take = (wanted: number): number => {
         const taken = Math.min(left, Math.max(0, wanted));

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject, parseJson, printable, quoted } from '#core';
-import { isDirectory, isPresent, isSystemError, makeFolders, quietly, writeFileAtomically } from '#platform';
+import { isDirectory, isPresent, makeFolders, quietly, writeFileAtomically, isSystemError } from '#platform';
 import { jsonReport, readReport } from '../report/json.ts';
 import type { EvalReport } from '../report/result.ts';
 import type { PortabilityReport } from '../subjects/portability.ts';
@@ -11,6 +11,7 @@ import { renderPortability } from '../subjects/portability-text.ts';
 import { raiseUsage } from './raise-usage.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
+const MOST_REPORTS = 20;
 const REPORT_FILE = 'report.json';
 /** Several subjects have a report each, in folders of their own, and this file over them. */
 const MATRIX_FILE = 'portability.json';
@@ -37,11 +38,7 @@ export function newEvaluation(cwd: string, at: Date, prefix: '' | 'tune-' = ''):
 
 /** Removes the folder of an evaluation that has no results, because it cannot be resumed. */
 export function dropIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => rmdirSync(folder));
 }
 
 export function unfinishedEvaluation(cwd: string): string {
@@ -82,9 +79,9 @@ export function reportIn(folder: string): EvalReport | undefined {
   }, undefined);
 }
 
-export function storedReports(cwd: string, most = 20): readonly EvalReport[] {
+export function storedReports(cwd: string): readonly EvalReport[] {
   return evaluationNames(cwd)
-    .slice(-most)
+    .slice(-MOST_REPORTS)
     .flatMap((name) => reportIn(path.join(evaluationsFolder(cwd), name)) ?? []);
 }
 

@@ -11,7 +11,7 @@ import type { Thresholds } from '../report/report.ts';
 import type { EvalReport } from '../report/result.ts';
 import { buildPlan, mostRepetitions, type EvalPlan } from '../run/plan.ts';
 import type { SuiteBasis, SuiteProgress } from '../run/run-suite.ts';
-import { isCommand, openSubjects, type EvalSubject, type SubjectChoice } from '../subjects/open-subjects.ts';
+import { openSubjects, type EvalSubject, type SubjectChoice } from '../subjects/open-subjects.ts';
 import { makePortability, type SubjectReport } from '../subjects/portability.ts';
 import { readDistractors } from '../trigger/distractors.ts';
 import { evaluateTrigger } from '../trigger/run-trigger.ts';
@@ -53,11 +53,6 @@ interface EvaluationRequest extends SuiteRequest, Pick<EvaluateOptions, 'baselin
   readonly hasPages: boolean;
 }
 
-interface Evaluation {
-  readonly plans: readonly { readonly isLive: boolean; readonly plan: EvalPlan }[];
-  run(watch: EvaluationWatch): Promise<EvaluationResult>;
-}
-
 interface EvaluationWatch {
   readonly elsewhere?: (model: SuiteBasis['model']) => SuiteBasis['elsewhere'];
   /** Called after each subject, with remarks that are not part of its report. */
@@ -74,7 +69,7 @@ interface EvaluationResult {
 }
 
 /** Returns nothing if `onProblems` stops it. */
-export async function openEvaluation(request: EvaluationRequest): Promise<Evaluation | undefined> {
+export async function openEvaluation(request: EvaluationRequest) {
   const { cwd, signal, thresholds } = request;
   const inputs = readInputs(request);
   if (request.onProblems(inputs.problems)) return undefined;
@@ -104,7 +99,7 @@ export async function openEvaluation(request: EvaluationRequest): Promise<Evalua
   };
   return {
     plans,
-    async run({ elsewhere, onEnd, onPage }) {
+    async run({ elsewhere, onEnd, onPage }: EvaluationWatch): Promise<EvaluationResult> {
       const startedAt = new Date();
       const folder = unfinished ?? newEvaluation(cwd, startedAt);
       const runOne = async (one: EvalSubject, directory: string): Promise<EvalReport> => {
@@ -191,7 +186,7 @@ export function suiteBasis(request: SuiteRequest, { cases, skills }: EvalInputs,
   const { concurrency, timeoutMs, repeat, runtime, signal, useCache } = request;
   const sources = new Map(runtime.index.all.map(({ dir, source }) => [path.resolve(dir), source]));
   // The program of the user may change between two evaluations, so its results are not cached.
-  const cache = useCache && !isCommand(subject) ? runtime.cacheDir : undefined;
+  const cache = useCache && subject?.agent.install !== '' ? runtime.cacheDir : undefined;
   return {
     cases,
     skills,

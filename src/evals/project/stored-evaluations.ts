@@ -2,8 +2,7 @@
 import path from 'node:path';
 
 import { invalidInput, quoted } from '#core';
-import { pageData, type PageOptions } from '../page/page-data.ts';
-import { htmlReport } from '../page/report-page.ts';
+import { htmlReport, pageData, type PageOptions } from '../page/report-page.ts';
 import { resultView } from '../page/run-view.ts';
 import { groupBy, type EvalReport } from '../report/result.ts';
 import { evaluationNames, evaluationsFolder, reportIn } from './report-folder.ts';

@@ -8,6 +8,7 @@ import {
   type Arm,
   type CaseResult,
   type CaseStatus,
+  type CheckResult,
   type EvalReport,
   type Rate,
   type RateChange,
@@ -197,12 +198,8 @@ const WORST_FIRST = ['error', 'failed', 'passed', 'skipped'] as const satisfies 
 function summarizeVerdict(results: readonly CaseResult[]): CaseVerdict | undefined {
   const status = findWorst(results.map((result) => result.status));
   if (status === undefined) return undefined;
-  return {
-    status,
-    passed: passCount(results).passed,
-    judged: passCount(results).of,
-    attempts: results.length,
-  };
+  const { passed, of: judged } = passCount(results);
+  return { status, passed, judged, attempts: results.length };
 }
 
 function findWorst(statuses: readonly CaseStatus[]): CaseStatus | undefined {
@@ -219,18 +216,11 @@ function changedChecks(old: readonly CaseResult[], now: readonly CaseResult[]): 
   });
 }
 
-interface Check {
-  readonly status: CaseStatus;
-  readonly asked: string;
-  readonly found: string;
-}
-
-function collectWorstChecks(results: readonly CaseResult[]): ReadonlyMap<string, Check> {
-  const found = new Map<string, Check>();
-  for (const { id, status, asked, found: what } of results.flatMap(({ checks }) => checks)) {
-    const known = found.get(id);
-    if (known === undefined || findWorst([known.status, status]) !== known.status)
-      found.set(id, { status, asked, found: what });
+function collectWorstChecks(results: readonly CaseResult[]): ReadonlyMap<string, CheckResult> {
+  const found = new Map<string, CheckResult>();
+  for (const check of results.flatMap(({ checks }) => checks)) {
+    const known = found.get(check.id);
+    if (known === undefined || findWorst([known.status, check.status]) !== known.status) found.set(check.id, check);
   }
   return found;
 }

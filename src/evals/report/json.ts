@@ -7,35 +7,29 @@ export function jsonReport(report: EvalReport): string {
   return `${visibleJson(JSON.stringify(report, undefined, 2))}\n`;
 }
 
-export type ReadReport =
+type ReadReport =
   | { readonly type: 'report'; readonly report: EvalReport }
   | { readonly type: 'invalid'; readonly reason: string };
 
 /** Reads the stored part of a report, which is untrusted and checked, and computes the rest from its results. */
 export function readReport(text: string): ReadReport {
   const value = parseJson(text);
-  if (value === undefined) return { type: 'invalid', reason: 'not JSON' };
-  if (!isObject(value)) return { type: 'invalid', reason: 'not an object' };
-  if (value['schema'] !== 1) {
-    const schema = JSON.stringify(value['schema']) ?? 'missing';
-    return { type: 'invalid', reason: `its schema is ${schema}; this version reads schema 1` };
-  }
-  const reason = shapeProblem(value, REPORT, '');
+  const reason = storedProblem(value);
   return isStored(value, reason)
     ? { type: 'report', report: makeReport(value) }
     : { type: 'invalid', reason: reason ?? '' };
 }
 
+function storedProblem(value: unknown): string | undefined {
+  if (value === undefined) return 'not JSON';
+  if (!isObject(value)) return 'not an object';
+  const { schema } = value;
+  if (schema === 1) return shapeProblem(value, REPORT, '');
+  return `its schema is ${JSON.stringify(schema) ?? 'missing'}; this version reads schema 1`;
+}
+
 /** A nested object is an object with these keys; a list of one shape is an array of it. */
-type Shape =
-  | 'string'
-  | 'number'
-  | 'boolean'
-  | 'array'
-  | 'status'
-  | 'arm'
-  | readonly [Shape]
-  | { readonly [key: string]: Shape };
+type Shape = keyof typeof NAMES | readonly [Shape] | { readonly [key: string]: Shape };
 
 const RATE: Shape = { count: 'number', of: 'number', low: 'number', high: 'number' };
 const MODEL: Shape = { id: 'string', way: 'string' };
@@ -84,7 +78,7 @@ const OPTIONAL: { readonly [key: string]: Shape } = {
 
 function shapeProblem(value: unknown, shape: Shape, where: string): string | undefined {
   if (typeof shape === 'string') return hasShape(value, shape) ? undefined : `${where} must be ${NAMES[shape]}`;
-  if (isList(shape)) {
+  if (Array.isArray(shape)) {
     if (!Array.isArray(value)) return `${where} must be an array`;
     return firstProblem(value.entries(), ([place, item]) => shapeProblem(item, shape[0], `${where}[${String(place)}]`));
   }
@@ -96,10 +90,6 @@ function shapeProblem(value: unknown, shape: Shape, where: string): string | und
   return firstProblem(Object.entries(OPTIONAL), ([key, inner]) =>
     value[key] === undefined ? undefined : shapeProblem(value[key], inner, key),
   );
-}
-
-function isList(shape: Shape): shape is readonly [Shape] {
-  return Array.isArray(shape);
 }
 
 function firstProblem<T>(items: Iterable<T>, check: (item: T) => string | undefined): string | undefined {
@@ -127,6 +117,6 @@ function hasShape(value: unknown, shape: keyof typeof NAMES): boolean {
 }
 
 /** The compiler cannot follow the checks above. */
-function isStored(value: object, problem: string | undefined): value is ReportParts {
-  return problem === undefined && 'results' in value;
+function isStored(value: unknown, problem: string | undefined): value is ReportParts {
+  return problem === undefined && isObject(value) && 'results' in value;
 }

@@ -27,7 +27,7 @@ export function percentText(part: number): string {
 /** Formats `92 % (67 to 99 %)`. */
 export function rateText({ count, of, low, high }: Rate): string {
   if (of === 0) return 'no data';
-  return `${percentText(count / of)} (${rangeText(low, high)})`;
+  return `${percentText(count / of)} (${percentText(low).replace(' %', '')} to ${percentText(high)})`;
 }
 
 function pointsText(part: number): string {
@@ -57,10 +57,6 @@ export function dateText(time: string): string {
 
 export function amountText(count: number, one: string): string {
   return countText(count, one, `${one}s`, numberText);
-}
-
-function dollarText(usd: number): string {
-  return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }
 
 export function countTokens({ inputTokens, outputTokens }: CaseCost): number {
@@ -131,22 +127,14 @@ export function armTexts({ totals, harness, passRate, skippedChecks, cost }: Arm
     ...(totals.skipped === 0 ? [] : [`${amountText(totals.skipped, 'result')} skipped`]),
     ...(skippedChecks === 0 ? [] : [`${amountText(skippedChecks, 'check')} not judged`]),
   ];
+  const checks = sumCounts(harness);
+  const generated = `, ${amountText(checks, 'harness check')} (${totalsText(harness)}; not rated)`;
+  const { usd } = cost;
   return {
-    results: `${amountText(sumCounts(totals) + sumCounts(harness), 'result')}: ${totalsText(totals)}${sumCounts(harness) === 0 ? '' : `, ${harnessText(harness)}`}`,
+    results: `${amountText(sumCounts(totals) + checks, 'result')}: ${totalsText(totals)}${checks === 0 ? '' : generated}`,
     rate: [rateText(passRate), `of ${amountText(passRate.of, 'verdict')}`, ...left].join(', '),
-    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${cost.usd === undefined ? '' : `, ${dollarText(cost.usd)}`}`,
+    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${usd === undefined ? '' : `, $${usd.toFixed(usd < 1 ? 4 : 2)}`}`,
   };
-}
-
-function harnessText(harness: StatusCounts): string {
-  return `${amountText(sumCounts(harness), 'harness check')} (${totalsText(harness)}; not rated)`;
-}
-
-function testedText(report: EvalReport): string | undefined {
-  const { cases, modelCases } = ownArm(report);
-  return cases === 0 || modelCases === cases
-    ? undefined
-    : `${numberText(modelCases)} of ${amountText(cases, 'case')} tested a model`;
 }
 
 const MOST_SKIPPED = 1 / 3;
@@ -164,12 +152,13 @@ export function incompleteText(report: EvalReport): string | undefined {
 export function listFacts(report: EvalReport, shown: (names: readonly string[]) => string) {
   const { arms, models, flaky, isPartial, results, sequential } = report;
   const cached = results.filter(({ isCached }) => isCached).length;
-  const tested = testedText(report);
+  const { cases, modelCases } = ownArm(report);
+  const tested = `${numberText(modelCases)} of ${amountText(cases, 'case')} tested a model`;
   const incomplete = incompleteText(report);
   const fromCache = cached === 0 ? '' : `, ${amountText(cached, 'result')} from the cache`;
   const facts: readonly (readonly [label: string, text: string | undefined, isOdd?: boolean])[] = [
     ['model', shown([modelsText(models)])],
-    ['tested', tested],
+    ['tested', cases === 0 || modelCases === cases ? undefined : tested],
     ['time', `${durationText(report.wallMs)}${fromCache}`],
     ['stopped', sequential && sequentialText(sequential)],
     ['flaky', flaky.length === 0 ? undefined : shown(flaky.map((one) => flakyText(one, arms.length > 1))), true],
@@ -239,10 +228,6 @@ export function invalidTitle({ trigger }: EvalReport): string {
   return trigger?.isValid === false
     ? 'a control of the evaluation failed; there is no score'
     : 'no outcome was judged; there is no score';
-}
-
-function rangeText(low: number, high: number): string {
-  return `${percentText(low).replace(' %', '')} to ${percentText(high)}`;
 }
 
 /** Formats `+25` or `−3` for a part of 1. */

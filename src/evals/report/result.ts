@@ -134,12 +134,7 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Rea
 }
 
 /** A rate with its 95 % Wilson interval. If `of` is 0, `low` is 0 and `high` is 1. */
-export interface Rate {
-  readonly count: number;
-  readonly of: number;
-  readonly low: number;
-  readonly high: number;
-}
+export type Rate = Readonly<Record<'count' | 'of' | 'low' | 'high', number>>;
 
 /** The change of the pass rate over all cases that a live model answers, with one-sided exact p-values. */
 export interface RateChange {
@@ -184,7 +179,7 @@ export interface Comparison {
   readonly better: number;
   readonly worse: number;
   /** Pass rate of `of` minus pass rate of `against`, between -1 and 1, with a 95 % interval. */
-  readonly difference: { readonly mean: number; readonly low: number; readonly high: number };
+  readonly difference: Readonly<Record<'mean' | 'low' | 'high', number>>;
   /** `fixed`: Newcombe's paired interval and McNemar's exact test. `sequential`: a betting confidence sequence, valid after early stopping. */
   readonly method: 'fixed' | 'sequential';
   readonly p: number;

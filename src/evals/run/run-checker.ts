@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS, type ProgramEnd } from '#core';
+import { DEFAULT_LIMITS } from '#core';
 import { copyTree, interpreterFolders, isSystemError, programEnvironment } from '#platform';
-import { scriptCommand, type Workspace } from '#sandbox';
+import { scriptCommand } from '#sandbox';
 import type { Execution } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 
@@ -39,7 +39,8 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
   const copied = await copyTree(run.project, {
     to: path.join(here, 'project'),
     permissions: 'writable',
-    ...owner(workspace),
+    // The sandbox user must be able to read the copy.
+    owner: workspace.identity,
   });
   if (copied.type === 'refused') return toBrokenEnd(`cannot copy the project into the sandbox: ${copied.message}`);
   const command = scriptCommand({ path: `${there}/${name}`, bytes, isExecutable: true }, check.arguments);
@@ -63,17 +64,8 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     network: [],
     home,
   };
-  const end = await attached.run(spec, { stdout: said, stderr: said, signal: run.signal });
-  return toCheckerEnd(end, said.text());
-}
-
-/** The sandbox user must be able to read the copy. */
-function owner({ identity }: Workspace): { readonly owner?: NonNullable<Workspace['identity']> } {
-  return identity === undefined ? {} : { owner: identity };
-}
-
-function toCheckerEnd({ reason, exitCode }: ProgramEnd, said: string): CheckerEnd {
-  if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said };
+  const { reason, exitCode } = await attached.run(spec, { stdout: said, stderr: said, signal: run.signal });
+  if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said: said.text() };
   return toBrokenEnd(reason === 'timeout' ? 'the checker timed out' : `the checker was terminated: ${reason}`);
 }
 

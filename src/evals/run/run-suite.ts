@@ -171,7 +171,10 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
     : readySubject(subject, job, folder, suite));
   if ('status' in ready) return ready;
   const { set, identity: model } = ready;
-  const files = [...evalCase.files, ...listCheckers(evalCase)].map(fileDigest);
+  const { files: given, expect } = evalCase;
+  const scripts = (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
+  // The run itself reports a file that cannot be read.
+  const files = [...given, ...scripts].map((file) => quietly(() => sha256(readFileSync(file)), 'unreadable'));
   const executor = options.elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
   const settings = { executor, more: options.settings ?? '' };
   const key = jobKey(job, { skills: set.digest, model, files, settings });
@@ -257,15 +260,6 @@ function toAttempt(job: Job, { directory, timeoutMs, signal, grading = {} }: Sui
 
 function notRun(job: Job, status: 'error' | 'skipped', reason: string): CaseResult {
   return { ...ungradedResult(job, { id: '', way: 'scripted' }), status, reason };
-}
-
-function listCheckers({ expect }: EvalCase): readonly string[] {
-  return (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
-}
-
-/** The run itself reports a file that cannot be read. */
-function fileDigest(file: string): string {
-  return quietly(() => sha256(readFileSync(file)), 'unreadable');
 }
 
 function progressReporter(total: number, onProgress: SuiteOptions['onProgress']): (result: CaseResult) => void {

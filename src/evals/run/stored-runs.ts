@@ -19,8 +19,9 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
   const byRun = new Map<string, CaseResult & { readonly run: string }>();
   for (const result of readStoredResults(results))
     if (result.run !== undefined) byRun.set(result.run, { ...result, run: result.run });
+  // The folder of an evaluation may have been moved or copied from another machine.
   return [...byRun.values()].map(({ run, case: id, arm, attempt, model }) => ({
-    folder: runFolder(run, folder),
+    folder: [path.join(folder, 'runs', path.basename(run))].find(isPresent) ?? run,
     case: id,
     arm,
     attempt,
@@ -28,12 +29,6 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
     answers: model.answers,
     readOutput: storedFiles(path.join(folder, 'outputs', path.basename(run))),
   }));
-}
-
-/** The folder of an evaluation may have been moved or copied from another machine. */
-function runFolder(run: string, folder: string): string {
-  const here = path.join(folder, 'runs', path.basename(run));
-  return isPresent(here) ? here : run;
 }
 
 /** The case of a single run is unknown if several cases have its request, or if none has and there are several cases. */

@@ -37,26 +37,17 @@ export function mcNemar(better: number, worse: number): number {
   return Math.min(1, 2 * binomialAtLeast(Math.max(better, worse), differing, 0.5));
 }
 
-export interface MeanInterval {
-  readonly mean: number;
-  readonly low: number;
-  readonly high: number;
-}
+export type MeanInterval = Readonly<Record<'mean' | 'low' | 'high', number>>;
 
 /** Outcomes of pairs: both passed, only the first, only the second, neither. */
-export interface PairCounts {
-  readonly both: number;
-  readonly better: number;
-  readonly worse: number;
-  readonly neither: number;
-}
+export type PairCounts = Readonly<Record<'both' | 'better' | 'worse' | 'neither', number>>;
 
 /**
  * The difference of two paired pass rates with Newcombe's 95 % interval (1998, method 10), which combines Wilson intervals. Unlike a bootstrap
  * it has a width when all pairs are equal.
  */
 export function pairedInterval({ both, better, worse, neither }: PairCounts): MeanInterval {
-  const pairs = both + better + worse + neither;
+  const pairs = pairsIn({ both, better, worse, neither });
   if (pairs === 0) return { mean: 0, low: -1, high: 1 };
   const [first, second] = [computeRate(both + better, pairs), computeRate(both + worse, pairs)];
   const [one, two] = [computeShare(first), computeShare(second)];
@@ -80,10 +71,7 @@ export function pairsNeeded(difference: number): number {
   requireFinite(difference, 'the difference');
   const d = Math.min(1, Math.max(0.01, Math.abs(difference)));
   const share = (1 + d * d) / 2;
-  let pairs = Math.max(
-    6,
-    Math.ceil((Z_95 * Math.sqrt(share) + Z_80 * Math.sqrt(Math.max(0, share - d * d))) ** 2 / d ** 2),
-  );
+  let pairs = Math.max(6, Math.ceil(squaredNeed(d, share) / d ** 2));
   while (pairs <= EXACT_PAIRS && !exactlyEnough(pairs, share, criticalCounts(pairs))(d)) pairs += 1;
   return pairs;
 }
@@ -122,7 +110,11 @@ export function smallestVisible(pairs: number, differing: number): number {
 }
 
 function approximatelyEnough(pairs: number, d: number, share: number): boolean {
-  return pairs * d * d >= (Z_95 * Math.sqrt(share) + Z_80 * Math.sqrt(Math.max(0, share - d * d))) ** 2;
+  return pairs * d * d >= squaredNeed(d, share);
+}
+
+function squaredNeed(d: number, share: number): number {
+  return (Z_95 * Math.sqrt(share) + Z_80 * Math.sqrt(Math.max(0, share - d * d))) ** 2;
 }
 
 function exactlyEnough(pairs: number, seen: number, critical: readonly number[]): (d: number) => boolean {
@@ -282,15 +274,8 @@ function boundary(counts: PairCounts, mean: number, end: -1 | 1): number {
   return out;
 }
 
-interface PassCount {
-  readonly passed: number;
-  readonly of: number;
-}
-
-export interface CaseCounts {
-  readonly before: PassCount;
-  readonly after: PassCount;
-}
+/** How often a case passed, of the attempts with a verdict. */
+export type CaseCounts = Readonly<Record<'before' | 'after', Readonly<Record<'passed' | 'of', number>>>>;
 
 /**
  * The chance of so few passes after, or fewer, if each case passes as often as before: Fisher's exact test, stratified by case. Given how
@@ -328,11 +313,11 @@ function convolved(a: readonly number[], b: readonly number[]): readonly number[
 }
 
 /** Holm's correction: which of several p-values are below 5 % together. */
-export function holm(values: readonly number[], alpha = 0.05): readonly boolean[] {
+export function holm(values: readonly number[]): readonly boolean[] {
   const order = values.map((_, place) => place).toSorted((a, b) => (values[a] ?? 1) - (values[b] ?? 1));
   const kept = new Set<number>();
   for (const [rank, place] of order.entries()) {
-    if ((values[place] ?? 1) > alpha / (values.length - rank)) break;
+    if ((values[place] ?? 1) > ALPHA / (values.length - rank)) break;
     kept.add(place);
   }
   return values.map((_, place) => kept.has(place));

@@ -8,18 +8,10 @@ import { removeTree, startChild, supervise } from '#platform';
 import { findProgram } from '#sandbox';
 import type { SubjectAgent } from './subject.ts';
 
-export interface SubjectOptions {
-  readonly agent: SubjectAgent;
-  /** Undefined for the default model of the agent. */
-  readonly model?: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly pass?: readonly string[];
-  readonly signal: AbortSignal;
-}
-
 export interface OpenSubject {
   readonly agent: SubjectAgent;
-  readonly model: string | undefined;
+  /** Undefined for the default model of the agent. */
+  readonly model?: string;
   readonly label: string;
   readonly program: string;
   readonly searchPath: string;
@@ -32,6 +24,12 @@ export interface OpenSubject {
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 const VERSION_MS = 60_000;
+
+interface SubjectOptions extends Pick<OpenSubject, 'agent' | 'model'> {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pass?: readonly string[];
+  readonly signal: AbortSignal;
+}
 
 export async function openSubject({ agent, model, env, pass = [], signal }: SubjectOptions): Promise<OpenSubject> {
   const folders = (env['PATH'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
@@ -49,23 +47,21 @@ export async function openSubject({ agent, model, env, pass = [], signal }: Subj
     searchPath: folders.join(path.delimiter),
     env: Object.fromEntries(own),
   };
-  const missing = missingFor(subject, { find, pass });
-  if (missing !== '') return { ...subject, missing };
-  if (agent.install === '') return { ...subject, missing: '' };
+  const missing = missingFor(subject, find, pass);
+  if (missing !== '' || agent.install === '') return { ...subject, missing };
   const version = await readVersion(subject, signal);
   if (version === undefined)
     return { ...subject, missing: `${subject.program} --version printed no version within 60 s: run it by hand` };
   return { ...subject, label: `${agent.id} ${version}`, missing: '' };
 }
 
-interface Finding {
-  readonly find: (name: string) => string | undefined;
-  readonly pass: readonly string[];
-}
-
-function missingFor({ agent, model, program, env }: Omit<OpenSubject, 'missing'>, { find, pass }: Finding): string {
+function missingFor(
+  { agent, model, program, env }: Omit<OpenSubject, 'missing'>,
+  find: (name: string) => string | undefined,
+  pass: readonly string[],
+): string {
   if (program === '') return `${agent.program} is not on PATH: install it with ${agent.install}`;
-  const need = agent.needs.find((name) => find(name) === undefined);
+  const need = agent.needs?.find((name) => find(name) === undefined);
   if (need !== undefined) return `${agent.id} needs ${need}, which is not on PATH`;
   const keys = agent.keys(model);
   if (keys.length > 0 && !keys.some((name) => Object.hasOwn(env, name)))

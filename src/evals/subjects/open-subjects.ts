@@ -67,18 +67,19 @@ export async function openSubjects(choice: SubjectChoice): Promise<readonly Eval
       opened.push({ name: `${OWN_LOOP}${model === undefined ? '' : ` (${model.id})`}`, model });
     } else {
       const subject = await openSubject({ agent, model: name, env, pass, signal });
-      opened.push({ name: subjectName(subject), subject, model: toSuiteModel(subject) });
+      const open = (): never => {
+        throw new TypeError('another agent brings its own model');
+      };
+      // Its model stands for that of the agent in plans and reports.
+      opened.push({ name: subjectName(subject), subject, model: { way: 'live', id: subjectName(subject), open } });
     }
   }
   return opened;
 }
 
 /** Without a model, only cases with recorded answers run. */
-async function openSuiteModel({
-  model: name,
-  openModel,
-  updateCassettes,
-}: SubjectChoice): Promise<SuiteModel | undefined> {
+async function openSuiteModel(choice: SubjectChoice): Promise<SuiteModel | undefined> {
+  const { model: name, openModel, updateCassettes } = choice;
   if (name === undefined)
     return updateCassettes ? raiseUsage('--update-cassettes needs a model', 'pass --model NAME') : undefined;
   const model = await openModel(name);
@@ -95,20 +96,4 @@ function readWord(word: string): Exclude<SubjectReading, { type: 'unknown' }> {
     `unknown agent for --subject: ${quoted(reading.name, 200)}`,
     `known agents: ${known}; a command needs a path or an argument, such as ./agent`,
   );
-}
-
-/** Stands for the model of the agent in plans and reports. */
-function toSuiteModel(subject: OpenSubject): SuiteModel {
-  return {
-    way: 'live',
-    id: subjectName(subject),
-    open: () => {
-      throw new TypeError('another agent brings its own model');
-    },
-  };
-}
-
-/** The program of the user may change between two evaluations, so its results are not cached. */
-export function isCommand(subject: OpenSubject | undefined): boolean {
-  return subject !== undefined && subject.agent.install === '';
 }

@@ -70,12 +70,15 @@ export function makePortability(
     type: 'portability',
     ...head,
     subjects,
-    cases: [...cases].map(([id, all]) => ({
-      case: id,
-      input: all[0]?.input ?? '',
-      asked: askedIn(all),
-      cells: results.map((own) => buildCell(own.filter((result) => result.case === id))),
-    })),
+    cases: [...cases].map(([id, all]) => {
+      const checks = all.flatMap((result) => result.checks).filter(({ kind }) => kind === 'trigger');
+      return {
+        case: id,
+        input: all[0]?.input ?? '',
+        asked: [...new Set(checks.map(({ asked }) => asked))].join('; '),
+        cells: results.map((own) => buildCell(own.filter((result) => result.case === id))),
+      };
+    }),
     isPartial: given.some(({ report }) => report.isPartial),
   };
 }
@@ -99,11 +102,6 @@ function buildRow({ subject, folder, missing, report }: SubjectReport, threshold
   if (verdict.type === 'invalid' || report.trigger === undefined) return { ...base, status: verdict.type, reasons };
   const { precision, recall, quiet } = report.trigger.overall;
   return { ...base, status: verdict.type, reasons, trigger: { precision, recall, quiet } };
-}
-
-function askedIn(results: readonly CaseResult[]): string {
-  const checks = results.flatMap((result) => result.checks).filter(({ kind }) => kind === 'trigger');
-  return [...new Set(checks.map(({ asked }) => asked))].join('; ');
 }
 
 function buildCell(results: readonly CaseResult[]): PortabilityCell {

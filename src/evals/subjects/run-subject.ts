@@ -15,15 +15,16 @@ import {
   type RunInfo,
 } from '#core';
 import { createRedactor, createRun, redactionProblem, type Redactor, type RunRecord } from '#journal';
+import { findProjectFolder } from '#packs';
 import { copyTree, makeFolders, sha256, startChild, supervise } from '#platform';
 import { VERSION } from '../../version.ts';
-import { Transcript, type TranscriptCall } from './transcript.ts';
+import { openTranscript, type JsonObject, type Transcript } from './transcript.ts';
 import { findLoads, type InstalledSkill } from './installed-skills.ts';
 import type { EvalCase } from '../cases/case.ts';
 import { placeFiles, type AttemptBasis } from '../run/run-case.ts';
 import { readFilesIn } from '../run/stored-outputs.ts';
 import type { OpenSubject } from './open-subject.ts';
-import type { SubjectAgent, SubjectFolders, SubjectStart } from './subject.ts';
+import type { SubjectAgent, SubjectFolders } from './subject.ts';
 
 /** Reaching a limit of the case ends the run and fails the check. */
 export interface SubjectRun extends AttemptBasis {
@@ -58,8 +59,8 @@ export async function runSubject(run: SubjectRun) {
     },
     { redactor: redactorFor(subject.env) },
   );
-  const transcript = new Transcript();
-  const recorded = new SubjectRecord(record, skills, transcript);
+  const transcript = openTranscript();
+  const recorded = openRecord(record, skills, transcript);
   try {
     const { stdout, ...ended } = await follow(run, request, places, transcript, recorded);
     signal.throwIfAborted();
@@ -97,20 +98,23 @@ async function follow(
   request: string,
   places: SubjectFolders,
   transcript: Transcript,
-  recorded: SubjectRecord,
+  recorded: ReturnType<typeof openRecord>,
 ): Promise<Omit<SubjectEnd, 'files'> & { readonly stdout: Buffer }> {
   const { subject, evalCase, signal, timeoutMs } = run;
   // A prompt that starts with `-` would be a flag, and one with `@` the name of a file.
   const prompt = /^[-@]/.test(request) ? ` ${request}` : request;
   const { agent, program, model, env, searchPath } = subject;
   const start = agent.start({ ...places, prompt, model, env });
-  writeConfiguration(start);
+  for (const [file, text] of Object.entries(start.files ?? {})) {
+    makeFolders(path.dirname(file));
+    writeFileSync(file, text, { mode: 0o600 });
+  }
   const stopping = new AbortController();
   let stopped: Stopped | undefined;
   const lines = lineReader((line) => {
     const value = parseJson(line);
     if (stopped !== undefined || !isObject(value)) return;
-    agent.read(value, transcript);
+    readEvent(agent, value, transcript);
     stopped = stopFor(run, transcript);
     // What is beyond a limit is not recorded.
     if (stopped === undefined) recorded.advance();
@@ -164,6 +168,11 @@ function stopFor({ evalCase: { limits }, stopAfter }: SubjectRun, transcript: Tr
   return undefined;
 }
 
+export function readEvent({ events }: SubjectAgent, event: JsonObject, transcript: Transcript): void {
+  const { type } = event;
+  if (typeof type === 'string' && Object.hasOwn(events, type)) events[type]?.(event, transcript);
+}
+
 function lineReader(take: (line: string) => void): OutputSink & { end(): void } {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -202,88 +211,69 @@ interface SubjectEnd {
 }
 
 /** Records a transcript of another agent as a run, so that graders, reports and `runs` read it like any other. */
-class SubjectRecord {
-  readonly #record: RunRecord;
-  readonly #skills: readonly InstalledSkill[];
-  readonly #transcript: Transcript;
-  #turns = 0;
-
-  constructor(record: RunRecord, skills: readonly InstalledSkill[], transcript: Transcript) {
-    this.#record = record;
-    this.#skills = skills;
-    this.#transcript = transcript;
-  }
-
-  advance(): void {
-    for (; this.#turns < this.#transcript.turns; this.#turns += 1)
-      this.#record.append({ type: 'turn', turn: this.#turns + 1 });
-    for (const call of this.#transcript.takeEnded()) this.#call(call);
-  }
-
-  #call(call: TranscriptCall): void {
-    const { name: tool, input, ok, output } = call;
-    this.#record.append({ type: 'subject-call', tool, input, ok, output, loads: findLoads(call, this.#skills) });
-  }
-
-  end(request: string, ended: SubjectEnd, limits: Partial<Budget>): void {
-    const { end, stopped, files } = ended;
-    const { model, answer, usage = {}, usd } = this.#transcript;
-    if (stopped === undefined) {
-      this.#transcript.endOpen();
-      this.advance();
+function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transcript: Transcript) {
+  let turns = 0;
+  const advance = (): void => {
+    for (; turns < transcript.turns; turns += 1) record.append({ type: 'turn', turn: turns + 1 });
+    for (const call of transcript.takeEnded()) {
+      const { name: tool, input, ok, output } = call;
+      record.append({ type: 'subject-call', tool, input, ok, output, loads: findLoads(call, skills) });
     }
+  };
+  const end = (request: string, ended: SubjectEnd, limits: Partial<Budget>): void => {
+    const { end: program, stopped, files } = ended;
+    if (stopped === undefined) {
+      transcript.endOpen();
+      advance();
+    }
+    const { model, answer, usage = {}, usd } = transcript;
     const tokens = usage.inputTokens ?? 0;
-    this.#record.append({ type: 'model-call', turn: 1, model, request: sha256(request), tokens });
-    this.#record.append({
-      type: 'model-answer',
-      turn: 1,
-      text: answer,
-      toolCalls: [],
-      finish: 'stop',
-      usage,
-      retries: 0,
-    });
-    for (const message of end.warnings) this.#record.append({ type: 'note', message });
-    this.#record.append({
+    record.append({ type: 'model-call', turn: 1, model, request: sha256(request), tokens });
+    const said = { turn: 1, text: answer, toolCalls: [], finish: 'stop', usage, retries: 0 } as const;
+    record.append({ type: 'model-answer', ...said });
+    for (const message of program.warnings) record.append({ type: 'note', message });
+    record.append({
       type: 'subject-end',
-      exitCode: end.exitCode ?? null,
+      exitCode: program.exitCode ?? null,
       usd,
       files: [...files].map(([path, bytes]) => ({ path, bytes: bytes.length, digest: `sha256:${sha256(bytes)}` })),
     });
     if (answer !== '') {
-      this.#record.append({ type: 'action', call: 1, action: { type: 'final_answer', answer }, askedBy: 'model' });
+      record.append({ type: 'action', call: 1, action: { type: 'final_answer', answer }, askedBy: 'model' });
       const observation = { type: 'answered', action: 'final_answer', answer } as const;
-      this.#record.append({ type: 'observation', call: 1, observation });
+      record.append({ type: 'observation', call: 1, observation });
     }
     if (stopped?.isLimit === true)
-      this.#record.append({ type: 'budget-end', name: stopped.name, used: stopped.limit, limit: stopped.limit });
-    const own = end.reason === 'timeout' && limits.wallMs !== undefined ? limits.wallMs : undefined;
-    if (own !== undefined) this.#record.append({ type: 'budget-end', name: 'wallMs', used: own, limit: own });
-    this.#record.end(...this.#outcome(ended, own));
-  }
+      record.append({ type: 'budget-end', name: stopped.name, used: stopped.limit, limit: stopped.limit });
+    const own = program.reason === 'timeout' && limits.wallMs !== undefined ? limits.wallMs : undefined;
+    if (own !== undefined) record.append({ type: 'budget-end', name: 'wallMs', used: own, limit: own });
+    record.end(...findOutcome(ended, own, transcript, skills));
+  };
+  return { advance, end };
+}
 
-  /** The exit code alone proves nothing: agents end with 0 after an error. */
-  #outcome(
-    { end, stopped, errors, timeoutMs }: SubjectEnd,
-    ownMs: number | undefined,
-  ): [Exclude<RunInfo['outcome'], 'running'>, string] {
-    const { error, isComplete, offered } = this.#transcript;
-    if (stopped !== undefined) return ['degraded', `stopped after ${String(stopped.limit)} ${WORDS[stopped.name]}`];
-    if (ownMs !== undefined) return ['degraded', `stopped after ${String(ownMs)} ms`];
-    if (end.reason === 'timeout') return ['failed', `timed out after ${String(timeoutMs / 1000)} s`];
-    if (end.reason === 'output') return ['failed', 'the transcript has more than 64 MiB'];
-    const foreign = (offered ?? []).filter((name) => !this.#skills.some((skill) => skill.name === name));
-    if (foreign.length > 0)
-      return ['failed', `the agent offers skills that are not installed here: ${foreign.join(', ')}`];
-    if (error !== undefined) return ['failed', sliceStart(printable(error), LONGEST)];
-    if (end.reason !== 'exited' || end.exitCode !== 0) {
-      const how =
-        end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : `${end.reason} ${end.signal ?? ''}`.trim();
-      return ['failed', `${how}${lastLine(errors)}`];
-    }
-    if (!isComplete) return ['failed', `the transcript has no end: its format may have changed${lastLine(errors)}`];
-    return ['done', ''];
+/** The exit code alone proves nothing: agents end with 0 after an error. */
+function findOutcome(
+  { end, stopped, errors, timeoutMs }: SubjectEnd,
+  ownMs: number | undefined,
+  { error, isComplete, offered = [] }: Transcript,
+  skills: readonly InstalledSkill[],
+): [Exclude<RunInfo['outcome'], 'running'>, string] {
+  if (stopped !== undefined) return ['degraded', `stopped after ${String(stopped.limit)} ${WORDS[stopped.name]}`];
+  if (ownMs !== undefined) return ['degraded', `stopped after ${String(ownMs)} ms`];
+  if (end.reason === 'timeout') return ['failed', `timed out after ${String(timeoutMs / 1000)} s`];
+  if (end.reason === 'output') return ['failed', 'the transcript has more than 64 MiB'];
+  const foreign = offered.filter((name) => !skills.some((skill) => skill.name === name));
+  if (foreign.length > 0)
+    return ['failed', `the agent offers skills that are not installed here: ${foreign.join(', ')}`];
+  if (error !== undefined) return ['failed', sliceStart(printable(error), LONGEST)];
+  if (end.reason !== 'exited' || end.exitCode !== 0) {
+    const how =
+      end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : `${end.reason} ${end.signal ?? ''}`.trim();
+    return ['failed', `${how}${lastLine(errors)}`];
   }
+  if (!isComplete) return ['failed', `the transcript has no end: its format may have changed${lastLine(errors)}`];
+  return ['done', ''];
 }
 
 const WORDS = { turns: 'turns', toolCalls: 'tool calls' } as const;
@@ -297,13 +287,13 @@ function lastLine(text: string): string {
 /** An empty home, and a project with the skills. Throws if a skill cannot be copied. `work` is an unused folder. */
 async function makeSubjectFolders(
   work: string,
-  { skillsFolder }: SubjectAgent,
+  agent: SubjectAgent,
   skills: readonly InstalledSkill[],
 ): Promise<SubjectFolders> {
   const [home, temporary, project] = [path.join(work, 'home'), path.join(work, 'tmp'), path.join(work, 'project')];
   for (const folder of [home, temporary, project]) makeFolders(folder, 0o700);
   makeRepository(path.join(project, '.git'));
-  const to = path.join(project, skillsFolder);
+  const to = path.join(project, findProjectFolder(agent.listedAs ?? agent.id));
   makeFolders(to);
   for (const { folder } of skills) {
     const name = path.basename(folder);
@@ -318,13 +308,6 @@ function makeRepository(folder: string): void {
   for (const name of ['objects', 'refs/heads']) mkdirSync(path.join(folder, name), { recursive: true });
   writeFileSync(path.join(folder, 'HEAD'), 'ref: refs/heads/main\n');
   writeFileSync(path.join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n');
-}
-
-function writeConfiguration({ files = {} }: SubjectStart): void {
-  for (const [file, text] of Object.entries(files)) {
-    makeFolders(path.dirname(file));
-    writeFileSync(file, text, { mode: 0o600 });
-  }
 }
 
 /** What agents keep in a project for themselves. */

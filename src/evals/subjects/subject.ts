@@ -24,17 +24,19 @@ export interface SubjectStart {
 
 export interface SubjectAgent {
   readonly id: string;
-  /** Where it reads skills, relative to the project. */
-  readonly skillsFolder: string;
+  /** Its id in the table of `install --agent`, which says where it reads skills, if it has another one there. */
+  readonly listedAs?: string;
   readonly program: string;
   /** How to get the program, for the reason of a skipped case. */
   readonly install: string;
-  readonly needs: readonly string[];
+  /** Other programs that it needs on PATH. */
+  readonly needs?: readonly string[];
   /** One of these variables must be set for the model; the home is empty, so a login does not apply. */
   readonly keys: (model: string | undefined) => readonly string[];
   /** Variables that are passed by name, besides the keys. */
   readonly variables: readonly string[];
   readonly concurrency: number;
   readonly start: (request: SubjectRequest) => SubjectStart;
-  readonly read: (event: JsonObject, transcript: Transcript) => void;
+  /** Readers of the lines of its transcript, by their `type`; other lines are ignored. */
+  readonly events: Readonly<Record<string, (event: JsonObject, transcript: Transcript) => void>>;
 }

@@ -10,7 +10,7 @@ import { makeFolders } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
 import { hasVerdict, type CaseResult, type Control } from '../report/result.ts';
 import { computeRate, computeShare } from '../statistics/statistics.ts';
-import { agrees, type TriggerLabel, type TriggerTrial } from './trigger-trial.ts';
+import { agrees, type TriggerTrial } from './trigger-trial.ts';
 
 /** Must load for each of its queries, which use words that no other skill has. */
 export const ALWAYS_FIRE = {
@@ -70,19 +70,17 @@ export function canaryControl(
   const fired = results.filter(({ loaded }) => loaded.includes(skill)).length;
   const unjudged = results.filter((result) => !hasVerdict(result));
   const broken = unjudged.length;
+  const [first] = unjudged;
+  const reason = first === undefined || first.reason === '' ? '' : ` (${first.reason})`;
   const expected = name === 'always-fire' ? results.length : 0;
   return {
     name,
     asked: name === 'always-fire' ? `${skill} loads for every query` : `${skill} loads for no query`,
     found:
       `it loaded for ${String(fired)} of ${String(results.length)}` +
-      (broken === 0 ? '' : `, and ${String(broken)} had no verdict${reasonText(unjudged[0]?.reason)}`),
+      (broken === 0 ? '' : `, and ${String(broken)} had no verdict${reason}`),
     isKept: results.length > 0 && broken === 0 && fired === expected,
   };
-}
-
-function reasonText(reason = ''): string {
-  return reason === '' ? '' : ` (${reason})`;
 }
 
 const SHUFFLES = 40;
@@ -101,7 +99,7 @@ export function shuffledControl(trials: readonly TriggerTrial[], { seed = 1, agr
       const [mine, theirs] = [labels[at], labels[other]];
       if (mine !== undefined && theirs !== undefined) [labels[at], labels[other]] = [theirs, mine];
     }
-    agreed += trials.filter(({ loaded }, place) => isAgreed(agree, labels[place], loaded)).length;
+    agreed += trials.filter(({ label, loaded }, place) => agree(labels[place] ?? label, loaded)).length;
   }
   const mean = Math.round(agreed / SHUFFLES);
   const shuffled = computeRate(mean, trials.length);
@@ -117,10 +115,6 @@ export function shuffledControl(trials: readonly TriggerTrial[], { seed = 1, agr
         : `${percent(computeShare(shuffled))} agree; chance is ${percent(chance)}`,
     isKept: trials.length > 0 && shuffled.low - rounding <= chance && chance <= shuffled.high + rounding,
   };
-}
-
-function isAgreed(agree: typeof agrees, label: TriggerLabel | undefined, loaded: readonly string[]): boolean {
-  return label !== undefined && agree(label, loaded);
 }
 
 /** The agreement of every answer with every label, computed by groups of equal answers and labels. */

@@ -87,7 +87,7 @@ function asTriggerCase(one: EvalCase, limits: EvalCase['limits']): EvalCase {
 
 /** Removes the skills that were generated for this evaluation. */
 async function cleanUp({ directory }: TriggerOptions): Promise<void> {
-  for (const made of [CONTROLS, DISTRACTORS]) await removeTree(path.join(directory, made));
+  for (const folder of [CONTROLS, DISTRACTORS]) await removeTree(path.join(directory, folder));
 }
 
 const CONTROLS = 'control-skills';
@@ -120,15 +120,14 @@ async function runAll(options: TriggerOptions) {
   return { trials: { ...trials, isPartial }, controls, sweep };
 }
 
-interface RunSet {
-  readonly cases: readonly EvalCase[];
-  readonly skills: readonly string[];
-  /** The subfolder for its results; empty for the folder of the evaluation itself. */
-  readonly name: string;
-}
-
-/** Programs are disabled: only the loading of skills is evaluated. */
-function runAmong(options: TriggerOptions, { cases, skills, name }: RunSet): Promise<SuiteOutcome> {
+/**
+ * Programs are disabled: only the loading of skills is evaluated. `name` is the subfolder for its results; empty for the folder of the
+ * evaluation itself.
+ */
+function runAmong(
+  options: TriggerOptions,
+  { cases, skills, name }: Pick<TriggerOptions, 'cases' | 'skills'> & { readonly name: string },
+): Promise<SuiteOutcome> {
   const { distractors: _distractors, others: _others, skills: _skills, cassettes, cache, ...suite } = options;
   // An older result of a control proves nothing about the program of another agent today.
   const isCached = cache !== undefined && !(options.subject !== undefined && name === 'controls');

@@ -19,11 +19,7 @@ function countFor(skill: string, { label, loaded }: TriggerTrial): Count {
   return none.includes(skill) ? 'quiet' : 'nothing';
 }
 
-interface Counts {
-  readonly hits: number;
-  readonly misses: number;
-  readonly alarms: number;
-}
+type Counts = Readonly<Record<'hits' | 'misses' | 'alarms', number>>;
 
 function countsFor(skill: string, trials: readonly TriggerTrial[]): Counts {
   const counts = trials.map((trial) => countFor(skill, trial));
@@ -78,10 +74,7 @@ export function countConfusions(trials: readonly TriggerTrial[]): TriggerReport[
   return [...counts.values()].toSorted((a, b) => compareText(a.wanted, b.wanted) || compareText(a.took, b.took));
 }
 
-interface ConfusionPair {
-  readonly wanted: string;
-  readonly took: string;
-}
+type ConfusionPair = Readonly<Record<'wanted' | 'took', string>>;
 
 function listPairs({ label, loaded }: TriggerTrial): readonly ConfusionPair[] {
   const { all, any } = label;

@@ -88,16 +88,26 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
     cases.filter(({ id }) => isForTraining(id)),
     cases.filter(({ id }) => !isForTraining(id)),
   ];
-  requireCases(train, validation);
-  const bench = openBench(options, { text, name });
+  if (train.length === 0 || validation.length < LEAST_VALIDATION)
+    throw invalidInput(
+      `too few trigger cases to tune a description: ${String(train.length)} train, ${String(validation.length)} validation; expected at least 1 and ${String(LEAST_VALIDATION)}`,
+      'about 40 trigger cases',
+      'add requests that should and should not load the skill, such as trigger-eval.json; with 40 a clear difference can be seen',
+    );
+  const skillsFolder = path.join(options.directory, 'tune-skills');
+  const run = openBench(options, skillsFolder, { text, name });
   try {
-    const first = await bench.run(current, train, 'train-0');
+    const first = await run(current, train, 'train-0');
     const results = [...first.results];
+    const candidate = (description: string, ran: EvalReport): Candidate => ({
+      description,
+      train: passRate(ran.results),
+    });
     const report = (more: Partial<TuneReport>): TuneReport => ({
       schema: 1,
       skill: name,
       cases: { train: train.length, validation: validation.length },
-      current: toCandidate(current, first),
+      current: candidate(current, first),
       proposals: [],
       rejected: [],
       invalid: [],
@@ -106,48 +116,37 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
     });
     if (first.trigger?.isValid !== true) return report({ invalid: brokenIn(first) });
     const asked = await options.propose(current, wrongQueries(first, train));
-    const { valid, rejected } = sorted(asked, current, { skill, text });
+    const all = [...new Set(asked.map((one) => one.trim()))].map((description) => ({
+      description,
+      reason: reasonToReject(description, current, { skill, text }) ?? '',
+    }));
+    const rejected = all.filter(({ reason }) => reason !== '');
+    const valid = all.flatMap(({ description, reason }) => (reason === '' ? [description] : []));
     const proposals: Candidate[] = [];
     for (const [place, description] of valid.entries()) {
-      const ran = await bench.run(description, train, `train-${String(place + 1)}`);
+      const ran = await run(description, train, `train-${String(place + 1)}`);
       results.push(...ran.results);
       if (ran.trigger?.isValid !== true) return report({ invalid: brokenIn(ran), proposals, rejected });
-      proposals.push(toCandidate(description, ran));
+      proposals.push(candidate(description, ran));
     }
     const best = proposals.toSorted((a, b) => b.train.count - a.train.count)[0];
-    if (best === undefined || best.train.count <= toCandidate(current, first).train.count)
-      return report({ proposals, rejected });
+    if (best === undefined || best.train.count <= passRate(first.results).count) return report({ proposals, rejected });
     const [mine, theirs] = [
-      await bench.run(best.description, validation, 'validation-best'),
-      await bench.run(current, validation, 'validation-current'),
+      await run(best.description, validation, 'validation-best'),
+      await run(current, validation, 'validation-current'),
     ];
     results.push(...mine.results, ...theirs.results);
     const broken = [...brokenIn(mine), ...brokenIn(theirs)];
     if (broken.length > 0) return report({ invalid: broken, proposals, rejected });
     return report({ proposals, rejected, winner: { ...best, ...comparedOn(mine, theirs) } });
   } finally {
-    await bench.close();
+    await removeTree(skillsFolder);
   }
 }
 
-function requireCases(train: readonly EvalCase[], validation: readonly EvalCase[]): void {
-  if (train.length > 0 && validation.length >= LEAST_VALIDATION) return;
-  throw invalidInput(
-    `too few trigger cases to tune a description: ${String(train.length)} train, ${String(validation.length)} validation; expected at least 1 and ${String(LEAST_VALIDATION)}`,
-    'about 40 trigger cases',
-    'add requests that should and should not load the skill, such as trigger-eval.json; with 40 a clear difference can be seen',
-  );
-}
-
 function parseHead(skill: string, text: string) {
-  const source = {
-    path: path.join(skill, 'SKILL.md'),
-    directory: path.basename(skill),
-    fileName: 'SKILL.md',
-    text,
-    validUtf8: true,
-  };
-  return readHead(source, { mode: 'lenient' }).head;
+  const [file, directory] = [path.join(skill, 'SKILL.md'), path.basename(skill)];
+  return readHead({ path: file, directory, fileName: 'SKILL.md', text, validUtf8: true }, { mode: 'lenient' }).head;
 }
 
 /** The text of SKILL.md with another description; undefined if the description would not be read back as it is. */
@@ -156,72 +155,49 @@ export function withDescription(skill: string, text: string, description: string
   return changed === undefined || parseHead(skill, changed)?.description !== description ? undefined : changed;
 }
 
-function sorted(
-  asked: readonly string[],
+function reasonToReject(
+  description: string,
   current: string,
   { skill, text }: { readonly skill: string; readonly text: string },
-): { readonly valid: readonly string[]; readonly rejected: TuneReport['rejected'] } {
-  const reasonOf = (description: string): string | undefined => {
-    if (description === '') return 'it is empty';
-    if (description === current) return 'it is the current description';
-    if ([...description].length > MAX_DESCRIPTION) return `it has more than ${String(MAX_DESCRIPTION)} characters`;
-    if (/[<>\x00-\x1f\x7f]/.test(description)) return 'it contains <, > or a control character';
-    return withDescription(skill, text, description) === undefined ? 'SKILL.md cannot hold it' : undefined;
-  };
-  const all = [...new Set(asked.map((one) => one.trim()))];
-  return {
-    valid: all.filter((one) => reasonOf(one) === undefined),
-    rejected: all.flatMap((description) => {
-      const reason = reasonOf(description);
-      return reason === undefined ? [] : [{ description, reason }];
-    }),
-  };
-}
-
-interface Bench {
-  run(description: string, cases: readonly EvalCase[], name: string): Promise<EvalReport>;
-  close(): Promise<void>;
+): string | undefined {
+  if (description === '') return 'it is empty';
+  if (description === current) return 'it is the current description';
+  if ([...description].length > MAX_DESCRIPTION) return `it has more than ${String(MAX_DESCRIPTION)} characters`;
+  if (/[<>\x00-\x1f\x7f]/.test(description)) return 'it contains <, > or a control character';
+  return withDescription(skill, text, description) === undefined ? 'SKILL.md cannot hold it' : undefined;
 }
 
 /** Runs cases with a copy of the skill that has another description, among the same other skills. */
-function openBench(options: TuneOptions, { text, name }: { readonly text: string; readonly name: string }): Bench {
-  const { skill, distractors, propose: _propose, directory, signal, ...basis } = options;
-  const skillsFolder = path.join(directory, 'tune-skills');
+function openBench(
+  { skill, distractors, propose: _propose, directory, ...basis }: TuneOptions,
+  skillsFolder: string,
+  { text, name }: { readonly text: string; readonly name: string },
+) {
+  const { signal } = basis;
   const others =
     typeof distractors === 'number' ? writeDistractors(path.join(skillsFolder, 'others'), distractors) : distractors;
-  return {
-    async run(description, cases, label) {
-      const to = path.join(skillsFolder, label, path.basename(skill));
-      makeFolders(path.dirname(to));
-      const copied = await copyTree(skill, { to, permissions: 'writable', leaveOut: ['evals', 'eval'], signal });
-      const changed = withDescription(skill, text, description) ?? text;
-      if (copied.type === 'refused')
-        throw new SkillError({
-          code: 'skill/invalid',
-          message: `cannot copy ${quoted(name)}: ${copied.message}`,
-          hint: 'run skillwright check on the skill',
-          data: { path: skill },
-        });
-      writeFileSync(path.join(to, 'SKILL.md'), changed);
-      const report = await evaluateTrigger({
-        ...basis,
-        signal,
-        cases,
-        skills: [to, ...others],
-        directory: path.join(directory, label),
+  return async (description: string, cases: readonly EvalCase[], label: string): Promise<EvalReport> => {
+    const to = path.join(skillsFolder, label, path.basename(skill));
+    makeFolders(path.dirname(to));
+    const copied = await copyTree(skill, { to, permissions: 'writable', leaveOut: ['evals', 'eval'], signal });
+    if (copied.type === 'refused')
+      throw new SkillError({
+        code: 'skill/invalid',
+        message: `cannot copy ${quoted(name)}: ${copied.message}`,
+        hint: 'run skillwright check on the skill',
+        data: { path: skill },
       });
-      // An interrupted part has no score.
-      signal.throwIfAborted();
-      return report;
-    },
-    async close() {
-      await removeTree(skillsFolder);
-    },
+    writeFileSync(path.join(to, 'SKILL.md'), withDescription(skill, text, description) ?? text);
+    const report = await evaluateTrigger({
+      ...basis,
+      cases,
+      skills: [to, ...others],
+      directory: path.join(directory, label),
+    });
+    // An interrupted part has no score.
+    signal.throwIfAborted();
+    return report;
   };
-}
-
-function toCandidate(description: string, { results }: EvalReport): Candidate {
-  return { description, train: passRate(results) };
 }
 
 /** Each case counts once: it passes if more than half of its attempts do. */

@@ -20,7 +20,6 @@ export interface AnswerOptions {
 
 export type PlainAnswer = Omit<ModelAnswer, 'retries'>;
 
-/** Reads a complete answer. */
 export function readAnswer(
   { content, finishReason, usage }: LanguageModelV3GenerateResult,
   { limits, onMetadata }: Omit<AnswerOptions, 'onDelta' | 'hide'>,

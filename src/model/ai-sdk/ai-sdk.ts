@@ -35,7 +35,6 @@ export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly answerSchemas?: Model['answerSchemas'];
   /** Creates the provider's model with this `fetch` function. Called for each attempt, so that each has its own limits. */
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3;
-  /** Sends requests (default: the global `fetch`). */
   readonly fetch?: typeof globalThis.fetch;
   /** The provider signs its calls and requires the signatures back. */
   readonly signsCalls: boolean;
@@ -155,7 +154,6 @@ interface RequestOptions {
   readonly metadataOf: (callId: string) => SharedV3ProviderOptions | undefined;
 }
 
-/** Converts a request for the providers of the AI SDK. */
 function toCallOptions(
   request: ModelRequest,
   options: RequestOptions,
@@ -280,7 +278,6 @@ function toTool(
   };
 }
 
-/** A copy without our own keywords. */
 function plainSchema(schema: JsonSchema): LanguageModelV3FunctionTool['inputSchema'] {
   const isWhole = 'properties' in schema;
   return toJson(isWhole ? publishedSchema(schema) : schema);

@@ -25,7 +25,6 @@ export interface CassetteHeader {
 }
 
 export interface CassetteEntry {
-  /** The hash of the request. */
   readonly key: string;
   /** Absent if only the hash is stored. */
   readonly request?: ModelRequest;

@@ -39,7 +39,6 @@ export interface ReplayOptions {
 export interface ReplayModel extends Model {
   /** A digest of what the model said, whatever it was asked. */
   readonly answers: string;
-  /** Throws if recorded calls were not requested. */
   assertDone(): void;
 }
 
@@ -254,7 +253,6 @@ function normalMessage(message: ModelMessage, change: ChangeText, idOf: ChangeTe
   }
 }
 
-/** Changes every string inside a JSON value. */
 function changedTexts<T>(value: T, change: ChangeText): T {
   const text = JSON.stringify(value, (_key, item: unknown) => (typeof item === 'string' ? change(item) : item));
   // The same shape: only texts were replaced by texts.
@@ -287,7 +285,6 @@ function cut(line: string): string {
   return line.length > LONGEST_LINE ? `${shown}…` : shown;
 }
 
-/** One line for each part that can differ. */
 function requestText({ system, messages, tools, answerSchema, maxOutputTokens }: ModelRequest): string {
   return [
     '[system]',

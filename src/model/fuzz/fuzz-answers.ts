@@ -5,7 +5,6 @@ import { ESCAPES, UNKNOWN_SKILLS, validValue, withTexts, withWrongType, withoutO
 export interface FuzzDraft {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly input: string }[];
-  /** Gives all calls the same id. */
   readonly callId?: string;
   readonly isCut?: boolean;
 }

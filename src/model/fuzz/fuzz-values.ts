@@ -19,7 +19,6 @@ const PLAIN: readonly [string, ...string[]] = [
   '',
 ];
 
-/** Path traversal and command injection strings. */
 export const ESCAPES: readonly [string, ...string[]] = [
   '../../../../etc/passwd',
   '/etc/shadow',
@@ -115,7 +114,6 @@ export function withWrongType(input: unknown, random: SeededRandom): unknown {
   return changedKey(input, random, wrong) ?? wrong(input);
 }
 
-/** Removes one value. */
 export function withoutOne(input: unknown, random: SeededRandom): unknown {
   return changedKey(input, random, () => undefined) ?? {};
 }
@@ -128,7 +126,6 @@ function changedKey(input: unknown, random: SeededRandom, change: (was: unknown)
   return { ...input, [key]: change(input[key]) };
 }
 
-/** Replaces every string in the value. */
 export function withTexts(value: unknown, text: () => string): unknown {
   if (typeof value === 'string') return text();
   if (Array.isArray(value)) return value.map((item: unknown) => withTexts(item, text));

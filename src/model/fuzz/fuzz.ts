@@ -16,7 +16,6 @@ export interface FuzzOptions {
 }
 
 export interface FuzzModel extends Model {
-  /** The kind of each answer, in order. */
   readonly played: readonly (FuzzKind | 'failure')[];
 }
 
@@ -68,7 +67,6 @@ function modelFailure(seed: number, isRetryable: boolean): SkillError<'model/fai
   });
 }
 
-/** Derives a seed for one part. */
 export function partSeed(seed: number, part: number): number {
   return (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(part + 1, 0xc2b2ae35)) >>> 0;
 }

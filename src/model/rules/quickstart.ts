@@ -34,9 +34,7 @@ export type QuickstartReading =
   | { readonly type: 'absent' }
   | { readonly type: 'invalid'; readonly problem: string };
 
-/** The values for the placeholders. */
 export interface QuickstartInput {
-  /** The request of the user. */
   readonly request: string;
   /** Paths that the script can open from the skill folder, in the given order. */
   readonly files: readonly string[];
@@ -47,7 +45,6 @@ export type QuickstartFilling =
       readonly type: 'filled';
       readonly script: RelativePath;
       readonly args: readonly string[];
-      /** The given files that were used. */
       readonly files: readonly string[];
     }
   /** The missing inputs, as noun phrases. */
@@ -123,7 +120,6 @@ function fencedBlock(text: string): Block {
   return fence !== undefined && isQuickstart ? { type: 'open' } : { type: 'absent' };
 }
 
-/** The first word of the info string. */
 function readInfoWord(line: string, fence: string): string | undefined {
   return line.trim().slice(fence.length).trim().split(/\s+/)[0];
 }

@@ -13,7 +13,6 @@ export interface ScoredSkill {
 
 export interface ScoreInput {
   readonly request: string;
-  /** Names of the given files. */
   readonly files: readonly string[];
   /** In the order of the search, if there was one; a duplicate skill counts once. */
   readonly skills: readonly SeenSkill[];
@@ -81,7 +80,6 @@ const HAN = /\p{Script=Han}/u;
 /** ASCII, common Chinese characters and punctuation. */
 const PLAIN =
   /^[\0-\x7f\u4e00-\u9fff\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u3001\u3002\u300a-\u3011！（），：；？]*$/;
-/** The runs in such text. */
 const PLAIN_RUN = /[a-z0-9]+|[\u4e00-\u9fff]+/g;
 
 /** Returns words in a common form; Chinese has no spaces and is split into pairs of characters. */

@@ -11,7 +11,6 @@ import {
 
 export type Role = 'search' | 'load' | 'run' | 'answer';
 
-/** The next step. */
 export type RuleDecision =
   | { readonly type: 'call'; readonly role: Role; readonly name: string; readonly input: ToolInput }
   | { readonly type: 'answer'; readonly text: string };
@@ -44,7 +43,6 @@ export function offeredTools({ tools, answerSchema }: ModelRequest): readonly Mo
   return found.length > 0 ? found : Object.entries(ACTIONS).map(([name, inputSchema]) => action(name, inputSchema));
 }
 
-/** Returns the skills to choose from. */
 export function listChoices({ inputSchema }: ModelTool): readonly string[] {
   const list = findProperty(inputSchema, 'accepted');
   const item = list !== undefined && 'items' in list ? list.items : undefined;
@@ -133,7 +131,6 @@ function starter(script: string): readonly string[] {
   return found === undefined ? [] : [found[1]];
 }
 
-/** Returns a call of an offered tool with this role that accepts the input. */
 export function buildCall(
   role: Role,
   tools: readonly ModelTool[],

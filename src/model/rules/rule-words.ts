@@ -50,7 +50,6 @@ export function cannotRun(skill: string, filled?: Extract<QuickstartFilling, { r
   );
 }
 
-/** Describes the result of the script. */
 export function ranText(skill: string, result: string, isError: boolean): string {
   const value = readJson(result);
   if (isError || !isObject(value) || typeof value['exit_code'] !== 'number') {

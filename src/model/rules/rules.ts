@@ -72,7 +72,6 @@ function endingCall(tools: readonly ModelTool[], text: string): RuleDecision | u
   return buildCall('answer', tools, (tool) => answerInput(tool, text));
 }
 
-/** The most characters of a search query. */
 const MAX_QUERY = 400;
 /** The tool that accepts and rejects skills of a shortlist. */
 const CHOICE = 'choose_skills';
@@ -240,11 +239,8 @@ interface DoneCall {
 }
 
 interface Conversation {
-  /** The latest request of the user. */
   readonly request: string;
-  /** The calls for that request, in order. */
   readonly calls: readonly DoneCall[];
-  /** The calls before it. */
   readonly earlier: readonly DoneCall[];
 }
 
@@ -319,7 +315,6 @@ interface RequestFile {
 
 const SCHEME = 'workspace://';
 const MAX_FILES = 1000;
-/** Longer lines are ignored. */
 const MAX_LINE = 4096;
 /** In quotes, or a word of a sentence. */
 const REFERENCE = /["'`<](workspace:\/\/[^"'`<>]+)["'`>]|(workspace:\/\/[^\s"'`<>]+)/g;
@@ -342,7 +337,6 @@ export function filesIn(request: string): readonly RequestFile[] {
   return [...files.values()];
 }
 
-/** Returns the request without the list of files. */
 export function withoutFiles(request: string): string {
   const lines = request.split('\n').filter((line) => listedReference(line) === undefined);
   return lines

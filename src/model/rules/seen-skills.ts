@@ -132,7 +132,6 @@ function leaves(value: unknown, depth: number): readonly string[] {
   return Object.values(value).flatMap((item: unknown) => leaves(item, depth + 1));
 }
 
-/** Returns undefined for invalid JSON. */
 export function readJson(text: string): unknown {
   const start = text.trimStart().charAt(0);
   if (start !== '{' && start !== '[') return undefined;

@@ -2,9 +2,9 @@
 import path from 'node:path';
 import { readdirSync, readlinkSync } from 'node:fs';
 
+import { projectTop } from '#runtime';
 import type { Surroundings } from '#core';
 import { isPresent, namesIn, isDirectory, isSystemError, realPath } from '#platform';
-import { projectTop } from '#runtime';
 import { AGENTS, SHARED_FOLDER, type Agent } from './agent-table.ts';
 import { readLock, type LockFile } from '../lock/lock-file.ts';
 import { isRefusal } from '../problems.ts';

@@ -2,13 +2,13 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
+import { projectTop } from '#runtime';
 import { compareText, type Surroundings } from '#core';
 import { isDirectory, isPresent, realPath } from '#platform';
 import { readLock, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
 import { isLinkTo, type FolderChange, type PlacementKind, type FolderOutcome } from './place-skills.ts';
 import { agentBases, brokenLinks, detectAgents, listFolderAgents, type AgentBase } from './agents.ts';
 import { SHARED_FOLDER } from './agent-table.ts';
-import { projectTop } from '#runtime';
 import { isRefusal } from '../problems.ts';
 import { isCopyOf } from './copies.ts';
 

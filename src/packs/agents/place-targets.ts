@@ -2,8 +2,8 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { invalidInput, nearest, quoted, type Surroundings } from '#core';
 import { projectTop } from '#runtime';
+import { invalidInput, nearest, quoted, type Surroundings } from '#core';
 import { isInside, isPresent, realPath } from '#platform';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { AGENTS, type Agent } from './agent-table.ts';

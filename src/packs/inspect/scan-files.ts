@@ -4,15 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import { applyScanPolicy, type PolicyResult, type ScanFile } from '#scan';
 import type { PackSettings } from '../pack-settings.ts';
-import {
-  readPieces,
-  TREE_LIMITS,
-  findTreeRefusal,
-  walkTree,
-  withEntryNow,
-  type TreeEntry,
-  type TreeProblem,
-} from '#platform';
+import { readPieces, findTreeRefusal, walkTree, withEntryNow, type TreeEntry, type TreeProblem } from '#platform';
 
 /** Bytes per text file. */
 const MAX_TEXT = 2 * 1024 * 1024;
@@ -22,14 +14,14 @@ const MAX_TEXTS = 16 * 1024 * 1024;
 const HEAD = 4_096;
 
 export interface ScanFilesOptions {
-  readonly limits?: typeof TREE_LIMITS;
+  readonly limits?: NonNullable<Parameters<typeof walkTree>[1]>['limits'];
   readonly signal?: AbortSignal;
 }
 
 /** Returns all files of a folder, sorted by path. Refuses a tree that cannot be read completely, because a partial scan proves nothing. */
 export function readScanFiles(
   folder: string,
-  { limits = TREE_LIMITS, signal }: ScanFilesOptions = {},
+  { limits, signal }: ScanFilesOptions = {},
 ): readonly ScanFile[] | PackRefusal {
   try {
     const files: ScanFile[] = [];

@@ -6,8 +6,8 @@ import { compareText, quoted, type Diagnostic } from '#core';
 import { accepted, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { buildPack, type BuildPackOptions, type BuiltPack, type PackProgress } from './build-pack.ts';
 import { checkSkill } from '#skills';
-import { isDirectory, isInside, isPresent, isSystemError, realPath } from '#platform';
 import { projectTop } from '#runtime';
+import { isDirectory, isInside, isPresent, isSystemError, realPath } from '#platform';
 import { readSkillHead } from '../lock/locked-skills.ts';
 import { skillsFolder, type PackSettings } from '../pack-settings.ts';
 

@@ -14,17 +14,15 @@ import {
   FileHasher,
   isProgram,
   isSystemError,
-  keepsModes,
   REPOSITORY_DATA,
   SMALL_FILE,
   TreeFingerprint,
   findTreeRefusal,
   tryOpenDirectory,
   walk,
-  type WalkedEntry,
-  type WalkProblem,
   type WalkStep,
 } from '#platform';
+import { keepsModes } from './keeps-modes.ts';
 
 export interface PresentTree {
   readonly type: 'present';
@@ -174,7 +172,7 @@ function walkFolder(
 ): void {
   const root = openFolder(folder);
   let count = 0;
-  const accept = ({ name, path }: WalkedEntry): boolean => {
+  const accept = ({ name, path }: WalkStep): boolean => {
     if (name === REPOSITORY_DATA) {
       leftOut.push(path);
       return false;
@@ -183,7 +181,7 @@ function walkFolder(
     if (count > maxEntries) throw unfit(folder, '', `has more than ${String(maxEntries)} files and folders`);
     return true;
   };
-  const onProblem = (problem: WalkProblem, path: string, cause?: unknown): void => {
+  const onProblem = (problem: string, path: string, cause?: unknown): void => {
     if (problem === 'too-deep') throw unfit(folder, path, `is more than ${String(maxDepth)} folders deep`);
     if (problem === 'name') throw unfit(folder, path, 'has a file name that is not UTF-8');
     throw isSystemError(cause) ? cause : changed(folder, path);
@@ -211,7 +209,7 @@ interface PresentEntry {
   readonly stats: Stats;
 }
 
-function readFile(folder: string, { path, place }: WalkedEntry, hasher: FileHasher): PresentEntry {
+function readFile(folder: string, { path, place }: WalkStep, hasher: FileHasher): PresentEntry {
   const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
   try {
     const stats = fstatSync(descriptor);
@@ -228,7 +226,7 @@ function readFile(folder: string, { path, place }: WalkedEntry, hasher: FileHash
 }
 
 /** Links are part of the tree digest. Special files are hashed like a link to NUL, which no real link can contain. */
-function describeOther({ path, place }: WalkedEntry): PresentEntry {
+function describeOther({ path, place }: WalkStep): PresentEntry {
   const stats = lstatSync(place);
   const content = stats.isSymbolicLink() ? readlinkSync(place, { encoding: 'buffer' }) : Buffer.from('\0');
   return { entry: { kind: 'link', path, content, bytes: 0 }, stats };

@@ -9,7 +9,6 @@ import { listParentFolders, parentFolder, problemError, quoted, type SkillError 
 import {
   hashOpened,
   isProgram,
-  keepsModes,
   orRefusal,
   pause,
   sha256,
@@ -25,6 +24,7 @@ import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
 import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
+import { keepsModes } from '../root/keeps-modes.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;

@@ -27,9 +27,7 @@ export interface ApprovalFiles {
   answers(): { readonly answers: readonly KeptAnswer[]; readonly problems: readonly string[] };
   /** Answers a question; throws as `answerPending`. */
   answer(id: string, answer: PendingAnswer): ApprovalRequest;
-  /** Removes questions and their answers. */
   withdraw(ids: readonly string[]): void;
-  /** Returns the revoked answers. Throws `io/failed`. */
   revoke(target: RevokeTarget): Promise<readonly KeptAnswer[]>;
   /** The word of `--approve` that approves the next execution. */
   ticket(id: string): string;

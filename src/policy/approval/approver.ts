@@ -1,7 +1,6 @@
 import { invalidInput, isSkillError, type ApprovalAnswer, type ApprovalRequest, type SkillError } from '#core';
 import { pendingFolder, takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
-import { askCallback, readAnswer, untilAborted } from './read-answer.ts';
-import { openRunAnswers } from './run-answers.ts';
+import { askCallback, openRunAnswers, readAnswer, untilAborted } from './read-answer.ts';
 import { openStoredApprovals, storedFrom, type StoredApproval } from './stored-approvals.ts';
 import { openUsedApprovals, ticketId } from './used-approvals.ts';
 

@@ -12,17 +12,14 @@ import {
   parseJson,
   printable,
   quoted,
-  RISKS,
   shape,
   SkillError,
   type ApprovalAnswer,
   type ApprovalRequest,
 } from '#core';
 import {
-  createFileAtomically,
   isPresent,
   isSealOf,
-  isSystemError,
   makeFolders,
   namesIn,
   readPrivateFile,
@@ -30,8 +27,11 @@ import {
   computeSeal,
   temporaryName,
   writeFileAtomically,
+  isSystemError,
+  quietly,
 } from '#platform';
 import { openUsedApprovals } from './used-approvals.ts';
+import { RISKS } from '../risks.ts';
 
 /**
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
@@ -45,7 +45,6 @@ export interface PendingFolder {
 
 export interface PendingQuestion {
   readonly request: ApprovalRequest;
-  /** ISO 8601. */
   readonly at: string;
   /** Distinguishes repeated questions, so that an answer is used once. */
   readonly asking: string;
@@ -64,7 +63,6 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_QUESTIONS = 10_000;
 const POLL_MS = 200;
 
-/** The default folder for questions that wait for an answer. */
 export function pendingFolder(home: string): string {
   return path.join(home, '.agent/pending');
 }
@@ -86,7 +84,6 @@ export function readPending(place: PendingFolder, id: string): PendingQuestion |
   return question?.request.id === id ? question : undefined;
 }
 
-/** The waiting questions, oldest first. */
 export function listPending(place: PendingFolder): {
   readonly questions: readonly PendingQuestion[];
   readonly problems: readonly string[];
@@ -134,7 +131,6 @@ export function withdrawPending(place: PendingFolder, id: string): void {
   for (const ending of ['.json', '.answer.json']) unlinkIfPresent(toFile(place, id, ending));
 }
 
-/** Whether an answer is waiting to be picked up. */
 export function isAnswered(place: PendingFolder, id: string): boolean {
   return isPresent(toFile(place, id, '.answer.json'));
 }
@@ -217,8 +213,7 @@ function writeSealed(
   const text = JSON.stringify({ mac: computeSeal(sealKey(home), purpose, body), body });
   try {
     makeFolders(folder, 0o700);
-    if (purpose === ANSWER) createFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
-    else writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+    writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true, isNew: purpose === ANSWER });
     return true;
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -270,11 +265,7 @@ function parseAnswer(body: string, { request, asking }: PendingQuestion): Approv
 }
 
 function unlinkIfPresent(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => unlinkSync(file));
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {

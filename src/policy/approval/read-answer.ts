@@ -1,9 +1,8 @@
 import { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest } from '#core';
-import { LONGEST_TIMER_MS } from '#platform';
+import { timerMs } from '#platform';
 
 interface AskOptions {
   readonly signal: AbortSignal | undefined;
-  /** After this time, the question counts as answered with `no`. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -18,7 +17,7 @@ export async function askCallback(
   { signal = new AbortController().signal, deadlineMs }: AskOptions,
 ): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
   const over = new AbortController();
-  const isLimited = deadlineMs !== undefined && deadlineMs <= LONGEST_TIMER_MS;
+  const isLimited = deadlineMs !== undefined && deadlineMs === timerMs(deadlineMs);
   const timer = isLimited ? setTimeout(() => over.abort(), deadlineMs) : undefined;
   try {
     const reply = await untilAborted([signal, over.signal], async (either) => ask({ signal: either }));
@@ -94,4 +93,30 @@ export async function untilAborted<T>(
   } finally {
     if (stop !== undefined) either.removeEventListener('abort', stop);
   }
+}
+
+/** Answers that hold for the rest of a run. */
+export interface RunAnswers {
+  /** The answer that covers a question; a yes only if the question offers the scope `run`. */
+  find(request: ApprovalRequest): ApprovalAnswer | undefined;
+  keep(request: ApprovalRequest, answer: ApprovalAnswer): void;
+}
+
+export function openRunAnswers(): RunAnswers {
+  const answers = new Map<string, ApprovalAnswer>();
+  return {
+    find(request) {
+      const answer = answers.get(runKey(request));
+      const covers = answer?.verdict === 'no' || request.scopes.includes('run');
+      return answer === undefined || !covers ? undefined : { ...answer, scope: 'run' };
+    },
+    keep(request, answer) {
+      answers.set(runKey(request), answer);
+    },
+  };
+}
+
+/** An approval does not carry over to another isolation, another skill digest or another coverage. */
+function runKey({ coverage, tool, risk, isolation, skill }: ApprovalRequest): string {
+  return JSON.stringify([coverage, tool, risk, isolation ?? '', skill?.id ?? '', skill?.digest ?? '']);
 }

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import { RISKS, type ApprovalRequest, type Decision } from '#core';
+import type { ApprovalRequest, Decision } from '#core';
 import { openSealedFile, sha256 } from '#platform';
+import { RISKS } from '../risks.ts';
 
 /** An answer that is valid for a skill until one of its files changes. */
 export interface StoredApproval {
@@ -13,7 +14,6 @@ export interface StoredApproval {
   /** The isolation it was given for; empty if no program runs. An approval for a sandbox does not cover a run without one. */
   readonly isolation: string;
   readonly verdict: 'yes' | 'no';
-  /** ISO 8601. */
   readonly at: string;
 }
 
@@ -21,13 +21,10 @@ export interface StoredApproval {
 export type RevokeTarget = { readonly id: string } | { readonly skill: string } | 'all';
 
 export interface StoredApprovals {
-  /** The latest answer that covers a request. */
   find(request: ApprovalRequest): StoredApproval | undefined;
-  /** All valid answers, oldest first, and why others are invalid. */
   list(): { readonly approvals: readonly StoredApproval[]; readonly problems: readonly string[] };
   /** Replaces an earlier answer to the same question. Throws `io/failed`. */
   save(approval: StoredApproval, options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Returns the revoked answers. Throws `io/failed`. */
   revoke(target: RevokeTarget): Promise<readonly StoredApproval[]>;
 }
 

@@ -23,7 +23,6 @@ export interface UsedApprovals {
   useAnswer(asking: string): Promise<boolean>;
 }
 
-/** The oldest are dropped. */
 const MAX_USED = 5_000;
 
 /** `.agent/used-approvals.json` in the home folder; how often it was written is remembered beside the newest lines of the chains. */

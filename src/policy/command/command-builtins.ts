@@ -1,7 +1,6 @@
 /** Builtins of the shell: those that need no rule, and those that run text or change what later words mean. */
 
-import type { CommandWord, SimpleCommand } from './command-line-parts.ts';
-import { fixedWord } from './command-words.ts';
+import { fixedWord, type CommandWord, type SimpleCommand } from './command-words.ts';
 
 export type Words = readonly CommandWord[];
 

@@ -13,9 +13,16 @@ import {
 } from 'unbash';
 
 import type { CommandLine } from '#core';
-import type { CommandWord, SimpleCommand, Unclear } from './command-line-parts.ts';
+import {
+  NO_VARIABLES,
+  commandWord,
+  computedWord,
+  type CommandWord,
+  type SimpleCommand,
+  type Unclear,
+  type Variables,
+} from './command-words.ts';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
-import { commandWord, computedWord, NO_VARIABLES, type Variables } from './command-words.ts';
 
 const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;
@@ -27,11 +34,9 @@ const MAX_DEPTH = 8;
 export interface LineContext {
   /** Variables that only the runtime sets; the value of any other variable is unknown. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Variables that come with the line. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Reads a line for `bash -c`. */
 export function readCommandLine(text: string, { variables = {}, env = {} }: LineContext = {}): CommandLine {
   const given = Object.entries(env);
   const code = given.find(
@@ -162,7 +167,6 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Walk
     }
   }
 
-  /** Notes what a node means for the whole line. */
   function note(node: SyntaxNode): void {
     switch (node.type) {
       case 'Script':

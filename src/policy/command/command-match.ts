@@ -4,9 +4,8 @@
  */
 
 import type { CommandLine } from '#core';
-import type { CommandWord, SimpleCommand } from './command-line-parts.ts';
+import { baseName, type CommandWord, type SimpleCommand } from './command-words.ts';
 import { isPartOf, matchesStars, type CommandPattern, type PatternWord } from './command-pattern.ts';
-import { baseName } from './program-names.ts';
 
 /** `unclear`: cannot be determined. A person is asked. */
 export type Match = 'yes' | 'no' | 'unclear';

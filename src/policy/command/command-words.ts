@@ -1,7 +1,7 @@
 /** Converts words of the parsed shell line: what is fixed, and what the shell computes. */
 import type { Word, WordPart } from 'unbash';
 
-import type { CommandWord } from './command-line-parts.ts';
+import type { CommandLine, OfType } from '#core';
 
 /** Values of variables that only the runtime sets. */
 export type Variables = ReadonlyMap<string, string>;
@@ -26,7 +26,6 @@ export function fixedWord(text: string): CommandWord {
   return { text, kind: 'fixed', pieces: [text], isSplit: false };
 }
 
-/** One word with unknown parts. */
 export function computedWord(text: string, pieces: readonly string[] = ['', '']): CommandWord {
   return { text, kind: 'computed', pieces, isSplit: false };
 }
@@ -107,4 +106,20 @@ function addUnknown(
   read.pieces.push('');
   read.isSplit ||= isSplit;
   if (read.kind !== 'computed') read.kind = kind;
+}
+
+export type SimpleCommand = OfType<CommandLine, 'commands'>['commands'][number];
+export type CommandWord = SimpleCommand['words'][number];
+export type Unclear = OfType<CommandLine, 'unclear'>;
+
+const SYSTEM_FOLDER = /^\/(?:usr\/local\/bin|usr\/bin|bin|usr\/sbin|sbin)\/(?=[^/]+$)/;
+
+/** The name of a program found on the search path or in a system folder; undefined for other programs. */
+export function systemName(text: string): string | undefined {
+  const name = text.replace(SYSTEM_FOLDER, '');
+  return name.includes('/') ? undefined : name;
+}
+
+export function baseName(text: string): string {
+  return text.slice(text.lastIndexOf('/') + 1);
 }

@@ -3,17 +3,21 @@
  * known; with any other option the program that they run counts as hidden.
  */
 import type { CommandLine } from '#core';
-import type { CommandWord, SimpleCommand } from './command-line-parts.ts';
+import {
+  baseName,
+  computedWord,
+  fixedWord,
+  systemName,
+  type CommandWord,
+  type SimpleCommand,
+} from './command-words.ts';
 import { isFreeBuiltin, readBuiltin, type Inside, type Words } from './command-builtins.ts';
-import { computedWord, fixedWord } from './command-words.ts';
-import { baseName, systemName } from './program-names.ts';
 
 export interface CommandReader {
   readonly depth: number;
   /** What the command reads from stdin; undefined if the line does not show it. */
   readonly stdin: string | undefined;
   readLine(text: string): CommandLine;
-  /** Whether the name is a function that the line defined before. */
   isFunction(name: string): boolean;
 }
 

@@ -25,15 +25,11 @@ export interface NetworkRequestOptions {
   /** Called before each connection, also for each redirect. */
   readonly decideHost: (host: string, port: number) => boolean;
   readonly signal?: AbortSignal;
-  /** Limit of the decompressed body (default: 1 MiB). */
   readonly maxBytes?: number;
-  /** Timeout of the whole request with redirects (default: 30,000). */
   readonly timeoutMs?: number;
-  /** Default: 5. */
   readonly maxRedirects?: number;
   readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   readonly onDecision?: (decision: NetworkDecision) => void;
-  /** Additional trusted certificates, in PEM. */
   readonly certificates?: readonly string[];
 }
 

@@ -29,7 +29,6 @@ export function readTarget(text: string): HttpTarget | Refusal {
   return httpTarget(url) ?? invalid(`the URL ${shown} has an invalid or ambiguous host`);
 }
 
-/** Parses the target of a redirect. */
 export function readRedirect(from: HttpTarget, location: string): HttpTarget | Refusal {
   const shown = quoted(location, 200);
   if (location.length > MAX_URL || /[\x00-\x20\x7f\\]/.test(location) || !URL.canParse(location, from.url.href))
@@ -60,7 +59,6 @@ const RESERVED: ReadonlySet<string> = new Set(
    proxy-authorization proxy-connection te trailer transfer-encoding upgrade via`.split(/\s+/),
 );
 
-/** A validated request. */
 export interface Message {
   readonly type: 'message';
   readonly method: string;

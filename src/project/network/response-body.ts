@@ -4,10 +4,8 @@ import { createBrotliDecompress, createGunzip } from 'node:zlib';
 
 import { cleanText, detectMediaType, startOfText } from '#core';
 
-/** The start of a response body. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
-  /** The body was longer. */
   readonly isCut: boolean;
   /** It has a content encoding that is not supported. */
   readonly isEncoded: boolean;
@@ -78,7 +76,6 @@ export interface ShownBody {
   readonly isCut: boolean;
 }
 
-/** Characters shown of the body. */
 const MAX_CHARACTERS = 64 * 1024;
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/;
 

@@ -18,24 +18,18 @@ import {
   type StagedSkill,
   type Action,
   type OfType,
-} from '#core';
-import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
-import { isSecretPath, writeProtection } from '#policy';
-import {
-  areaForSecrets,
-  mountFolders,
-  programCommand,
-  serveProgram,
-  stageInputs,
-  writableSkill,
   type ProgramAction,
-} from '#sandbox';
+} from '#core';
+import { inConfined, isInside, programEnvironment } from '#platform';
+import { isSecretPath, writeProtection } from '#policy';
+import { areaForSecrets, mountFolders, programCommand, serveProgram, stageInputs, writableSkill } from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
 import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
 import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';
 import { missingFolder, workingDirectory, editorFor, stagedSource } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { withNetworkHint } from './network-hint.ts';
+import { nextChangeTime } from './change-time.ts';
 
 interface Refused {
   readonly type: 'refused';

@@ -8,8 +8,8 @@ import {
   type Approve,
   type Decision,
   type Observation,
-  type RunInfo,
   type RunEvent,
+  type JournalLine,
 } from '#core';
 import { resolveSkill } from '#skills';
 import { openTreeDigests } from '#platform';
@@ -82,9 +82,9 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
   const { info, lines } = readRun(path);
   const problem = recordProblem(path, { sealKey });
   if (problem !== undefined) return impossible([problem]);
-  const { seal } = verifyRun(path, sealKey === undefined ? {} : { sealKey });
+  const { seal } = verifyRun(path, { sealKey });
   const recorded = recordedRun(lines);
-  const problems = await skillProblems(recorded.skills, runtime, signal);
+  const problems = await skillProblems(lines, runtime, signal);
   if (problems.length > 0) return impossible(problems);
   const isOwn = options.isOwn ?? seal === 'good';
   const stage = openReplayStage({
@@ -141,15 +141,15 @@ function asForeign(recorded: RecordedRun): RecordedRun {
 
 /** Reports skills of a record that are missing or changed. */
 export async function skillProblems(
-  skills: readonly RunInfo['skills'][number][],
+  lines: Iterable<JournalLine>,
   { index }: Runtime,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   const digests = openTreeDigests();
-  const checked = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
+  const checked = recordedRun(lines).skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
     const entry = index.skills.find((skill) => skill.id === id) ?? resolveSkill(index, name);
     if (entry === undefined) return [`the skill ${quoted(id)} was not found; the record used ${digest}`];
-    const found = await digests.of(entry.dir, signal === undefined ? {} : { signal });
+    const found = await digests.of(entry.dir, { signal });
     if (found.type !== 'digest') return [`the skill ${quoted(id)} cannot be read: ${found.message}`];
     return found.digest === digest
       ? []

@@ -1,22 +1,18 @@
 import {
-  ECOSYSTEMS,
   scriptPath,
   toRelativePath,
-  type Action,
-  type OfType,
   type RequestedPackage,
   type SkillEntry,
   type StagedSkill,
+  type ProgramAction,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { findMissing, type ProgramMachine } from '../programs/preflight.ts';
 import { declaredPackages } from './declared-packages.ts';
 import { importedModules } from './import-scan.ts';
+import { ECOSYSTEMS } from './ecosystems.ts';
 
 type Ecosystem = RequestedPackage['ecosystem'];
-
-/** The actions that start a program. */
-export type ProgramAction = OfType<Action, 'run_script' | 'run_command' | 'start_command'>;
 
 export interface DeclaringParts extends ProgramMachine {
   readonly stage: (skill: SkillEntry) => Promise<StagedSkill>;

@@ -1,6 +1,5 @@
-import { scriptPath, type SkillEntry, type StagedSkill } from '#core';
+import { scriptPath, type SkillEntry, type StagedSkill, type ProgramAction } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
-import type { ProgramAction } from '../environments/declared-needs.ts';
 import type { PreparedPackages } from '../environments/layer-mounts.ts';
 import { findMissing, type MissingRequirement, type ProgramMachine } from './preflight.ts';
 import { scriptRequirements, skillRequirements, type Requirement } from './skill-requirements.ts';

@@ -9,9 +9,9 @@ import {
   type StagedSkill,
   type Action,
   type OfType,
+  type ProgramAction,
 } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
-import type { ProgramAction } from '../environments/declared-needs.ts';
 import { scriptCommand, shellCommand } from './interpreter.ts';
 
 /** `code` is the script or the command line, to tell what it may do. */

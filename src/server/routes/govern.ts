@@ -1,6 +1,6 @@
 import { capabilityLine } from '#policy';
 import { questionView, type ApprovalBook } from '../approvals.ts';
-import { examineExecutors, explainDecision, policyWith, shownLayers } from '#runtime';
+import { examineExecutors, explainDecision, explainRules } from '#runtime';
 import {
   Answered,
   ApprovalAnswer,
@@ -60,7 +60,7 @@ export function policyRoutes({ options: { runtime, reach }, surroundings }: Skil
       allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict',
       sandboxed: runtime.config.policy?.sandboxed ?? 'ask',
       tools: TOOLS,
-      layers: shownLayers(await policyWith(runtime, [])),
+      layers: await explainRules(runtime, []),
     })),
     route(
       'POST /policy/explain',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { contradictions, joinPolicies, ownPolicy } from '../../../src/policy/written-policy.ts';
+import { contradictions, joinPolicies, ownPolicy } from '../../../src/policy/policy-files.ts';
 
 describe('a policy', () => {
   test('keeps where each rule stands', () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { OutputCheck } from '../../../src/evals/cases/case.ts';
-import { gradeFacts } from '../../../src/evals/grade/grade-facts.ts';
+import { gradeFacts } from '../../../src/evals/grade/grade-course.ts';
 import { withOutputs } from '../../../src/evals/grade/output-files.ts';
 import type { RunFacts } from '../../../src/evals/grade/run-facts.ts';
 import { REPORT, acting, world } from '../../agent/support.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { ActionPattern } from '../../../src/evals/cases/case.ts';
-import { gradeFacts } from '../../../src/evals/grade/grade-facts.ts';
+import { gradeFacts } from '../../../src/evals/grade/grade-course.ts';
 import { caseVerdict } from '../../../src/evals/grade/grade-run.ts';
 import { brokenReason } from '../../../src/evals/grade/run-facts.ts';
 import { verifies } from '../../conformance/verifies.ts';

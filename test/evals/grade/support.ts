@@ -2,7 +2,7 @@ import type { AgentOptions, AgentResult } from '../../../src/agent/agent-options
 import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
 import type { CheckResult } from '../../../src/evals/report/result.ts';
 import type { Model } from '../../../src/core/model.ts';
-import { gradeFacts } from '../../../src/evals/grade/grade-facts.ts';
+import { gradeFacts } from '../../../src/evals/grade/grade-course.ts';
 import { checkJsonSchema } from '../../../src/evals/grade/json-schema.ts';
 import { readRunFacts } from '../../../src/evals/grade/read-run-facts.ts';
 import type { RunFacts } from '../../../src/evals/grade/run-facts.ts';

@@ -8,7 +8,9 @@ import { parseJson } from '../../../src/core/json/parse-json.ts';
 import { findLoads, readInstalledSkills } from '../../../src/evals/subjects/installed-skills.ts';
 import { commandSubject } from '../../../src/evals/subjects/agents/command.ts';
 import { readSubject, SUBJECT_AGENTS } from '../../../src/evals/subjects/open-subjects.ts';
-import { Transcript } from '../../../src/evals/subjects/transcript.ts';
+import { readEvent } from '../../../src/evals/subjects/run-subject.ts';
+import { findProjectFolder } from '../../../src/packs/agents/agent-table.ts';
+import { openTranscript, type Transcript } from '../../../src/evals/subjects/transcript.ts';
 import { writeControlSkills } from '../../../src/evals/trigger/controls.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
@@ -17,11 +19,11 @@ import { scratch } from '../../skills/registry/support.ts';
 const GOLDEN = path.join(PROJECT, 'test/evals/subjects/golden');
 
 function readGolden(agent: string, file = agent): Transcript {
-  const transcript = new Transcript();
-  const { read } = SUBJECT_AGENTS.find(({ id }) => id === agent) ?? {};
+  const transcript = openTranscript();
+  const subject = SUBJECT_AGENTS.find(({ id }) => id === agent);
   for (const line of readFileSync(path.join(GOLDEN, `${file}.jsonl`), 'utf8').split('\n')) {
     const value = parseJson(line);
-    if (isObject(value)) read?.(value, transcript);
+    if (isObject(value) && subject !== undefined) readEvent(subject, value, transcript);
   }
   return transcript;
 }
@@ -114,8 +116,8 @@ describe('a transcript is untrusted', () => {
 
   test('values of any other shape are read without an exception and give numbers', () => {
     for (const agent of [...SUBJECT_AGENTS, commandSubject('./agent')]) {
-      const transcript = new Transcript();
-      for (const event of HOSTILE) if (isObject(event)) agent.read(event, transcript);
+      const transcript = openTranscript();
+      for (const event of HOSTILE) if (isObject(event)) readEvent(agent, event, transcript);
       const { inputTokens = 0, outputTokens = 0 } = transcript.usage ?? {};
       expect([agent.id, Number.isFinite(inputTokens + outputTokens + (transcript.usd ?? 0))]).toEqual([agent.id, true]);
     }
@@ -166,7 +168,7 @@ describe('--subject', () => {
   });
 
   test('installs skills only where the agent reads them', () => {
-    expect(SUBJECT_AGENTS.map(({ id, skillsFolder }) => `${id} ${skillsFolder}`)).toEqual([
+    expect(SUBJECT_AGENTS.map((agent) => `${agent.id} ${findProjectFolder(agent.listedAs ?? agent.id)}`)).toEqual([
       'claude-code .claude/skills',
       'codex .agents/skills',
       'gemini .agents/skills',

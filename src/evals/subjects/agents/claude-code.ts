@@ -1,4 +1,3 @@
-import { findProjectFolder } from '#packs';
 import type { SubjectAgent } from '../subject.ts';
 import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
@@ -19,10 +18,8 @@ const DISABLED = [
 
 export const CLAUDE_CODE: SubjectAgent = {
   id: 'claude-code',
-  skillsFolder: findProjectFolder('claude-code'),
   program: 'claude',
   install: 'npm install -g @anthropic-ai/claude-code',
-  needs: [],
   keys: () => ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   variables: ['ANTHROPIC_BASE_URL'],
   concurrency: 4,
@@ -36,46 +33,36 @@ export const CLAUDE_CODE: SubjectAgent = {
       DISABLE_AUTOUPDATER: '1',
     },
   }),
-  read(event, transcript) {
-    switch (event['type']) {
-      case 'system':
-        if (event['subtype'] !== 'init') return;
-        transcript.model = textIn(event, 'model');
-        transcript.offered = listIn(event, 'skills').filter((name) => typeof name === 'string');
-        return;
-      case 'assistant':
-        readAssistant(objectIn(event, 'message'), transcript);
-        return;
-      case 'user':
-        for (const block of listIn(objectIn(event, 'message'), 'content')) readResult(block, event, transcript);
-        return;
-      case 'result':
-        readEnd(event, transcript);
-        return;
-      default:
-    }
+  events: {
+    system(event, transcript) {
+      if (event['subtype'] !== 'init') return;
+      transcript.model = textIn(event, 'model');
+      transcript.offered = listIn(event, 'skills').filter((name) => typeof name === 'string');
+    },
+    assistant: readAssistant,
+    user(event, transcript) {
+      for (const block of listIn(objectIn(event, 'message'), 'content')) readResult(block, event, transcript);
+    },
+    result: readEnd,
   },
 };
 
-function readAssistant(message: JsonObject, transcript: Transcript): void {
+function readAssistant(event: JsonObject, transcript: Transcript): void {
+  const message = objectIn(event, 'message');
   transcript.turn(textIn(message, 'id'));
   for (const block of listIn(message, 'content')) {
     if (textIn(block, 'type') !== 'tool_use') continue;
     const [name, input] = [textIn(block, 'name'), objectIn(block, 'input')];
-    transcript.start(textIn(block, 'id'), {
-      name,
-      input,
-      ...(name === 'Skill' ? { skill: textIn(input, 'skill') } : {}),
-    });
+    const skill = name === 'Skill' ? textIn(input, 'skill') : undefined;
+    transcript.start(textIn(block, 'id'), { name, input, skill });
   }
 }
 
 function readResult(block: unknown, event: JsonObject, transcript: Transcript): void {
   if (textIn(block, 'type') !== 'tool_result') return;
-  const isFailed =
-    objectIn({ block }, 'block')['is_error'] === true || objectIn(event, 'tool_use_result')['success'] === false;
-  const output = contentText(objectIn({ block }, 'block')['content']);
-  transcript.end(textIn(block, 'tool_use_id'), { ok: !isFailed, output });
+  const { is_error: isError, content } = objectIn({ block }, 'block');
+  const ok = isError !== true && objectIn(event, 'tool_use_result')['success'] !== false;
+  transcript.end(textIn(block, 'tool_use_id'), { ok, output: contentText(content) });
 }
 
 function readEnd(event: JsonObject, transcript: Transcript): void {

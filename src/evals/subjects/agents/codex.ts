@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-import { findProjectFolder } from '#packs';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
 import { numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
@@ -12,10 +11,8 @@ const OPENAI = 'https://api.openai.com/v1';
 
 export const CODEX: SubjectAgent = {
   id: 'codex',
-  skillsFolder: findProjectFolder('codex'),
   program: 'codex',
   install: 'npm install -g @openai/codex',
-  needs: [],
   keys: () => ['OPENAI_API_KEY'],
   variables: ['OPENAI_BASE_URL'],
   concurrency: 4,
@@ -24,27 +21,20 @@ export const CODEX: SubjectAgent = {
     env: {},
     files: { [path.join(request.home, '.codex/config.toml')]: buildConfig(request) },
   }),
-  read(event, transcript) {
-    const item = objectIn(event, 'item');
-    switch (event['type']) {
-      case 'item.started':
-      case 'item.completed':
-        readItem(item, event['type'] === 'item.completed', transcript);
-        return;
-      case 'turn.completed': {
-        transcript.isComplete = true;
-        transcript.turn();
-        const usage = objectIn(event, 'usage');
-        const [input, output] = [numberIn(usage, 'input_tokens'), numberIn(usage, 'output_tokens')];
-        transcript.addUsage(input, output, numberIn(usage, 'cached_input_tokens'));
-        return;
-      }
-      case 'turn.failed':
-        transcript.isComplete = true;
-        transcript.error = textIn(objectIn(event, 'error'), 'message') || 'turn.failed';
-        return;
-      default:
-    }
+  events: {
+    'item.started': (event, transcript) => readItem(objectIn(event, 'item'), false, transcript),
+    'item.completed': (event, transcript) => readItem(objectIn(event, 'item'), true, transcript),
+    'turn.completed'(event, transcript) {
+      transcript.isComplete = true;
+      transcript.turn();
+      const usage = objectIn(event, 'usage');
+      const [input, output] = [numberIn(usage, 'input_tokens'), numberIn(usage, 'output_tokens')];
+      transcript.addUsage(input, output, numberIn(usage, 'cached_input_tokens'));
+    },
+    'turn.failed'(event, transcript) {
+      transcript.isComplete = true;
+      transcript.error = textIn(objectIn(event, 'error'), 'message') || 'turn.failed';
+    },
   },
 };
 

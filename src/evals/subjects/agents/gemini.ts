@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-import { findProjectFolder } from '#packs';
 import type { SubjectAgent } from '../subject.ts';
 import { numberIn, objectIn, textIn } from '../transcript.ts';
 
@@ -14,10 +13,9 @@ const SETTINGS = {
 
 export const GEMINI: SubjectAgent = {
   id: 'gemini',
-  skillsFolder: findProjectFolder('gemini-cli'),
+  listedAs: 'gemini-cli',
   program: 'gemini',
   install: 'npm install -g @google/gemini-cli',
-  needs: [],
   keys: () => ['GEMINI_API_KEY'],
   variables: ['GOOGLE_GEMINI_BASE_URL'],
   concurrency: 2,
@@ -26,46 +24,36 @@ export const GEMINI: SubjectAgent = {
     env: {},
     files: { [path.join(home, '.gemini/settings.json')]: JSON.stringify(SETTINGS) },
   }),
-  read(event, transcript) {
-    switch (event['type']) {
-      case 'init':
-        transcript.model = textIn(event, 'model');
-        return;
-      case 'message':
-        // A message before a tool call is not the answer.
-        if (event['role'] === 'assistant') transcript.answer += textIn(event, 'content');
-        return;
-      case 'tool_use': {
-        transcript.answer = '';
-        transcript.turn();
-        const [name, input] = [textIn(event, 'tool_name'), objectIn(event, 'parameters')];
-        const skill = name === 'activate_skill' ? { skill: textIn(input, 'name') } : {};
-        transcript.start(textIn(event, 'tool_id'), { name, input, ...skill });
-        return;
-      }
-      case 'tool_result':
-        transcript.end(textIn(event, 'tool_id'), {
-          ok: event['status'] === 'success',
-          output: textIn(event, 'output') || textIn(objectIn(event, 'error'), 'message'),
-        });
-        return;
-      case 'error':
-        if (event['severity'] !== 'warning') transcript.error = textIn(event, 'message') || 'error';
-        return;
-      case 'result': {
-        transcript.isComplete = true;
-        transcript.turn();
-        const stats = objectIn(event, 'stats');
-        transcript.addUsage(
-          numberIn(stats, 'input_tokens'),
-          numberIn(stats, 'output_tokens'),
-          numberIn(stats, 'cached'),
-        );
-        if (event['status'] !== 'success')
-          transcript.error = textIn(objectIn(event, 'error'), 'message') || textIn(event, 'status');
-        return;
-      }
-      default:
-    }
+  events: {
+    init(event, transcript) {
+      transcript.model = textIn(event, 'model');
+    },
+    message(event, transcript) {
+      if (event['role'] === 'assistant') transcript.answer += textIn(event, 'content');
+    },
+    tool_use(event, transcript) {
+      // A message before a tool call is not the answer.
+      transcript.answer = '';
+      transcript.turn();
+      const [name, input] = [textIn(event, 'tool_name'), objectIn(event, 'parameters')];
+      const skill = name === 'activate_skill' ? textIn(input, 'name') : undefined;
+      transcript.start(textIn(event, 'tool_id'), { name, input, skill });
+    },
+    tool_result(event, transcript) {
+      const output = textIn(event, 'output') || textIn(objectIn(event, 'error'), 'message');
+      transcript.end(textIn(event, 'tool_id'), { ok: event['status'] === 'success', output });
+    },
+    error(event, transcript) {
+      if (event['severity'] !== 'warning') transcript.error = textIn(event, 'message') || 'error';
+    },
+    result(event, transcript) {
+      transcript.isComplete = true;
+      transcript.turn();
+      const stats = objectIn(event, 'stats');
+      const [input, output] = [numberIn(stats, 'input_tokens'), numberIn(stats, 'output_tokens')];
+      transcript.addUsage(input, output, numberIn(stats, 'cached'));
+      if (event['status'] !== 'success')
+        transcript.error = textIn(objectIn(event, 'error'), 'message') || textIn(event, 'status');
+    },
   },
 };

@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-import { findProjectFolder } from '#packs';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
 import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 import { PROVIDER_URLS, providerKeys, providerUrl } from './providers.ts';
@@ -12,10 +11,8 @@ const FLAGS = '-p --mode json --no-session --no-context-files --no-extensions --
 
 export const PI: SubjectAgent = {
   id: 'pi',
-  skillsFolder: findProjectFolder('pi'),
   program: 'pi',
   install: 'npm install -g @mariozechner/pi-coding-agent',
-  needs: [],
   keys: providerKeys,
   variables: Object.values(PROVIDER_URLS),
   concurrency: 4,
@@ -26,35 +23,25 @@ export const PI: SubjectAgent = {
       [path.join(request.home, '.pi/agent/models.json')]: JSON.stringify({ providers: listProviders(request) }),
     },
   }),
-  read(event, transcript) {
-    switch (event['type']) {
-      case 'turn_start':
-        transcript.turn();
-        return;
-      case 'tool_execution_start':
-        transcript.start(textIn(event, 'toolCallId'), {
-          name: textIn(event, 'toolName'),
-          input: objectIn(event, 'args'),
-        });
-        return;
-      case 'tool_execution_end':
-        transcript.end(textIn(event, 'toolCallId'), {
-          ok: event['isError'] === false,
-          output: contentText(objectIn(event, 'result')['content']),
-        });
-        return;
-      case 'message_end':
-        readMessage(objectIn(event, 'message'), transcript);
-        return;
-      case 'agent_end':
-        transcript.isComplete = true;
-        return;
-      default:
-    }
+  events: {
+    turn_start: (_, transcript) => transcript.turn(),
+    tool_execution_start(event, transcript) {
+      const [name, input] = [textIn(event, 'toolName'), objectIn(event, 'args')];
+      transcript.start(textIn(event, 'toolCallId'), { name, input });
+    },
+    tool_execution_end(event, transcript) {
+      const output = contentText(objectIn(event, 'result')['content']);
+      transcript.end(textIn(event, 'toolCallId'), { ok: event['isError'] === false, output });
+    },
+    message_end: readMessage,
+    agent_end(_, transcript) {
+      transcript.isComplete = true;
+    },
   },
 };
 
-function readMessage(message: JsonObject, transcript: Transcript): void {
+function readMessage(event: JsonObject, transcript: Transcript): void {
+  const message = objectIn(event, 'message');
   if (textIn(message, 'role') !== 'assistant') return;
   transcript.model = textIn(message, 'model');
   const texts = listIn(message, 'content').filter((part) => textIn(part, 'type') === 'text');

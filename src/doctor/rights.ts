@@ -2,13 +2,11 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 import { foreignReason, runIds, runsDirectory } from '#journal';
-import { isPresent, isSystemError, sealKeyFile, sealKeyProblem } from '#platform';
+import { isPresent, isSystemError, checkSealKey } from '#platform';
 import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
 import type { Surroundings } from '#core';
-import { projectTop, type Runtime } from '#runtime';
-import { trustRemarks } from '../skills/show-trust.ts';
+import { projectTop, trustRemarks, type Runtime } from '#runtime';
 
-/** The result of one check. */
 export interface Finding {
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'error';
@@ -43,8 +41,7 @@ async function projectFinding(runtime: Runtime, trust: TrustStore, project: stri
 }
 
 function keyFinding(home: string): Finding {
-  const file = sealKeyFile(home);
-  const problem = sealKeyProblem(home);
+  const { file, problem } = checkSealKey(home);
   if (problem !== undefined)
     return {
       name: 'seal key',
@@ -94,7 +91,6 @@ function runsFinding({ config }: Runtime, cwd: string): Finding {
   return { name, status: 'ok', detail: `${directory} (${String(isThere ? runIds(directory).length : 0)} runs)` };
 }
 
-/** The closest existing folder. */
 function nearestFolder(place: string): string {
   return isPresent(place) || path.dirname(place) === place ? place : nearestFolder(path.dirname(place));
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { diagnose, quoted, type Diagnostic, type SkillRoot } from '#core';
+import { diagnose, quoted, type Diagnostic, type SkillRoot, type Surroundings } from '#core';
 import { isDirectory, isPresent, realPath } from '#platform';
 
 /** Conventional skill folders of a project and of the home folder, highest priority first. */
@@ -103,8 +103,13 @@ function conventions(source: string, directory: string): readonly RootCandidate[
   return CONVENTIONS.map((convention) => ({ source, path: path.join(directory, convention) }));
 }
 
+/** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
+export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
+  return projectDirectories(cwd, home).at(-1);
+}
+
 /** The working directory and, in a repository, those above it up to its top; never the home folder nor what is above it. */
-export function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
+function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
   const start = path.resolve(cwd);
   const realHome = isUsable(home) ? realPath(home) : undefined;
   // The working directory is a project, even above the home folder (in containers both may be anywhere); the home folder is not.

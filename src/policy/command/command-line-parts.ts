@@ -1,6 +1,0 @@
-import type { CommandLine, OfType } from '#core';
-
-/** The parts of a parsed command line. */
-export type SimpleCommand = OfType<CommandLine, 'commands'>['commands'][number];
-export type CommandWord = SimpleCommand['words'][number];
-export type Unclear = OfType<CommandLine, 'unclear'>;
