@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { docsPage, quoted, SkillError } from '#core';
 import { programEnvironment } from '#platform';
-import { isProviderKey } from '#policy';
+import { isProviderKey } from './provider-keys.ts';
 import type { SecretSource } from './secret-sources.ts';
 
 /** Variables per skill, by `name` or `source/name`. Only the user may write it, because its commands are run. */
