@@ -38,11 +38,7 @@ export function newEvaluation(cwd: string, at: Date, prefix: '' | 'tune-' = ''):
 
 /** Removes the folder of an evaluation that has no results, because it cannot be resumed. */
 export function dropIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => rmdirSync(folder), undefined);
 }
 
 export function unfinishedEvaluation(cwd: string): string {
@@ -56,10 +52,8 @@ export function unfinishedEvaluation(cwd: string): string {
 
 /** Whether the folder holds a finished matrix, which has no report of its own. */
 function isFinishedMatrix(folder: string): boolean {
-  return quietly(() => {
-    const value = parseJson(readFileSync(path.join(folder, MATRIX_FILE), 'utf8'));
-    return isObject(value) && value['isPartial'] === false;
-  }, false);
+  const value = quietly(() => parseJson(readFileSync(path.join(folder, MATRIX_FILE), 'utf8')), undefined);
+  return isObject(value) && value['isPartial'] === false;
 }
 
 export function evaluationNames(cwd: string): readonly string[] {

@@ -8,7 +8,7 @@ import { scriptCommand } from '#sandbox';
 import type { Execution } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 
-export interface CheckerRun {
+interface CheckerRun {
   readonly execution: Execution;
   /** The checker gets a copy of the project in `PROJECT_DIR`. */
   readonly project: string;
