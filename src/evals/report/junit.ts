@@ -4,7 +4,7 @@ import { groupBy, type CaseResult, type CheckResult, type EvalReport } from './r
 import { escapeXml } from '#core';
 
 export function junitReport(report: EvalReport): string {
-  const nameOf = attemptNames(report);
+  const attemptName = attemptNames(report);
   const suites = groupBy(report.results, ({ place }) => place.file);
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -12,7 +12,7 @@ export function junitReport(report: EvalReport): string {
     ...(isInvalid(report) ? controlSuite(report) : []),
     ...[...suites].flatMap(([file, results]) => [
       `  <testsuite name="${xmlAttribute(file)}"${counts(results)} time="${seconds(sumCosts(results).wallMs)}" timestamp="${xmlAttribute(report.startedAt)}">`,
-      ...results.flatMap((result) => testCase(result, nameOf(result))),
+      ...results.flatMap((result) => testCase(result, attemptName(result))),
       '  </testsuite>',
     ]),
     '</testsuites>',

@@ -136,10 +136,10 @@ function confusionLines(trigger: TriggerReport): readonly string[] {
 }
 
 function renderDetails(report: EvalReport): readonly string[] {
-  const nameOf = attemptNames(report);
+  const attemptName = attemptNames(report);
   return failuresFirst(report.results)
     .filter(({ status }) => status === 'failed' || status === 'error')
-    .map((result) => renderDetail(result, nameOf(result)));
+    .map((result) => renderDetail(result, attemptName(result)));
 }
 
 function renderDetail({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {

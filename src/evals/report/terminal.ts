@@ -53,10 +53,10 @@ function invalidBlock(report: EvalReport, { width, style }: Look): readonly stri
 
 function resultLines(report: EvalReport, look: Look): readonly string[] {
   const bad = failuresFirst(report.results).filter(({ status }) => status === 'failed' || status === 'error');
-  const nameOf = attemptNames(report);
+  const attemptName = attemptNames(report);
   const left = bad.length - MOST_RESULTS;
   return [
-    ...bad.slice(0, MOST_RESULTS).flatMap((result) => oneResult(result, nameOf(result), look)),
+    ...bad.slice(0, MOST_RESULTS).flatMap((result) => oneResult(result, attemptName(result), look)),
     ...(left > 0 ? [look.style('dim', `and ${countText(left, 'more result')} with failures or errors`)] : []),
   ];
 }

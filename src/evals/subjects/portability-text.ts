@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { durationText, escapeXml, printable, visibleJson } from '#core';
 import { fitText, padText } from '#platform';
 import { amountText, markdownText, numberText, percentText, rateText, countTokens } from '../report/report-text.ts';
+import type { Rate } from '../report/result.ts';
 import type { Look } from '../report/terminal.ts';
 import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } from './portability.ts';
 
@@ -18,25 +19,17 @@ function statusText({ status }: SubjectRow): string {
 }
 
 /** What is known about a subject: its scores and its cost, or why there are none. */
-function listFacts(row: SubjectRow): readonly string[] {
-  const { trigger, passRate, status } = row;
-  if (status === 'skipped' || status === 'invalid') return row.reasons.map(printable);
-  const rate = (name: string, { count, of }: { readonly count: number; readonly of: number }): string =>
+function listFacts({ trigger, passRate, status, reasons, cost }: SubjectRow): readonly string[] {
+  if (status === 'skipped' || status === 'invalid') return reasons.map(printable);
+  const rate = (name: string, { count, of }: Rate): string =>
     `${name} ${of === 0 ? 'no data' : percentText(count / of)}`;
   const scores =
     trigger === undefined
       ? [`pass rate ${rateText(passRate)}`]
       : [`recall ${rateText(trigger.recall)}`, rate('precision', trigger.precision), rate('quiet', trigger.quiet)];
-  return [scores.join(', '), costText(row)];
-}
-
-function costText({ cost, passRate }: SubjectRow): string {
-  const { usd, wallMs, tokensAreEstimated } = cost;
-  return [
-    `${tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens`,
-    ...(usd === undefined ? [] : [`${usd.toFixed(4)} USD`]),
-    `${durationText(wallMs)} for ${amountText(passRate.of, 'run')}`,
-  ].join(', ');
+  const dollars = cost.usd === undefined ? '' : `${cost.usd.toFixed(4)} USD, `;
+  const tokens = `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens`;
+  return [scores.join(', '), `${tokens}, ${dollars}${durationText(cost.wallMs)} for ${amountText(passRate.of, 'run')}`];
 }
 
 function cellText({ passed, of }: PortabilityCell): string {
