@@ -16,7 +16,7 @@ import { TriggerView } from './trigger.tsx';
 import { useMedia } from '../hooks.ts';
 import { Empty, State } from '../parts/parts.tsx';
 import { SearchField } from '../parts/search-field.tsx';
-import { isTyping, VirtualList } from '../parts/virtual-list.tsx';
+import { VirtualList, isTyping } from '../parts/virtual-list.tsx';
 
 interface ReportProps {
   readonly data: PageData;

@@ -12,12 +12,13 @@ interface Row extends Omit<ArtifactVersion, 'savedAt'> {
 
 export function openStoredArtifacts({ pool, contents }: RecordTables, project: string): ArtifactStore {
   return openArtifacts({
-    async versions(name) {
+    async versions(name, only) {
       const { rows } = await pool.query<Row>(
         `select ${COLUMNS} from skillwright.artifacts where project = $1 and name = $2 and not is_deleted order by version`,
         [project, name],
       );
-      return rows.map(toArtifactVersion);
+      const all = rows.map(toArtifactVersion);
+      return only === 'latest' ? all.slice(-1) : all.filter(({ version }) => only === undefined || version === only);
     },
     async list() {
       const { rows } = await pool.query<Row>(

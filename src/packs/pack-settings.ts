@@ -1,7 +1,7 @@
 /** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
-import { projectTop } from '#skills';
+import { projectTop } from '#runtime';
 import {
   isProblem,
   parseJson,

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError } from '#core';
-import { findFrontmatter, projectTop } from '#skills';
+import { findFrontmatter } from '#skills';
 import { isInside, isSystemError, readTreeDigest, realPath, sha256 } from '#platform';
 import { openTrust, type SkillToTrust } from '#policy';
-import type { Runtime } from '#runtime';
+import { projectTop, type Runtime } from '#runtime';
 import type { PackSettings } from './pack-settings.ts';
 import type { ArrivingSkill, BeforeCommit } from './root/commit.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';

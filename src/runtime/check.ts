@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { diagnose, invalidInput, quoted, type Diagnostic } from '#core';
-import { applyEdits, buildIndex, checkSkill, unusableFiles, type SkillIndex } from '#skills';
+import { applyEdits, checkSkill, openRegistry, unusableFiles, type SkillIndex } from '#skills';
 import { isDirectory, isPresent, replaceText, withForwardSlashes } from '#platform';
 import type { Runtime } from './runtime.ts';
 
@@ -62,7 +62,7 @@ async function targetsAt(place: string, options: CheckOptions, signal?: AbortSig
   if (isPresent(path.join(absolute, 'SKILL.md')) && !isDirectory(path.join(absolute, 'SKILL.md')))
     return { skills: [{ dir: absolute, file: 'SKILL.md' }], diagnostics: [] };
 
-  const index = await buildIndex({
+  const { index } = await openRegistry({
     roots: [{ source: 'check', path: absolute, priority: 1, explicit: true }],
     mode: options.mode,
     nestedInSkills: true,

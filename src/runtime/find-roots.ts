@@ -12,7 +12,7 @@ import {
   type Surroundings,
 } from '#core';
 import { isPresent } from '#platform';
-import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type RootOption } from '#skills';
+import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type RootOption } from './roots.ts';
 
 export interface RootOptions {
   /** Additional roots, with the highest priority. */

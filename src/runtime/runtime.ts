@@ -22,8 +22,8 @@ import {
   resolveSkill,
   type Catalog,
   type SkillIndex,
-  projectTop,
 } from '#skills';
+import { projectTop } from './roots.ts';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';

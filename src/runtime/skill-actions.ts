@@ -15,7 +15,7 @@ import {
   type OfType,
 } from '#core';
 import { refuseDynamicCommands } from '#policy';
-import { listFiles, findScript, inSkill, listSkillFiles, loadBodyIn, readResourceFile, type BodyLimits } from '#skills';
+import { listFiles, findScript, inSkill, listSkillFiles, loadSkill, readResourceFile, type BodyLimits } from '#skills';
 import { toSkillIdentity } from './skill-identity.ts';
 
 type DocumentSelection = OfType<Action, 'select_documents'>['documents'];
@@ -61,14 +61,11 @@ export function readSkill(action: SkillAction, skill: SkillEntry, context: Readi
 }
 
 function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: ReadingContext): Observation {
-  const opened = inSkill(skill, (directory) => {
-    const { whole = false, uncut = false } = action;
-    const body = loadBodyIn(directory, skill, { ...context.limits.body, whole, uncut });
-    return body.type === 'failed' ? body : { type: 'opened' as const, body, ...listFiles(directory) };
-  });
-  if (opened.type === 'failed') return actionFailed(action.type, opened.failure);
-  const { body, isCut: filesCut } = opened;
-  const files = opened.files.filter(({ path }) => path !== skill.file);
+  const { whole, uncut } = action;
+  const body = loadSkill(skill, { ...context.limits.body, whole, uncut });
+  if (body.type === 'failed') return actionFailed(action.type, body.failure);
+  const { isCut: filesCut } = body;
+  const files = body.files.filter(({ path }) => path !== skill.file);
   const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
@@ -83,7 +80,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const notes = [
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
-    ...unusableNotes(opened.unusable),
+    ...unusableNotes(body.unusable),
     ...(inert.commands.length > 0 ? [`${String(inert.commands.length)} commands in the text were not run`] : []),
     ...body.notes,
     ...documents.notes,

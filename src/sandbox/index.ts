@@ -7,7 +7,7 @@
 export { examineExecutors, findExecutor } from './executors/find-executor.ts';
 export type { ContainerOptions } from './executors/container/engine.ts';
 export { landlockVersion } from './executors/landlock/executor.ts';
-export { landlockGaps } from './executors/landlock/gaps.ts';
+export { landlockGaps } from './executors/landlock/executor.ts';
 export type { ExecutorExamination } from './probe/detect.ts';
 
 // Workspaces: folders in which skills are staged and programs run.
@@ -29,7 +29,7 @@ export { openArtifacts, type ArtifactStore, type ArtifactVersion } from './artif
 // Commands of programs, and what a skill requires.
 export { scriptCommand } from './programs/interpreter.ts';
 export { programCommand } from './programs/script.ts';
-export { findProgram } from './programs/machine-programs.ts';
+export { findProgram } from './programs/preflight.ts';
 export { skillRequirements } from './programs/skill-requirements.ts';
 export { openInteractions } from './interaction/interactions.ts';
 export type { InteractionView } from './interaction/interaction.ts';

@@ -29,6 +29,15 @@ export interface Pattern {
   readonly says: string;
 }
 
+/** The patterns of one rule or signal in one scope. */
+export function patterns(
+  scope: PatternScope,
+  means: RuleId | Signal,
+  all: readonly Omit<Pattern, 'in' | 'means'>[],
+): readonly Pattern[] {
+  return all.map((pattern) => ({ means, in: scope, ...pattern }));
+}
+
 /** A negation shortly before the match in the same sentence. "Do not forget to" is not a negation. */
 const DENIAL =
   /\b(?:never|not|don't|cannot|can't|won't|avoid|avoids|instead of|refuse|refuses|reject|rejects|block|blocks|blocked|prevent|prevents|detect|detects|flag|flags|against|forbidden|prohibited|dangerous|anti-pattern|check for|look for|scan for|search for|warn)\b(?! (?:forget|fail|hesitate|skip|only|omit|neglect))(?:(?![.;!?] )[^\n]){0,60}$/;

@@ -1,20 +1,10 @@
 /**
- * Everything that reads skills: roots, SKILL.md, the index, the catalog, search, bodies and files. It never runs a script, decides about trust or changes a
+ * Everything that reads skills: SKILL.md, the index, the catalog, search, bodies and files. It never runs a script, decides about trust or changes a
  * skill that is installed. Read registry/registry.ts first, then format/skill-md.ts.
  */
 
-// Roots and the index of the skills in them.
-export {
-  defaultRoots,
-  isAddress,
-  isUrlOrArchive,
-  projectTop,
-  serverSkillsFolder,
-  splitRoots,
-  userFolders,
-  type RootOption,
-} from './registry/roots.ts';
-export { buildIndex, cacheFileName, openRegistry } from './registry/registry.ts';
+// The index of the skills in some roots.
+export { cacheFileName, openRegistry } from './registry/registry.ts';
 export type { SkillIndex } from './registry/index-skills.ts';
 export { nearestNames, resolveSkill } from './registry/resolve-skill.ts';
 export { findFilesNamed } from './registry/find-files.ts';
@@ -29,7 +19,7 @@ export { parseSkillMd } from './format/skill-md.ts';
 export { readHead } from './format/read-head.ts';
 export { readSimpleHead } from './format/simple-head.ts';
 export { findFrontmatter } from './format/bounds.ts';
-export { argumentNames } from './format/argument-fields.ts';
+export { argumentNames } from './format/argument-names.ts';
 export { BETWEEN_NAMES } from './format/requires.ts';
 export { SKILL_PARTS, newSkillFiles } from './format/new-skill.ts';
 export { setDescription } from './format/set-description.ts';
@@ -38,7 +28,7 @@ export { applyEdits } from './format/fix.ts';
 // Bodies and files of a skill.
 export { inSkill } from './loader/skill-directory.ts';
 export { readSkillFile } from './loader/body.ts';
-export { loadBodyIn, type BodyLimits } from './loader/load-body.ts';
+export { loadSkill, type BodyLimits } from './loader/load-body.ts';
 export { listFiles, listSkillEntries, listSkillFiles } from './loader/files.ts';
 export { readResourceFile } from './loader/read-resource.ts';
 export { findScript } from './loader/script-path.ts';

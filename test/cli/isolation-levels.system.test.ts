@@ -6,7 +6,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { onMachineWithout, type Lack } from '../sandbox/forbidden-calls.ts';
 import { spawnCli, temporaryFolder, writeFiles, type CliResult } from './run-cli.ts';
-import { landlockGaps } from '../../src/sandbox/executors/landlock/gaps.ts';
+import { landlockGaps } from '../../src/sandbox/executors/landlock/executor.ts';
 import { PROJECT } from '../files-below.ts';
 import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';
 import { needs } from '../needs.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { createRuntime } from '../../src/packs/open-runtime.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
-import { splitRoots } from '../../src/skills/registry/roots.ts';
+import { splitRoots } from '../../src/runtime/roots.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { makeZip } from '../corpus/archives-make-zip.ts';
 import { serve } from '../model/local-server.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
-import { projectTop } from '../../src/skills/registry/roots.ts';
+import { projectTop } from '../../src/runtime/roots.ts';
 import { openTrust, type TrustOptions, type TrustStore, type TrustVerdict } from '../../src/policy/trust.ts';
 import { reviewSkills } from '../../src/runtime/trust-review.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';

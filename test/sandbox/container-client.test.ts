@@ -12,7 +12,7 @@ import { openEngine } from '../../src/sandbox/executors/container/engine.ts';
 import { endpointText, engineEndpoint } from '../../src/sandbox/executors/container/endpoint.ts';
 import { seccompProfile } from '../../src/sandbox/executors/container/seccomp-profile.ts';
 import { createBody, lifelineUser } from '../../src/sandbox/executors/container/settings.ts';
-import { FrameReader } from '../../src/sandbox/executors/container/streams.ts';
+import { FrameReader } from '../../src/sandbox/executors/container/exec-output.ts';
 import { REFUSED_CALLS } from '../../src/sandbox/executors/seccomp/calls.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 2\r\n\r\nOK';

@@ -1,9 +1,8 @@
 /** Asks once about the untrusted skills of a project before a command uses them; names them if no terminal is available. */
-import { projectTop } from '#skills';
 import { countText, isSkillError, printable, serverOfSource, shownText, type SkillEntry } from '#core';
 import { lineJson } from '../json.ts';
 import { openTrust } from '#policy';
-import { reviewSkills, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
+import { projectTop, reviewSkills, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
 import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines } from '../govern/trust-question.ts';
 import { surroundingsFor } from '../surroundings.ts';

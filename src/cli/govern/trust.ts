@@ -1,9 +1,8 @@
 import path from 'node:path';
 
-import { projectTop } from '#skills';
 import { countText, printable, quoted } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
-import { reviewSkills, readSurroundings } from '#runtime';
+import { projectTop, reviewSkills, readSurroundings } from '#runtime';
 import { openTrust, type TrustStore } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';

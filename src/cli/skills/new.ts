@@ -1,10 +1,10 @@
 import path from 'node:path';
 
-import { newSkillFiles, SKILL_PARTS, projectTop } from '#skills';
+import { newSkillFiles, SKILL_PARTS } from '#skills';
 import { isSkillError, printable } from '#core';
 import { createTree, readTreeDigest } from '#platform';
 import { openTrust } from '#policy';
-import { readSurroundings } from '#runtime';
+import { projectTop, readSurroundings } from '#runtime';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { projectTop } from '#skills';
+import { projectTop } from '#runtime';
 import { invalidInput, nearest, quoted, type Surroundings } from '#core';
 import { isInside, isPresent, realPath } from '#platform';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { compareText, quoted, type Diagnostic } from '#core';
 import { accepted, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { buildPack, type BuildPackOptions, type BuiltPack, type PackProgress } from './build-pack.ts';
-import { checkSkill, projectTop } from '#skills';
+import { checkSkill } from '#skills';
+import { projectTop } from '#runtime';
 import { isDirectory, isInside, isPresent, isSystemError, realPath } from '#platform';
 import { readSkillHead } from '../lock/locked-skills.ts';
 import { skillsFolder, type PackSettings } from '../pack-settings.ts';
@@ -55,7 +56,6 @@ export interface PackWordsOptions extends Omit<PackOptions, 'skills' | 'out'> {
   /** Relative to the current folder (default: `<name>-<version>.zip`). */
   readonly output?: string;
   readonly dryRun?: boolean;
-  /** Finds the folder of a skill by name. */
   readonly findSkill: (name: string) => Promise<string | undefined>;
 }
 

@@ -13,7 +13,7 @@ import {
   type readJsonText,
 } from '#core';
 import { isInside, isPresent, readCheckedJson, realPath, resolveWithHome } from '#platform';
-import { isAddress, userFolders } from '#skills';
+import { isAddress, userFolders } from '../roots.ts';
 import { readPolicy } from '#policy';
 import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
 import { findOverrideRule, userOnlyPaths } from './project-override-rules.ts';
@@ -92,7 +92,7 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
   };
 }
 
-/** Absolute roots; `~` is resolved as in `registry/roots.ts`. */
+/** Absolute roots; `~` is resolved as in `roots.ts`. */
 function resolveSkillRoots({ config }: ConfigLayer, cwd: string, home: string | undefined): readonly string[] {
   const top = home !== undefined && path.isAbsolute(home) ? home : '~';
   return (config.skill_roots ?? []).map((root) => {

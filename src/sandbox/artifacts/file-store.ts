@@ -21,10 +21,11 @@ import {
   renameSync,
   rmSync,
   unlinkSync,
+  readdirSync,
 } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, SkillError } from '#core';
+import { compareText, SkillError, hasShape, parseJson, readField, shape } from '#core';
 import {
   isPresent,
   isSystemError,
@@ -36,7 +37,6 @@ import {
   writeAll,
   writeFileAtomically,
 } from '#platform';
-import { namesIn, readRecord, removeOldIncoming, versionsIn, type ArtifactRecord } from './file-record.ts';
 import { MAX_ARTIFACT_BYTES, openArtifacts, type ArtifactStore, type ArtifactVersion } from './store.ts';
 
 /** Attempts to claim a version number while other processes save. */
@@ -57,6 +57,13 @@ export function openFileArtifacts(
   };
   const versions = (name: string): readonly ArtifactVersion[] =>
     versionsIn(folder(name)).flatMap((version) => read(name, version) ?? []);
+  const latest = (name: string): readonly ArtifactVersion[] => {
+    for (const version of versionsIn(folder(name)).toReversed()) {
+      const found = read(name, version);
+      if (found !== undefined) return [found];
+    }
+    return [];
+  };
   return openArtifacts(
     {
       save: async (name, content, mediaType) =>
@@ -90,10 +97,15 @@ export function openFileArtifacts(
       list: async () =>
         withFailures(directory, () =>
           namesIn(path.join(directory, 'names'))
-            .flatMap((name) => versions(name).at(-1) ?? [])
+            .flatMap(latest)
             .toSorted((a, b) => compareText(a.name, b.name)),
         ),
-      versions: async (name) => withFailures(directory, () => versions(name)),
+      versions: async (name, only) =>
+        withFailures(directory, () => {
+          if (only === undefined) return versions(name);
+          const one = only === 'latest' ? undefined : read(name, only);
+          return only === 'latest' ? latest(name) : one === undefined ? [] : [one];
+        }),
       delete: async (targets) =>
         withFailures(directory, () => {
           for (const { name, version, digest } of targets) {
@@ -193,5 +205,72 @@ function withFailures<Result>(directory: string, act: () => Result): Result {
       data: { path: directory, cause: error.code },
       cause: error,
     });
+  }
+}
+
+/** A version, or the tombstone of a deleted one. */
+type ArtifactRecord =
+  | {
+      readonly name: string;
+      /** SHA-256 in hex. */
+      readonly digest: string;
+      readonly bytes: number;
+      readonly mediaType: string;
+      readonly savedAt: string;
+    }
+  | { readonly name: string; readonly deletedAt: string };
+
+const MAX_RECORD_BYTES = 16 * 1024;
+/** Writing a version never takes this long. */
+const STALE_MS = 60 * 60 * 1000;
+
+/** `undefined` if there is no valid record. */
+function readRecord(folder: string): ArtifactRecord | undefined {
+  const read = readPrivateFile(path.join(folder, 'record.json'), { maxBytes: MAX_RECORD_BYTES });
+  const value = read.type === 'read' ? parseJson(read.bytes.toString('utf8')) : undefined;
+  return isRecord(value) ? value : undefined;
+}
+
+const VERSION = shape({ text: 'name digest mediaType savedAt', number: 'bytes' });
+const TOMBSTONE = shape({ text: 'name deletedAt' });
+
+function isRecord(value: unknown): value is ArtifactRecord {
+  if (hasShape(value, TOMBSTONE)) return true;
+  return hasShape(value, VERSION) && /^[0-9a-f]{64}$/.test(String(readField(value, 'digest')));
+}
+
+/** Ascending, deleted versions included. */
+function versionsIn(folder: string): readonly number[] {
+  return listEntries(folder)
+    .filter((name) => /^(?:0|[1-9]\d{0,14})$/.test(name))
+    .map(Number)
+    .toSorted((a, b) => a - b);
+}
+
+/** The names with versions, deleted versions included. */
+function namesIn(folder: string): readonly string[] {
+  return listEntries(folder).flatMap((key) => {
+    const own = path.join(folder, key);
+    const latest = versionsIn(own).at(-1);
+    const record = latest === undefined ? undefined : readRecord(path.join(own, String(latest)));
+    return record === undefined ? [] : [record.name];
+  });
+}
+
+/** Removes unfinished files of killed processes. */
+function removeOldIncoming(folder: string, now: number): void {
+  for (const name of listEntries(folder)) {
+    const place = path.join(folder, name);
+    const stats = lstatSync(place, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < now - STALE_MS) rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function listEntries(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return [];
+    throw error;
   }
 }

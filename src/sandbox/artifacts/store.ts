@@ -38,8 +38,8 @@ export interface ArtifactStore {
 /** Keeps versions by their normalized name. */
 export interface ArtifactBackend extends Pick<ArtifactStore, 'list'> {
   save(name: string, content: Iterable<Uint8Array>, mediaType: string): Promise<ArtifactVersion>;
-  /** The existing versions, oldest first; empty for an unknown name. */
-  versions(name: string): Promise<readonly ArtifactVersion[]>;
+  /** The existing versions, oldest first, or only the named one or the latest; empty for an unknown name. */
+  versions(name: string, only?: number | 'latest'): Promise<readonly ArtifactVersion[]>;
   /** `place` and `cause` are for the message about damage; without bytes and cause the version was deleted meanwhile. */
   load(
     version: ArtifactVersion,
@@ -69,11 +69,10 @@ export function openArtifacts(backend: ArtifactBackend, maxBytes = MAX_ARTIFACT_
     });
   };
   /** The versions that exist, or one of them. Throws `artifact/unknown`. */
-  const find = async (text: string, version?: number): Promise<readonly ArtifactVersion[]> => {
+  const find = async (text: string, only?: number | 'latest'): Promise<readonly ArtifactVersion[]> => {
     const name = readArtifactName(text);
-    const all = await backend.versions(name);
-    const chosen = version === undefined ? all : all.filter((one) => one.version === version);
-    if (chosen.length === 0) throw await unknown(name, version);
+    const chosen = await backend.versions(name, only);
+    if (chosen.length === 0) throw await unknown(name, only === 'latest' ? undefined : only);
     return chosen;
   };
   return {
@@ -82,7 +81,7 @@ export function openArtifacts(backend: ArtifactBackend, maxBytes = MAX_ARTIFACT_
       return await backend.save(name, limited(name, content, maxBytes), mediaType);
     },
     async load(text, version) {
-      const [latest] = (await find(text, version)).slice(-1);
+      const [latest] = await find(text, version ?? 'latest');
       if (latest === undefined) throw new TypeError('a version that was found is missing');
       const { place, bytes, cause } = await backend.load(latest);
       if (bytes !== undefined && `sha256:${sha256(bytes)}` === latest.digest) return { ...latest, content: bytes };

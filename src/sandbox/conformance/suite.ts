@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { invalidInput, type Executor } from '#core';
 import { Fixture } from './fixture.ts';
 import { skipCase, type ConformanceCase } from './case.ts';
@@ -10,7 +12,6 @@ import { LIMIT_CASES } from './limit-cases.ts';
 import { MOUNT_CASES } from './mount-cases.ts';
 import { OUTPUT_CASES } from './output-cases.ts';
 import { SCRIPT_CASES } from './script-cases.ts';
-import { SharedFixture } from './shared-fixture.ts';
 import { SHARING_CASES } from './sharing-cases.ts';
 import { STAGING_CASES } from './staging-cases.ts';
 import { STREAM_CASES } from './stream-cases.ts';
@@ -107,4 +108,40 @@ async function withDeadline(run: Promise<void>, name: string): Promise<void> {
     CASE_MS,
   );
   if (isDone !== true) throw new Error(`${name}: not finished after ${String(CASE_MS / 1000)} s`);
+}
+
+/** Delay before the workspace closes, because a test runner does not announce its last case. */
+const IDLE_MS = 250;
+
+/** One workspace for all cases that leave it intact: opened by the first case, closed shortly after the last. */
+class SharedFixture {
+  readonly #open: () => Promise<Fixture>;
+  #fixture: Promise<Fixture> | undefined;
+  #users = 0;
+  #uses = 0;
+
+  constructor(open: () => Promise<Fixture>) {
+    this.#open = open;
+  }
+
+  async use(act: (fixture: Fixture) => Promise<void>): Promise<void> {
+    this.#users += 1;
+    this.#uses += 1;
+    this.#fixture ??= this.#open();
+    const opening = this.#fixture;
+    try {
+      await act(await opening);
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#closeUnlessUsed(opening, this.#uses).catch(() => undefined);
+    }
+  }
+
+  async #closeUnlessUsed(opening: Promise<Fixture>, uses: number): Promise<void> {
+    await delay(IDLE_MS);
+    if (this.#users > 0 || this.#uses !== uses) return;
+    this.#fixture = undefined;
+    const [opened] = await Promise.allSettled([opening]);
+    if (opened.status === 'fulfilled') await opened.value.close();
+  }
 }

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { parseJson, quoted, type ActionProblem, type PackageSpec, type PackageLayer } from '#core';
+import { parseJson, quoted, type ActionProblem, type PackageLayer, type RequestedPackage } from '#core';
 import { inConfined } from '#platform';
 import {
   connectionFailure,
@@ -15,8 +15,7 @@ import {
   type ResolvedPackages,
 } from './build.ts';
 import type { BuildOutcome } from './build-sandbox.ts';
-import { copyCertificates } from './certificates.ts';
-import { hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
+import { copyCertificates, hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
 import { readSkillText } from './skill-text.ts';
 
 /** Where programs see the packages: above all skills and the working folder, so that `import` and `require` both find them. */
@@ -99,7 +98,7 @@ cd "$target" && cat > "$HOME/.npmrc" && printf %s "$manifest" > package.json && 
 npm ci "$@" && mkdir -p node_modules && rm -f .npmrc
 `;
 
-function dependency({ name, text }: PackageSpec): [string, string] {
+function dependency({ name, text }: RequestedPackage): [string, string] {
   return [name, text === name ? '*' : text.slice(name.length + 1)];
 }
 

@@ -18,8 +18,7 @@ import {
 } from './build.ts';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import { readDefaultIndex, findUv, resolveWithUv } from './build-uv.ts';
-import { copyCertificates } from './certificates.ts';
-import { hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
+import { copyCertificates, hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
 
 /** Where programs see the packages. Console scripts contain this path, so a layer is built and used at the same place. */
 export const PYTHON_TARGET = 'packages/python';

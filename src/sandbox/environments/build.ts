@@ -3,19 +3,18 @@ import {
   shownText,
   stableJson,
   type ActionProblem,
-  type PackageSpec,
   type RequestedPackage,
   type PackageLayer,
+  type Surroundings,
 } from '#core';
 import { sha256 } from '#platform';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
-import type { UserEnvironment } from './index-settings.ts';
 
 /** What a package manager needs to resolve a request. */
 export interface BuildRequest {
   readonly sandbox: BuildSandbox;
-  readonly packages: readonly PackageSpec[];
-  readonly user: UserEnvironment;
+  readonly packages: readonly RequestedPackage[];
+  readonly user: Omit<Surroundings, 'cwd'>;
   /** A folder of wheels or npm tarballs to use instead of an index. */
   readonly wheels: string | undefined;
   /** Hosts besides the index that may be reached. */

@@ -1,12 +1,14 @@
 /** The package indexes that the user has configured for pip and npm. Files of a project or a skill are never read. */
 import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 
 import { readTextFile } from '#platform';
+import { quoted, type ActionProblem, type Surroundings } from '#core';
+import { packagesFailed } from './build.ts';
+import type { BuildSandbox } from './build-sandbox.ts';
 
-export interface UserEnvironment {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string | undefined;
-}
+/** Variables and home folder of the user. */
+export type UserEnvironment = Omit<Surroundings, 'cwd'>;
 
 /** A file of certificate authorities that the user has configured, such as that of a company's proxy. */
 export interface CertificateFile {
@@ -135,4 +137,30 @@ export function withoutCredentials(url: string): string {
   parsed.username = '';
   parsed.password = '';
   return parsed.href;
+}
+
+const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
+/** Also OpenSSL's `TRUSTED CERTIFICATE`. A private key in the same file is left out. */
+const CERTIFICATE = /-----BEGIN ((?:TRUSTED |X509 )?CERTIFICATE)-----[^-]+-----END \1-----/g;
+
+/** Copies the certificates of files into the sandbox of a package manager and returns their path inside; nothing without files. */
+export function copyCertificates(
+  files: readonly CertificateFile[],
+  name: string,
+  { root, work }: Pick<BuildSandbox, 'root' | 'work'>,
+): string | undefined | ActionProblem {
+  const found: string[] = [];
+  for (const { setting, file } of files) {
+    const read = readTextFile(file, MAX_CERTIFICATE_BYTES);
+    const texts = read.type === 'read' ? [...read.text.matchAll(CERTIFICATE)].map(([text]) => text) : [];
+    if (texts.length === 0)
+      return packagesFailed(
+        `the certificates in ${quoted(file, 300)} (${setting}) cannot be read${read.type === 'read' ? ': the file has none in PEM format' : ''}`,
+        `correct ${setting}, or remove it to use the certificates of the system`,
+      );
+    found.push(...texts);
+  }
+  if (found.length === 0) return undefined;
+  writeFileSync(path.join(work, name), `${[...new Set(found)].join('\n')}\n`, { flag: 'wx', mode: 0o644 });
+  return `${root}/work/${name}`;
 }

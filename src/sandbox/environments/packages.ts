@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import {
-  ECOSYSTEMS,
   executorTraits,
   invalidInput,
   isSkillError,
@@ -25,9 +24,8 @@ import {
   type ProgramAction,
 } from '#core';
 import { interpreterFolders, PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
-import { findProgram } from '../programs/machine-programs.ts';
+import { findProgram, inspectIn } from '../programs/preflight.ts';
 import { openRequirements, type FindMissingFor } from '../programs/missing.ts';
-import { inspectIn } from '../programs/preflight.ts';
 import { isRoot } from '../workspace/layout.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { resolveNode } from './build-node.ts';
@@ -37,9 +35,10 @@ import { packagesFailed } from './build.ts';
 import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountPackages, type MountedPackages, type PreparedPackages } from './layer-mounts.ts';
 import { openLayers, type Layers, type StoredLayer } from './layers.ts';
-import { explainFailure } from './remedy.ts';
+import { explainFailure } from './remedies.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import { openVenv, type Venv } from './venv.ts';
+import { ECOSYSTEMS } from './ecosystems.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];

@@ -1,7 +1,12 @@
 /** Turns the error output of a failed script into the command that fixes it. Pure: what is installed comes from the caller. */
-import { printable, typedWord } from '#core';
+import { printable, typedWord, scriptPath, type StagedSkill, type ProgramAction } from '#core';
 import { debianPackageOfModule, packageOfModule } from './import-names.ts';
 import { installCommands, installHint } from './system-packages.ts';
+import { openConfined, type ConfinedDirectory } from '#platform';
+import type { ProgramMachine } from '../programs/preflight.ts';
+import { importedModules, type ImportedModules } from './import-scan.ts';
+import { readSkillText } from './skill-text.ts';
+import { mentionedPackages, missingModules } from './suggested-packages.ts';
 
 export interface FailedScript {
   /** Standard error, or its last part. */
@@ -119,18 +124,61 @@ function command(failed: FailedScript, packages: readonly string[]): string {
     : run;
 }
 
-const PIP = /\b(?:pip3?|uv pip|uv) (?:install|add) ([^\n`'"|&;#]{1,300})/g;
-const NPM = /\b(?:npm (?:install|i|add)|yarn add|pnpm add) ([^\n`'"|&;#]{1,300})/g;
+/** Explains why a program failed and names the command that fixes it, where its output shows a missing package, program or variable. */
+export async function explainFailure(
+  output: string,
+  action: ProgramAction,
+  staged: StagedSkill | undefined,
+  { canAsk, ...machine }: ProgramMachine & { readonly canAsk: boolean },
+): Promise<string | undefined> {
+  const again = commandAgain(action, staged);
+  const plain = {
+    stderr: output,
+    again,
+    canAsk,
+    ...moduleCommand(action, staged),
+    missing: { python: [], node: [] },
+    mentioned: { python: [], node: [] },
+  };
+  // Reading the files of the skill is worth it only where the output shows a cause at all.
+  if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);
+  const opening = openConfined(staged.snapshot);
+  if (opening.type === 'failed') return remedyFor(plain);
+  const { directory } = opening;
+  try {
+    const imported: ImportedModules =
+      action.type === 'run_script' ? importedModules(directory, scriptPath(action)) : { python: [], node: [] };
+    return remedyFor({
+      ...plain,
+      missing: { python: await missingModules(imported.python, machine), node: imported.node },
+      own: importableNames(directory),
+      mentioned: mentionedPackages(readSkillText(directory, 'SKILL.md') ?? ''),
+    });
+  } finally {
+    directory.close();
+  }
+}
 
-/** The packages that a text tells its reader to install. */
-export function mentionedPackages(text: string): FailedScript['mentioned'] {
-  const words = (pattern: RegExp): readonly string[] => [
-    ...new Set(
-      [...text.matchAll(pattern)]
-        .flatMap(([, list = '']) => list.trim().split(/\s+/))
-        .filter((word) => /^@?[a-zA-Z0-9][\w./[\],<>=~!-]{0,99}$/.test(word) && !/\.(?:txt|toml|json|whl)$/.test(word))
-        .map((word) => /^@?[\w./-]*\w/.exec(word)?.[0] ?? ''),
-    ),
-  ];
-  return { python: words(PIP), node: words(NPM) };
+/** `scripts` for a skill whose scripts import each other as `scripts.helper`. */
+function importableNames(directory: ConfinedDirectory): readonly string[] {
+  const { files } = directory.list({ maxFiles: 2_000, maxDepth: 3 });
+  const names = files.flatMap(({ path }) => /^([A-Za-z_]\w*)(?:\.py$|\/)/.exec(path)?.[1] ?? []);
+  return [...new Set(names)];
+}
+
+function commandAgain(action: ProgramAction, staged: StagedSkill | undefined): string {
+  const skill = typedWord(staged?.name ?? 'SKILL');
+  if (action.type === 'run_script')
+    return `skillwright exec ${skill} ${typedWord(action.script.replace(/^scripts\//, ''))}`;
+  return `skillwright exec ${skill} --command ${typedWord(action.command)}`;
+}
+
+/** Relative imports work where Python knows the package, which starts in the folder of the skill. */
+function moduleCommand(action: ProgramAction, staged: StagedSkill | undefined): { readonly asModule?: string } {
+  if (action.type !== 'run_script' || staged === undefined || !action.script.endsWith('.py')) return {};
+  const module = scriptPath(action)
+    .replace(/(?:\/__init__)?\.py$/, '')
+    .replaceAll('/', '.');
+  const line = typedWord(`python3 -m ${module}`);
+  return { asModule: `skillwright exec ${typedWord(staged.name)} --command ${line}` };
 }

@@ -1,8 +1,7 @@
 import { inConfined, openConfined, PROGRAM_FOLDERS } from '#platform';
 import { inspectMachine, type ProgramMachine } from '../programs/preflight.ts';
 import { packageOfModule } from './import-names.ts';
-import { importedModules } from './import-scan.ts';
-import { mentionedPackages } from './remedies.ts';
+import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
 
 /** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
@@ -80,4 +79,20 @@ export async function missingModules(
   if (names.length === 0) return [];
   const ask = inspect ?? inspectMachine([...programFolders, ...PROGRAM_FOLDERS]);
   return ((await ask(['python3', '-I', '-c', FIND_MODULES, ...names])) ?? '').split('\n').filter((name) => name !== '');
+}
+
+const PIP = /\b(?:pip3?|uv pip|uv) (?:install|add) ([^\n`'"|&;#]{1,300})/g;
+const NPM = /\b(?:npm (?:install|i|add)|yarn add|pnpm add) ([^\n`'"|&;#]{1,300})/g;
+
+/** The packages that a text tells its reader to install. */
+export function mentionedPackages(text: string): ImportedModules {
+  const words = (pattern: RegExp): readonly string[] => [
+    ...new Set(
+      [...text.matchAll(pattern)]
+        .flatMap(([, list = '']) => list.trim().split(/\s+/))
+        .filter((word) => /^@?[a-zA-Z0-9][\w./[\],<>=~!-]{0,99}$/.test(word) && !/\.(?:txt|toml|json|whl)$/.test(word))
+        .map((word) => /^@?[\w./-]*\w/.exec(word)?.[0] ?? ''),
+    ),
+  ];
+  return { python: words(PIP), node: words(NPM) };
 }

@@ -1,7 +1,7 @@
 /** The executors of this machine: how each is made, and which one programs use. */
 import path from 'node:path';
 
-import { NOBODY, type Executor, type ProgramSpec, type SkillError } from '#core';
+import type { Executor, ProgramSpec, SkillError } from '#core';
 import { sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 import { openBridge, openPortProxy, type Bridge } from '../network/bridge.ts';
@@ -13,15 +13,14 @@ import {
   type ExecutorExamination,
 } from '../probe/detect.ts';
 import { isRoot } from '../workspace/layout.ts';
-import { bubblewrapExecutor } from './bubblewrap/executor.ts';
-import { bubblewrapFingerprint } from './bubblewrap/fingerprint.ts';
+import { bubblewrapExecutor, bubblewrapFingerprint } from './bubblewrap/executor.ts';
 import type { ContainerOptions } from './container/engine.ts';
 import { containerExecutor } from './container/executor.ts';
 import { landlockExecutor, landlockFingerprint } from './landlock/executor.ts';
 import { localExecutor } from './local.ts';
 import { macosExecutor } from './macos/macos.ts';
-import { namespacesExecutor } from './namespaces/executor.ts';
-import { namespacesFingerprint } from './namespaces/fingerprint.ts';
+import { namespacesExecutor, namespacesFingerprint } from './namespaces/executor.ts';
+import { NOBODY } from './nobody.ts';
 
 export interface ExecutorSettings {
   readonly container?: ContainerOptions;

@@ -4,7 +4,6 @@ import {
   defined,
   invalidInput,
   quoted,
-  SkillError,
   type AttachedWorkspace,
   type Executor,
   type Identity,
@@ -25,12 +24,11 @@ import {
   tryRealPath,
   type Child,
 } from '#platform';
-import { measureMemory } from './process-memory.ts';
+import { measureMemory, openSockets } from './socket-memory.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
-import { PIPES_FOLDER, writableFolders } from '../workspace/layout.ts';
-import { openSockets } from './socket-memory.ts';
+import { PIPES_FOLDER, invalid, writableFolders } from '../workspace/layout.ts';
 import { setupFailed } from './linux/unavailable.ts';
 
 type Capabilities = AttachedWorkspace['capabilities'];
@@ -114,7 +112,7 @@ function attach(
   let isDetached = false;
 
   const begin = async (spec: ProgramSpec, given: StartStreams): Promise<StartedProgram> => {
-    if (isDetached) throw detached(place.root);
+    if (isDetached) throw invalid(place.root, 'is closed', 'open it again', 'workspace');
     const started = performance.now();
     const cwd = resolveCwd(root, spec);
     const { argv, env, inherited, announces = false } = commandOf({ ...spec, folder: cwd });
@@ -244,15 +242,6 @@ function resolveCwd(root: string, { cwd, mounts = [] }: ProgramSpec): string {
     'a folder below the workspace',
     'use a folder of the workspace: work, out, or one below skills/',
   );
-}
-
-function detached(folder: string): SkillError {
-  return new SkillError({
-    code: 'workspace/invalid',
-    message: `the workspace ${quoted(folder, 200)} is closed`,
-    hint: 'open it again',
-    data: { path: folder },
-  });
 }
 
 const ALL_LIMITS: Readonly<Record<keyof RunLimits, string>> = {

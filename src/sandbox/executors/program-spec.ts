@@ -3,7 +3,6 @@ import path from 'node:path';
 import {
   invalidInput,
   quoted,
-  SkillError,
   type HostMount,
   type ProgramEnd,
   type ProgramSpec,
@@ -11,7 +10,7 @@ import {
   type WorkspaceFolder,
 } from '#core';
 import { isDirectory, isInside } from '#platform';
-import { WRITABLE_FOLDERS } from '../workspace/layout.ts';
+import { WRITABLE_FOLDERS, invalid } from '../workspace/layout.ts';
 
 /** Checks that every executor makes before it starts a program. */
 
@@ -20,13 +19,8 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Throws `workspace/invalid` where a folder that programs write to is missing. */
 export function checkWorkspace({ root }: WorkspaceFolder): void {
   const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(root, name)));
-  if (missing === undefined) return;
-  throw new SkillError({
-    code: 'workspace/invalid',
-    message: `the workspace ${quoted(root, 200)} has no folder ${missing}`,
-    hint: 'close the workspace and open it again',
-    data: { path: root },
-  });
+  if (missing !== undefined)
+    throw invalid(root, `has no folder ${missing}`, 'close the workspace and open it again', 'workspace');
 }
 
 /** Throws `input/invalid` for a command, folder or environment that no executor can pass on safely. */

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 
-import { SkillError } from '#core';
+import type { SkillError } from '#core';
 import { builtFile } from '#platform';
+import { executorFailed } from '../executors/failures.ts';
 import { isSeparate } from '../workspace/layout.ts';
 import type { RunFolder, Workspace } from '../workspace/workspace.ts';
 import { forwarderCommand } from './bridge.ts';
@@ -37,11 +38,10 @@ export function serveProgram(serve: ServedPort, { attached }: Workspace, run: Ru
     argv: servingCommand(`${root}/${run.path}/${SOCKET}`, serve.port, isolation === 'container'),
     async open() {
       if (hasNetworkGrants) return await servePort(serve, path.join(run.host, SOCKET));
-      throw new SkillError({
-        code: 'executor/failed',
-        message: `port ${String(serve.port)} cannot be served: the engine of the ${isolation} executor cannot mount a socket of this machine`,
+      const reason = `the engine of the ${isolation} executor cannot mount a socket of this machine`;
+      throw executorFailed(isolation, `port ${String(serve.port)} cannot be served: ${reason}`, {
         hint: 'use an engine that runs on this machine, or another executor (skillwright doctor lists them)',
-        data: { executor: isolation, cause: 'no shared files' },
+        cause: 'no shared files',
       });
     },
   };
@@ -97,11 +97,7 @@ export function servingCommand(socketInside: string, port: number, isInImage: bo
   return isInImage ? imageForwarder('served', program, places) : forwarderCommand(program, places);
 }
 
-function portTaken(port: number, error: Error): SkillError {
-  return new SkillError({
-    code: 'executor/failed',
-    message: `port ${String(port)} of 127.0.0.1 cannot be used: ${error.message}`,
-    hint: 'choose another port with --serve',
-    data: { executor: 'network', cause: error.message },
-  });
+function portTaken(port: number, { message: cause }: Error): SkillError {
+  const hint = 'choose another port with --serve';
+  return executorFailed('network', `port ${String(port)} of 127.0.0.1 cannot be used: ${cause}`, { hint, cause });
 }

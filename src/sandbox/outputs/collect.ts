@@ -12,11 +12,11 @@ import {
   NOT_COLLECTED,
   SKIP_MEANINGS,
   printable,
-  SkillError,
   type Collected,
   type RunResult,
 } from '#core';
 import { isSystemError, type tryOpenDirectory } from '#platform';
+import { invalid } from '../workspace/layout.ts';
 import { WorkspaceFolders, linkReason } from './collect-folders.ts';
 import { OutputReader, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
@@ -120,13 +120,8 @@ function openWorkspace(
     return new WorkspaceFolders(root, confinement);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw new SkillError({
-      code: 'workspace/invalid',
-      message: `the workspace ${JSON.stringify(root)} cannot be opened: ${error.code}`,
-      hint: 'it was removed or is not a folder; start another run',
-      data: { path: root },
-      cause: error,
-    });
+    const hint = 'it was removed or is not a folder; start another run';
+    throw invalid(root, `cannot be opened: ${error.code}`, hint, 'workspace');
   }
 }
 

@@ -1,9 +1,10 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { readField, hasShape, isSkillError, parseJson, quoted, shape, SkillError, type Executor } from '#core';
+import { readField, hasShape, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
-import { landlockGaps } from '../executors/landlock/gaps.ts';
+import { executorUnavailable } from '../executors/failures.ts';
+import { landlockGaps } from '../executors/landlock/executor.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
 
@@ -76,13 +77,12 @@ export async function chooseExecutor(
     }
     others.push(found);
   }
-  const reasons = others.flatMap(({ name, reasons: said }) => said.map((reason) => `${name}: ${reason}`));
-  const install = others[0]?.install ?? DEFAULT_INSTALL;
-  const nothing = new SkillError({
-    code: 'executor/unavailable',
-    message: `no executor isolates programs on this machine${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
+  const { reasons, install } = summarize(others);
+  const because = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
+  const nothing = executorUnavailable(choice, `no executor isolates programs on this machine${because}`, {
     hint: `${install}, or choose the executor local, which isolates nothing`,
-    data: { executor: choice, reasons, install },
+    reasons,
+    install,
   });
   const local = choice === 'auto' ? options.candidates.find(({ name }) => name === 'local') : undefined;
   if (local === undefined) throw nothing;
@@ -102,26 +102,28 @@ function restricted(
 const ALLOW_WEAKER = 'set "execution": { "allow_weaker": true } in ~/.agent/config.json, or pass --executor landlock';
 
 function weakerOnly(others: readonly ExecutorExamination[]): SkillError<'executor/unavailable'> {
-  const reasons = others.flatMap(({ name, reasons: said }) => said.map((reason) => `${name}: ${reason}`));
-  const install = others[0]?.install ?? DEFAULT_INSTALL;
-  return new SkillError({
-    code: 'executor/unavailable',
-    message: `only the weaker executor landlock works on this machine (${reasons.join('; ')})`,
-    hint: `${install}; or accept landlock, which leaves ${String(landlockGaps().length)} gaps (skillwright doctor): ${ALLOW_WEAKER}`,
-    data: { executor: 'auto', reasons, install },
-  });
+  const { reasons, install } = summarize(others);
+  const gaps = `${String(landlockGaps().length)} gaps (skillwright doctor)`;
+  return executorUnavailable(
+    'auto',
+    `only the weaker executor landlock works on this machine (${reasons.join('; ')})`,
+    { hint: `${install}; or accept landlock, which leaves ${gaps}: ${ALLOW_WEAKER}`, reasons, install },
+  );
+}
+
+/** Why none of these executors is used, and how to fix the first. */
+function summarize(others: readonly ExecutorExamination[]): Pick<ExecutorExamination, 'reasons' | 'install'> {
+  return {
+    reasons: others.flatMap(({ name, reasons }) => reasons.map((reason) => `${name}: ${reason}`)),
+    install: others[0]?.install ?? DEFAULT_INSTALL,
+  };
 }
 
 /** For an executor of another operating system, which cannot be installed. */
 function unsupported(executor: Executor['name']): SkillError<'executor/unavailable'> {
   const message = `the executor ${executor} is not available on this system`;
   const hint = 'choose auto, which takes the first executor that isolates';
-  return new SkillError({
-    code: 'executor/unavailable',
-    message,
-    hint,
-    data: { executor, reasons: [message], install: hint },
-  });
+  return executorUnavailable(executor, message, { hint, reasons: [message] });
 }
 
 /** Probes every candidate, ignoring the cache, and lists the interpreters inside. */

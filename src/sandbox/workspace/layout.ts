@@ -201,10 +201,10 @@ function openFolderTo(folder: string, { mode, owner }: NewFolder): void {
   }
 }
 
-export function invalid(folder: string, problem: string, hint: string): SkillError {
+export function invalid(folder: string, problem: string, hint: string, what = 'folder'): SkillError {
   return new SkillError({
     code: 'workspace/invalid',
-    message: `the folder ${quoted(folder, 200)} ${problem}`,
+    message: `the ${what} ${quoted(folder, 200)} ${problem}`,
     hint,
     data: { path: folder },
   });

@@ -72,7 +72,7 @@ export function openSnapshots(base: Base, digests: ReturnType<typeof openTreeDig
     if (running !== undefined)
       return running.snapshot.catch((error: unknown) => {
         // Another caller cancelled the shared copy; this one still wants it.
-        if (running.signal?.aborted === true && signal?.aborted !== true) return take(skill, withSignal({}, signal));
+        if (running.signal?.aborted === true && signal?.aborted !== true) return take(skill, { signal });
         throw error;
       });
     const snapshot = takeOne({ base, digests, signal }, skill).finally(() => underWay.delete(key));
@@ -84,14 +84,6 @@ export function openSnapshots(base: Base, digests: ReturnType<typeof openTreeDig
 interface PendingSnapshot {
   readonly snapshot: Promise<Snapshot>;
   readonly signal: AbortSignal | undefined;
-}
-
-/** Adds the signal to the options, if there is one. */
-export function withSignal<T extends object>(
-  options: T,
-  signal: AbortSignal | undefined,
-): T & { readonly signal?: AbortSignal } {
-  return signal === undefined ? options : { ...options, signal };
 }
 
 interface Store {
@@ -133,7 +125,8 @@ async function findStored(store: Store, name: string, digest: string): Promise<S
     }
     store.digests.remember([{ root: snapshot.path, ...read }]);
   }
-  markUsed(folder);
+  const now = new Date();
+  utimesSync(folder, now, now);
   return snapshot;
 }
 
@@ -157,8 +150,8 @@ async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
         chmodSync(parcel(), isRoot() ? 0o711 : 0o700);
         const to = path.join(parcel(), skill.name);
         // Mounts protect a snapshot. Read-only modes would not: `cp` keeps them, and a copied template must be writable.
-        const options = { ...usable, to, permissions: 'writable', links: SKILL_LINKS } as const;
-        return copyTree(skill.dir, withSignal(options, store.signal));
+        const { signal } = store;
+        return copyTree(skill.dir, { ...usable, to, permissions: 'writable', links: SKILL_LINKS, signal });
       }),
     );
     if (copied.type === 'refused') throw refused(skill, copied);
@@ -210,7 +203,7 @@ export function isRenamed(from: string, to: string): boolean {
 }
 
 /** Moves a folder away atomically, then removes it. */
-export async function discard(base: Base, folder: string, until?: number): Promise<boolean> {
+export async function discard(base: Base, folder: string): Promise<boolean> {
   const temporary = makeTemporary(base);
   const isTaken = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   if (isTaken) chmodSync(folder, 0o755);
@@ -220,12 +213,7 @@ export async function discard(base: Base, folder: string, until?: number): Promi
     // Another process was faster.
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
   }
-  return removeTree(temporary, until === undefined ? {} : { until });
-}
-
-function markUsed(folder: string): void {
-  const now = new Date();
-  utimesSync(folder, now, now);
+  return removeTree(temporary);
 }
 
 function refused(skill: SkillSource, { message }: TreeRefusal): SkillError {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { quoted, SkillError } from '#core';
 import { copyTree, isSystemError, removeTree } from '#platform';
 import { SKILL_LINKS, ioFailed, isRoot, makeInside, makeTemporary, type Base } from './layout.ts';
-import { addedLinks, discard, isRenamed, withSignal, type Snapshot } from './snapshots.ts';
+import { addedLinks, discard, isRenamed, type Snapshot } from './snapshots.ts';
 
 export interface StageOptions {
   readonly base: Base;
@@ -41,8 +41,8 @@ async function copyInPlace(snapshot: Snapshot, target: string, { base, signal }:
   try {
     const made = path.join(temporary, snapshot.name);
     const leaveOut = addedLinks(snapshot.path);
-    const options = { to: made, permissions: 'writable', leaveOut, links: SKILL_LINKS } as const;
-    const copied = await copyTree(snapshot.path, withSignal(options, signal));
+    const options = { to: made, permissions: 'writable', leaveOut, links: SKILL_LINKS, signal } as const;
+    const copied = await copyTree(snapshot.path, options);
     if (copied.type === 'refused' || copied.digest !== snapshot.digest) throw corrupted(snapshot);
     if (isRenamed(made, target)) return;
     await discard(base, target);

@@ -6,15 +6,9 @@ import { chmodSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
-import {
-  SkillError,
-  type AttachedWorkspace,
-  type Executor,
-  type Identity,
-  type StagedSkill,
-  type WorkspaceFolder,
-} from '#core';
+import { type AttachedWorkspace, type Executor, type Identity, type StagedSkill, type WorkspaceFolder } from '#core';
 import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
+import { executorFailed } from '../executors/failures.ts';
 import { writeFolderOwner } from './folder-owner.ts';
 import {
   invalid,
@@ -31,7 +25,7 @@ import {
 } from './layout.ts';
 import { removeLeftovers, removeOldSnapshots, type SweepOptions } from './leftovers.ts';
 import { newMetadata, readMetadata, writeMetadata, type WorkspaceMetadata } from './metadata.ts';
-import { discard, openSnapshots, checkSkillName, withSignal, type SkillSource, type Snapshots } from './snapshots.ts';
+import { discard, openSnapshots, checkSkillName, type SkillSource, type Snapshots } from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
 
 export interface WorkspacesOptions {
@@ -249,7 +243,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     const { digest, path: snapshot } = await takeSnapshot(skill, signal);
     const stagedSkill: StagedSkill = { name: skill.name, digest, snapshot };
     const mode = isSeparate(attached) ? 'mount' : 'copy';
-    await stageSnapshot({ name: skill.name, digest, path: snapshot }, withSignal({ base, root, mode }, signal));
+    await stageSnapshot({ name: skill.name, digest, path: snapshot }, { base, root, mode, signal });
     record((before) => ({
       ...before,
       skills: [
@@ -266,8 +260,8 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
   ): Promise<Awaited<ReturnType<Snapshots['take']>>> => {
     // A kept workspace continues with its earlier skills as long as their snapshots exist.
     const before = skill.digest ?? metadata.skills.find(({ name }) => name === skill.name)?.digest;
-    if (before === undefined || skill.digest !== undefined) return snapshots.take(skill, withSignal({}, signal));
-    return (await snapshots.find(skill.name, before)) ?? snapshots.take(skill, withSignal({}, signal));
+    if (before === undefined || skill.digest !== undefined) return snapshots.take(skill, { signal });
+    return (await snapshots.find(skill.name, before)) ?? snapshots.take(skill, { signal });
   };
   const closeOnce = async (keep: boolean): Promise<void> => {
     await Promise.allSettled(staging.values());
@@ -363,10 +357,6 @@ async function detachInTime(attached: AttachedWorkspace, executor: string): Prom
     DETACH_MS,
   );
   if (isDone === true) return;
-  throw new SkillError({
-    code: 'executor/failed',
-    message: `the executor ${executor} did not end its programs within ${String(DETACH_MS / 1000)} s`,
-    hint: 'find the remaining processes and end them',
-    data: { executor, cause: 'detach' },
-  });
+  const message = `the executor ${executor} did not end its programs within ${String(DETACH_MS / 1000)} s`;
+  throw executorFailed(executor, message, { hint: 'find the remaining processes and end them', cause: 'detach' });
 }

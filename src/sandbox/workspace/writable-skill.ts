@@ -4,7 +4,7 @@ import path from 'node:path';
 import { toRelativePath, type HostMount, type RelativePath, type StagedSkill } from '#core';
 import { copyTree, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, isSeparate, makeInside } from './layout.ts';
-import { addedLinks, withSignal } from './snapshots.ts';
+import { addedLinks } from './snapshots.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface WritableSkill {
@@ -40,20 +40,15 @@ export async function writableSkill(
   const copies = path.join(place.root, COPIES_FOLDER);
   makeInside(place.root, COPIES_FOLDER, { mode: isRoot() ? 0o711 : 0o700, owner: undefined });
   const copy = path.join(copies, run);
-  const copied = await copyTree(
-    skill.snapshot,
-    withSignal(
-      {
-        to: copy,
-        permissions: 'writable',
-        leaveOut: addedLinks(skill.snapshot),
-        links: SKILL_LINKS,
-        limits: LIMITS,
-        owner: identity,
-      },
-      signal,
-    ),
-  );
+  const copied = await copyTree(skill.snapshot, {
+    to: copy,
+    permissions: 'writable',
+    leaveOut: addedLinks(skill.snapshot),
+    links: SKILL_LINKS,
+    limits: LIMITS,
+    owner: identity,
+    signal,
+  });
   if (copied.type === 'refused') {
     await removeTree(copy);
     return undefined;

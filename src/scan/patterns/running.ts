@@ -1,5 +1,5 @@
 /** Execution of foreign code: downloads, encoded strings, reverse shells, hooks. */
-import type { Pattern } from '../pattern.ts';
+import { patterns, type Pattern } from '../pattern.ts';
 
 /** Vendors that document this way to install their own tool. */
 const INSTALLERS = [
@@ -41,249 +41,201 @@ const FROM_WELL_KNOWN_INSTALLER = new RegExp(
 );
 
 export const RUNNING_PATTERNS: readonly Pattern[] = [
-  {
-    means: 'download-and-run',
-    severity: 'critical',
-    in: 'any',
-    find: /\b(?:curl|wget|fetch)\b[^\n]{0,120}(?:http:\/\/|\/\/\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|\/\/(?:bit\.ly|tinyurl\.com|t\.co|is\.gd|cutt\.ly|rebrand\.ly|pastebin\.com|paste\.ee|hastebin\.com|rentry\.co|glot\.io|transfer\.sh|0x0\.st|termbin\.com|ix\.io|ghostbin\.com|webhook\.site)\b)/g,
-    also: /\| ?(?:sudo )?(?:env )?(?:ba|z|da|k)?sh\b|\| ?(?:sudo )?(?:python3?|node|perl|ruby|php)\b/,
-    unless: /\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b|\| ?python3? -m json/,
-    says: 'executes code from an insecure or short-lived URL',
-  },
-  {
-    means: 'download-and-run',
-    in: 'any',
-    find: /\b(?:curl|wget)\b[^\n|]{0,200}\| ?(?:sudo )?(?:-e )?(?:env )?(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby|php)\b(?! -(?:m json|c\b))/g,
-    milder: FROM_WELL_KNOWN_INSTALLER,
-    says: 'executes downloaded code',
-  },
-  {
-    means: 'download-and-run',
-    in: 'any',
-    find: /(?:\b(?:ba|z)?sh|\beval|\bsource|(?:^| )\.) (?:-c )?["']?(?:<\(|\$\(|`) ?(?:curl|wget)\b/g,
-    milder: FROM_WELL_KNOWN_INSTALLER,
-    says: 'executes downloaded code',
-  },
-  {
-    means: 'download-and-run',
-    in: 'any',
-    find: /\b(?:iex|invoke-expression)\b[^\n]{0,80}\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b/g,
-    says: 'executes downloaded code',
-  },
-  {
-    means: 'download-and-run',
-    in: 'any',
-    find: /\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b[^\n]{0,160}\| ?(?:iex|invoke-expression)\b/g,
-    milder: FROM_WELL_KNOWN_INSTALLER,
-    says: 'executes downloaded code',
-  },
-  {
-    means: 'download-and-run',
-    in: 'any',
-    find: /\b(?:curl|wget|invoke-webrequest|iwr|certutil|bitsadmin)\b[^\n]{0,200}(?:&&|;) ?(?:sudo )?(?:(?:ba|z)?sh \S|chmod (?:\+x|[0-7]{3,4}) |start-process |\.\/)/g,
-    says: 'downloads a file and runs it in one step',
-  },
-  {
-    means: 'download-and-run',
-    in: 'any',
-    find: /\bexec\(.{0,80}(?:urlopen|urllib|requests\.get|httpx\.get)\b/g,
-    says: 'executes downloaded code',
-  },
-  {
-    means: 'download-and-run',
-    in: 'any',
-    find: /\b(?:eval|new function|vm\.runin\w{1,20})\(.{0,80}\bfetch\(/g,
-    says: 'executes downloaded code',
-  },
-  {
-    means: 'download-and-run',
-    severity: 'medium',
-    in: 'any',
-    find: /\b(?:pip3?|uv pip|npm|npx|pnpm|yarn|bunx|gem) (?:install |add |exec |-y |--yes |dlx ){0,3}(?:-\S{1,20} ){0,3}["']?(?:git\+)?https?:\/\//g,
-    says: 'installs from a URL instead of a registry',
-  },
-  {
-    means: 'download-and-run',
-    in: 'prose',
-    find: /\b(?:download|get|grab|fetch)\b[^\n]{0,160}\b(?:run|execute|launch|open|double-click|start) (?:it|the (?:file|installer|binary|executable|program|downloaded \w{1,20})|this (?:file|installer|binary|program))\b/g,
-    also: /https?:\/\/|\.exe\b|\.dmg\b|\.msi\b|\.pkg\b|\.zip\b/,
-    says: 'instructs to download and execute a program',
-  },
-  {
-    means: 'download-and-run',
-    in: 'prose',
-    find: /\b(?:copy|paste)\b[^\n]{0,100}\b(?:into|in|to) (?:your |the |a )?(?:terminal|shell|console|powershell|command prompt)\b/g,
-    also: /https?:\/\//,
-    says: 'instructs to paste a command from elsewhere into a terminal',
-  },
-  {
-    means: 'download-and-run',
-    in: 'prose',
-    find: /\b(?:automatically|auto-?)\b[^.\n]{0,40}\b(?:download|fetch|pull)(?:s|es)?\b[^.\n]{0,20}\b(?:and|then) (?:appl|install|run|execut|replac)\w{0,6}\b/g,
-    says: 'downloads and applies updates by itself',
-  },
-  {
-    means: 'download-and-run',
-    in: 'prose',
-    find: /\b(?:downloads?|fetch(?:es)?|pulls?) and (?:appl(?:y|ies)|installs?|runs?|executes?) (?:it|them|the update|updates?|new (?:code|versions?))\b/g,
-    says: 'downloads and applies updates by itself',
-  },
-  {
-    means: 'download-and-run',
-    severity: 'critical',
-    in: 'prose',
-    find: /\b(?:copy|paste|run|execute|install|visit|open)\b[^\n]{0,120}\/\/(?:www\.)?(?:glot\.io|pastebin\.com|paste\.ee|rentry\.co|hastebin\.com|ghostbin\.com|termbin\.com|ix\.io|0x0\.st|transfer\.sh)\//g,
-    also: /\b(?:terminal|shell|command|script|powershell|execute|run)\b/,
-    says: 'instructs to execute code from a paste site',
-  },
-  {
-    means: 'download-and-run',
-    in: 'prose',
-    find: /\b(?:requires?|must|need to|needs?|mandatory|prerequisite)\b[^\n]{0,100}\b(?:download|install)(?:ed|ing)?\b[^\n]{0,160}\.(?:zip|exe|dmg|msi|pkg|rar|7z|scr|bat|appimage)\)/g,
-    also: /\]\(https?:\/\//,
-    says: 'requires a program from a URL before it works',
-  },
-  {
-    means: 'password-archive',
-    in: 'any',
-    find: /\b(?:unzip|7z[azr]? [xe]|unrar [xe]|bsdtar)\b[^\n]{0,60} -p ?["']?[\w!@#$%^&-]{2,40}/g,
-    unless: /-p ["']?(?:\$|<|\{)/,
-    severity: 'high',
-    says: 'unpacks a password-protected archive',
-  },
-  {
-    means: 'password-archive',
-    in: 'prose',
-    find: /\b(?:extract|unzip|unpack|decompress|open|archive|zip|rar|7z)\b[^\n]{0,100}\b(?:password|passphrase|pass(?:code)?)\b ?(?:is|:|=|`|'|"|\(|of|with)/g,
-    also: /\b(?:download|https?:\/\/|release|install|link)/,
-    says: 'gives the password of an archive to download',
-  },
-  {
-    means: 'password-archive',
-    in: 'prose',
-    find: /\b(?:password|passphrase)\b[^\n]{0,60}\b(?:extract|unzip|unpack|archive|zip|rar|7z)\b/g,
-    also: /\b(?:download|https?:\/\/|release page|link)/,
-    says: 'gives the password of an archive to download',
-  },
-  {
-    means: 'encoded-payload',
-    in: 'any',
-    find: /\b(?:base64|base32|openssl (?:enc|base64)|xxd)\b[^\n|]{0,60}(?:-d|--decode|-r)\b[^\n|]{0,40}\| ?(?:sudo )?(?:(?:ba|z|da)?sh|python3?|node|perl|gunzip)\b/g,
-    says: 'decodes text and executes it',
-  },
-  {
-    means: 'encoded-payload',
-    in: 'any',
-    find: /\b(?:eval|exec|compile|system|popen|new function|settimeout)\b ?[("'`$<{][^\n]{0,40}(?:\batob\(|b64decode|b32decode|a85decode|frombase64string|base64_decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|unescape\()/g,
-    says: 'decodes text and executes it',
-  },
-  {
-    means: 'encoded-payload',
-    in: 'any',
-    find: /\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,80} -(?:e|en|enc|enco|encodedcommand) [a-z0-9+/=]{16}/g,
-    says: 'runs an encoded command',
-  },
-  {
-    means: 'encoded-payload',
-    in: 'any',
-    find: /\bfrombase64string\b[^\n]{0,160}\b(?:iex|invoke-expression|\.invoke\(|assembly\.load)/g,
-    says: 'decodes text and executes it',
-  },
-  {
-    means: 'encoded-payload',
-    in: 'prose',
-    find: /\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|carry out|obey) (?:it|them|the|this|that|those|what|its|every|all|any|each)\b|\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|obey)[.!:]/g,
-    severity: 'high',
-    says: 'instructs to decode text and follow it',
-  },
-  {
-    means: 'obfuscated-code',
-    in: 'code',
-    find: /(?:\\x[0-9a-f]{2}){24}|(?:\\u00[0-9a-f]{2}){16}|(?:\bchr\(\d{1,3}\) ?[+.&] ?){8}|(?:0x[0-9a-f]{2}, ?){64}/g,
-    says: 'encodes text as numbers',
-  },
-  {
-    means: 'obfuscated-code',
-    in: 'code',
-    find: /\bstring\.fromcharcode\((?:\d{1,3}, ?){12}|\b_0x[0-9a-f]{4,6}\[/g,
-    says: 'encodes text as numbers',
-  },
-  {
-    means: 'obfuscated-code',
-    in: 'any',
-    find: /(?<![a-z0-9+/=_,-])(?=[a-z0-9+/]{0,60}\d)[a-z0-9+/]{400}/g,
-    longRun: 400,
-    unless: /data:(?:image|font|application|audio)\/|sha\d{3}-|begin certificate/,
-    says: 'contains a long encoded string',
-  },
-  {
-    means: 'obfuscated-code',
-    in: 'code',
-    find: /\b(?:getattr|__import__|globals\(\)|window|global)\b ?[([][^\n]{0,20}["'][\w ]{1,8}["'] ?\+ ?["'][\w ]{1,8}["']/g,
-    says: 'assembles the name of what it calls',
-  },
-  {
-    means: 'reverse-shell',
-    in: 'any',
-    find: /\/dev\/(?:tcp|udp)\/[^\n]{0,60}(?:0>&1|<&|>&|2>&1)/g,
-    says: 'connects a shell to a remote host',
-  },
-  {
-    means: 'reverse-shell',
-    in: 'any',
-    find: /\b(?:nc|ncat|netcat)\b[^\n]{0,60} (?:-e|-c|--exec|--sh-exec) ?(?:\/bin\/)?(?:ba|z)?(?:sh|cmd)/g,
-    says: 'connects a shell to a remote host',
-  },
-  {
-    means: 'reverse-shell',
-    in: 'any',
-    find: /\bmkfifo\b[^\n]{0,80}\| ?(?:nc|ncat|netcat|openssl s_client)\b|\bsocat\b[^\n]{0,80}exec:["']?(?:\/bin\/)?(?:ba)?sh/g,
-    says: 'connects a shell to a remote host',
-  },
-  {
-    means: 'reverse-shell',
-    severity: 'high',
-    in: 'any',
-    find: /\bos\.dup2\(\w{1,20}\.fileno\(\), ?[012]\)/g,
-    unless: /\bdevnull\b/,
-    says: 'redirects its input and output',
-  },
-  {
-    means: 'install-hook',
-    in: 'code',
-    find: /["'](?:preinstall|postinstall|preuninstall|postuninstall)["'] ?: ?["']/g,
-    unless: /["'](?:husky|patch-package|tsc|npm run build|node-gyp rebuild|prisma generate)\b/,
-    says: 'runs a command when the package is installed',
-  },
-  {
-    means: 'install-hook',
-    severity: 'high',
-    in: 'code',
-    find: /["'](?:preinstall|postinstall|prepare)["'] ?: ?["'][^"\n]{0,120}(?:curl|wget|https?:|base64|node -e|python3? -c|bash -c)/g,
-    says: 'downloads or evaluates code when the package is installed',
-  },
-  {
-    means: 'install-hook',
-    in: 'code',
-    find: /\bcmdclass ?= ?\{|\bclass \w{1,40}\((?:install|develop|egg_info|build_py)\)/g,
-    says: 'runs code when the package is installed',
-  },
-  {
-    means: 'unpinned-install',
-    in: 'any',
-    find: /\b(?:npx (?:-y |--yes )?|pnpm dlx |bunx |uvx |pipx run )@?[a-z][\w./-]{1,60}(?![\w@=./-])/g,
-    says: 'runs the latest version of a package',
-  },
-  {
-    means: 'unpinned-install',
-    in: 'any',
-    find: /\b(?:pip3? install|npm (?:install|i) -g|uv pip install|gem install|go install|cargo install) (?:-\S{1,20} ){0,3}@?[a-z][\w./-]{1,60}(?![\w@=./[<>~!-])/g,
-    says: 'installs the latest version of a package',
-  },
-  {
-    means: 'lookalike-package',
-    in: 'any',
-    find: /\b(?:pip3? install|uv pip install|npm (?:install|i|add)|yarn add|pnpm add) (?:-\S{1,20} ){0,3}(?:requets|reqeusts|request5|urlib3|urllib|beautifulsoup|python-dateutils|pyton-\w{1,20}|numpi|nunpy|pandass|djanga|flaskk|loadsh|lodahs|expresss|exprss|axois|axioss|reactt|crossenv|cross-env\.js|electorn|discordd\.js|colourama|colorsama|openai-api-client|anthropicc|setup-tools|cryptograpy|pyyamll)(?![\w-])/g,
-    says: 'installs a package with a name close to a well-known one',
-  },
+  ...patterns('any', 'download-and-run', [
+    {
+      severity: 'critical',
+      find: /\b(?:curl|wget|fetch)\b[^\n]{0,120}(?:http:\/\/|\/\/\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|\/\/(?:bit\.ly|tinyurl\.com|t\.co|is\.gd|cutt\.ly|rebrand\.ly|pastebin\.com|paste\.ee|hastebin\.com|rentry\.co|glot\.io|transfer\.sh|0x0\.st|termbin\.com|ix\.io|ghostbin\.com|webhook\.site)\b)/g,
+      also: /\| ?(?:sudo )?(?:env )?(?:ba|z|da|k)?sh\b|\| ?(?:sudo )?(?:python3?|node|perl|ruby|php)\b/,
+      unless: /\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b|\| ?python3? -m json/,
+      says: 'executes code from an insecure or short-lived URL',
+    },
+    {
+      find: /\b(?:curl|wget)\b[^\n|]{0,200}\| ?(?:sudo )?(?:-e )?(?:env )?(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby|php)\b(?! -(?:m json|c\b))/g,
+      milder: FROM_WELL_KNOWN_INSTALLER,
+      says: 'executes downloaded code',
+    },
+    {
+      find: /(?:\b(?:ba|z)?sh|\beval|\bsource|(?:^| )\.) (?:-c )?["']?(?:<\(|\$\(|`) ?(?:curl|wget)\b/g,
+      milder: FROM_WELL_KNOWN_INSTALLER,
+      says: 'executes downloaded code',
+    },
+    {
+      find: /\b(?:iex|invoke-expression)\b[^\n]{0,80}\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b/g,
+      says: 'executes downloaded code',
+    },
+    {
+      find: /\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b[^\n]{0,160}\| ?(?:iex|invoke-expression)\b/g,
+      milder: FROM_WELL_KNOWN_INSTALLER,
+      says: 'executes downloaded code',
+    },
+    {
+      find: /\b(?:curl|wget|invoke-webrequest|iwr|certutil|bitsadmin)\b[^\n]{0,200}(?:&&|;) ?(?:sudo )?(?:(?:ba|z)?sh \S|chmod (?:\+x|[0-7]{3,4}) |start-process |\.\/)/g,
+      says: 'downloads a file and runs it in one step',
+    },
+    {
+      find: /\bexec\(.{0,80}(?:urlopen|urllib|requests\.get|httpx\.get)\b/g,
+      says: 'executes downloaded code',
+    },
+    {
+      find: /\b(?:eval|new function|vm\.runin\w{1,20})\(.{0,80}\bfetch\(/g,
+      says: 'executes downloaded code',
+    },
+    {
+      severity: 'medium',
+      find: /\b(?:pip3?|uv pip|npm|npx|pnpm|yarn|bunx|gem) (?:install |add |exec |-y |--yes |dlx ){0,3}(?:-\S{1,20} ){0,3}["']?(?:git\+)?https?:\/\//g,
+      says: 'installs from a URL instead of a registry',
+    },
+  ]),
+  ...patterns('prose', 'download-and-run', [
+    {
+      find: /\b(?:download|get|grab|fetch)\b[^\n]{0,160}\b(?:run|execute|launch|open|double-click|start) (?:it|the (?:file|installer|binary|executable|program|downloaded \w{1,20})|this (?:file|installer|binary|program))\b/g,
+      also: /https?:\/\/|\.exe\b|\.dmg\b|\.msi\b|\.pkg\b|\.zip\b/,
+      says: 'instructs to download and execute a program',
+    },
+    {
+      find: /\b(?:copy|paste)\b[^\n]{0,100}\b(?:into|in|to) (?:your |the |a )?(?:terminal|shell|console|powershell|command prompt)\b/g,
+      also: /https?:\/\//,
+      says: 'instructs to paste a command from elsewhere into a terminal',
+    },
+    {
+      find: /\b(?:automatically|auto-?)\b[^.\n]{0,40}\b(?:download|fetch|pull)(?:s|es)?\b[^.\n]{0,20}\b(?:and|then) (?:appl|install|run|execut|replac)\w{0,6}\b/g,
+      says: 'downloads and applies updates by itself',
+    },
+    {
+      find: /\b(?:downloads?|fetch(?:es)?|pulls?) and (?:appl(?:y|ies)|installs?|runs?|executes?) (?:it|them|the update|updates?|new (?:code|versions?))\b/g,
+      says: 'downloads and applies updates by itself',
+    },
+    {
+      severity: 'critical',
+      find: /\b(?:copy|paste|run|execute|install|visit|open)\b[^\n]{0,120}\/\/(?:www\.)?(?:glot\.io|pastebin\.com|paste\.ee|rentry\.co|hastebin\.com|ghostbin\.com|termbin\.com|ix\.io|0x0\.st|transfer\.sh)\//g,
+      also: /\b(?:terminal|shell|command|script|powershell|execute|run)\b/,
+      says: 'instructs to execute code from a paste site',
+    },
+    {
+      find: /\b(?:requires?|must|need to|needs?|mandatory|prerequisite)\b[^\n]{0,100}\b(?:download|install)(?:ed|ing)?\b[^\n]{0,160}\.(?:zip|exe|dmg|msi|pkg|rar|7z|scr|bat|appimage)\)/g,
+      also: /\]\(https?:\/\//,
+      says: 'requires a program from a URL before it works',
+    },
+  ]),
+  ...patterns('any', 'password-archive', [
+    {
+      find: /\b(?:unzip|7z[azr]? [xe]|unrar [xe]|bsdtar)\b[^\n]{0,60} -p ?["']?[\w!@#$%^&-]{2,40}/g,
+      unless: /-p ["']?(?:\$|<|\{)/,
+      severity: 'high',
+      says: 'unpacks a password-protected archive',
+    },
+  ]),
+  ...patterns('prose', 'password-archive', [
+    {
+      find: /\b(?:extract|unzip|unpack|decompress|open|archive|zip|rar|7z)\b[^\n]{0,100}\b(?:password|passphrase|pass(?:code)?)\b ?(?:is|:|=|`|'|"|\(|of|with)/g,
+      also: /\b(?:download|https?:\/\/|release|install|link)/,
+      says: 'gives the password of an archive to download',
+    },
+    {
+      find: /\b(?:password|passphrase)\b[^\n]{0,60}\b(?:extract|unzip|unpack|archive|zip|rar|7z)\b/g,
+      also: /\b(?:download|https?:\/\/|release page|link)/,
+      says: 'gives the password of an archive to download',
+    },
+  ]),
+  ...patterns('any', 'encoded-payload', [
+    {
+      find: /\b(?:base64|base32|openssl (?:enc|base64)|xxd)\b[^\n|]{0,60}(?:-d|--decode|-r)\b[^\n|]{0,40}\| ?(?:sudo )?(?:(?:ba|z|da)?sh|python3?|node|perl|gunzip)\b/g,
+      says: 'decodes text and executes it',
+    },
+    {
+      find: /\b(?:eval|exec|compile|system|popen|new function|settimeout)\b ?[("'`$<{][^\n]{0,40}(?:\batob\(|b64decode|b32decode|a85decode|frombase64string|base64_decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|unescape\()/g,
+      says: 'decodes text and executes it',
+    },
+    {
+      find: /\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,80} -(?:e|en|enc|enco|encodedcommand) [a-z0-9+/=]{16}/g,
+      says: 'runs an encoded command',
+    },
+    {
+      find: /\bfrombase64string\b[^\n]{0,160}\b(?:iex|invoke-expression|\.invoke\(|assembly\.load)/g,
+      says: 'decodes text and executes it',
+    },
+  ]),
+  ...patterns('prose', 'encoded-payload', [
+    {
+      find: /\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|carry out|obey) (?:it|them|the|this|that|those|what|its|every|all|any|each)\b|\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|obey)[.!:]/g,
+      severity: 'high',
+      says: 'instructs to decode text and follow it',
+    },
+  ]),
+  ...patterns('code', 'obfuscated-code', [
+    {
+      find: /(?:\\x[0-9a-f]{2}){24}|(?:\\u00[0-9a-f]{2}){16}|(?:\bchr\(\d{1,3}\) ?[+.&] ?){8}|(?:0x[0-9a-f]{2}, ?){64}/g,
+      says: 'encodes text as numbers',
+    },
+    {
+      find: /\bstring\.fromcharcode\((?:\d{1,3}, ?){12}|\b_0x[0-9a-f]{4,6}\[/g,
+      says: 'encodes text as numbers',
+    },
+  ]),
+  ...patterns('any', 'obfuscated-code', [
+    {
+      find: /(?<![a-z0-9+/=_,-])(?=[a-z0-9+/]{0,60}\d)[a-z0-9+/]{400}/g,
+      longRun: 400,
+      unless: /data:(?:image|font|application|audio)\/|sha\d{3}-|begin certificate/,
+      says: 'contains a long encoded string',
+    },
+  ]),
+  ...patterns('code', 'obfuscated-code', [
+    {
+      find: /\b(?:getattr|__import__|globals\(\)|window|global)\b ?[([][^\n]{0,20}["'][\w ]{1,8}["'] ?\+ ?["'][\w ]{1,8}["']/g,
+      says: 'assembles the name of what it calls',
+    },
+  ]),
+  ...patterns('any', 'reverse-shell', [
+    {
+      find: /\/dev\/(?:tcp|udp)\/[^\n]{0,60}(?:0>&1|<&|>&|2>&1)/g,
+      says: 'connects a shell to a remote host',
+    },
+    {
+      find: /\b(?:nc|ncat|netcat)\b[^\n]{0,60} (?:-e|-c|--exec|--sh-exec) ?(?:\/bin\/)?(?:ba|z)?(?:sh|cmd)/g,
+      says: 'connects a shell to a remote host',
+    },
+    {
+      find: /\bmkfifo\b[^\n]{0,80}\| ?(?:nc|ncat|netcat|openssl s_client)\b|\bsocat\b[^\n]{0,80}exec:["']?(?:\/bin\/)?(?:ba)?sh/g,
+      says: 'connects a shell to a remote host',
+    },
+    {
+      severity: 'high',
+      find: /\bos\.dup2\(\w{1,20}\.fileno\(\), ?[012]\)/g,
+      unless: /\bdevnull\b/,
+      says: 'redirects its input and output',
+    },
+  ]),
+  ...patterns('code', 'install-hook', [
+    {
+      find: /["'](?:preinstall|postinstall|preuninstall|postuninstall)["'] ?: ?["']/g,
+      unless: /["'](?:husky|patch-package|tsc|npm run build|node-gyp rebuild|prisma generate)\b/,
+      says: 'runs a command when the package is installed',
+    },
+    {
+      severity: 'high',
+      find: /["'](?:preinstall|postinstall|prepare)["'] ?: ?["'][^"\n]{0,120}(?:curl|wget|https?:|base64|node -e|python3? -c|bash -c)/g,
+      says: 'downloads or evaluates code when the package is installed',
+    },
+    {
+      find: /\bcmdclass ?= ?\{|\bclass \w{1,40}\((?:install|develop|egg_info|build_py)\)/g,
+      says: 'runs code when the package is installed',
+    },
+  ]),
+  ...patterns('any', 'unpinned-install', [
+    {
+      find: /\b(?:npx (?:-y |--yes )?|pnpm dlx |bunx |uvx |pipx run )@?[a-z][\w./-]{1,60}(?![\w@=./-])/g,
+      says: 'runs the latest version of a package',
+    },
+    {
+      find: /\b(?:pip3? install|npm (?:install|i) -g|uv pip install|gem install|go install|cargo install) (?:-\S{1,20} ){0,3}@?[a-z][\w./-]{1,60}(?![\w@=./[<>~!-])/g,
+      says: 'installs the latest version of a package',
+    },
+  ]),
+  ...patterns('any', 'lookalike-package', [
+    {
+      find: /\b(?:pip3? install|uv pip install|npm (?:install|i|add)|yarn add|pnpm add) (?:-\S{1,20} ){0,3}(?:requets|reqeusts|request5|urlib3|urllib|beautifulsoup|python-dateutils|pyton-\w{1,20}|numpi|nunpy|pandass|djanga|flaskk|loadsh|lodahs|expresss|exprss|axois|axioss|reactt|crossenv|cross-env\.js|electorn|discordd\.js|colourama|colorsama|openai-api-client|anthropicc|setup-tools|cryptograpy|pyyamll)(?![\w-])/g,
+      says: 'installs a package with a name close to a well-known one',
+    },
+  ]),
 ];

@@ -113,8 +113,8 @@ function readValue(cursor: Cursor, from: number, indent: number, depth: number):
 function readInline(cursor: Cursor, start: number, indent: number): YamlNode | undefined {
   const { text } = cursor;
   const code = text.charCodeAt(start);
-  if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE || isFlowStart(code)) {
-    const node = isFlowStart(code) ? readFlow(text, start, indent) : readQuoted(text, start);
+  if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE || code === OPEN_LIST) {
+    const node = code === OPEN_LIST ? readFlowList(text, start, indent) : readQuoted(text, start);
     if (node === undefined) return undefined;
     const next = endOfLineAfter(text, node.end);
     if (next === -1) return undefined;
@@ -139,7 +139,7 @@ function readBelow(cursor: Cursor, indent: number, depth: number): YamlNode | un
   const comment = text.indexOf('#', below);
   if (comment !== -1 && comment < first) return undefined;
   const code = text.charCodeAt(first);
-  const simple = isFlowStart(code) || code === DOUBLE_QUOTE || code === SINGLE_QUOTE || isPlainStart(text, first);
+  const simple = code === OPEN_LIST || code === DOUBLE_QUOTE || code === SINGLE_QUOTE || isPlainStart(text, first);
   return simple ? readInline(cursor, first, indent) : undefined;
 }
 
@@ -191,59 +191,25 @@ const CLOSE_LIST = 0x5d;
 const OPEN_MAP = 0x7b;
 const CLOSE_MAP = 0x7d;
 
-function isFlowStart(code: number): boolean {
-  return code === OPEN_LIST || code === OPEN_MAP;
-}
-
-/** A flow list or map that starts at `start`; its further lines must be indented deeper than `indent`. */
-function readFlow(text: string, start: number, indent: number, depth = 0): YamlNode | undefined {
+/** A list in brackets that starts at `start`; its further lines must be indented deeper than `indent`. */
+function readFlowList(text: string, start: number, indent: number, depth = 0): ListNode | undefined {
   if (depth > MAX_DEPTH) return undefined;
-  return text.charCodeAt(start) === OPEN_LIST
-    ? readFlowList(text, start, indent, depth)
-    : readFlowMap(text, start, indent, depth);
-}
-
-function readFlowList(text: string, start: number, indent: number, depth: number): YamlNode | undefined {
   const items: YamlNode[] = [];
   let at = skipBlank(text, start + 1, indent);
   for (;;) {
     if (at === -1) return undefined;
     if (text.charCodeAt(at) === CLOSE_LIST) return { type: 'list', items, flow: true, start, end: at + 1 };
-    const item = readFlowValue(text, at, indent, depth);
+    const item = readFlowItem(text, at, indent, depth);
     if (item === undefined) return undefined;
     if (item.type !== 'scalar' || !isNull(item)) items.push(item);
-    at = afterItem(text, item.end, indent, CLOSE_LIST);
+    at = afterItem(text, item.end, indent);
   }
 }
 
-function readFlowMap(text: string, start: number, indent: number, depth: number): YamlNode | undefined {
-  const entries: MapEntry[] = [];
-  let at = skipBlank(text, start + 1, indent);
-  for (;;) {
-    if (at === -1) return undefined;
-    if (text.charCodeAt(at) === CLOSE_MAP) return { type: 'map', entries, flow: true, start, end: at + 1 };
-    const key = readFlowValue(text, at, indent, MAX_DEPTH);
-    if (key === undefined || key.type !== 'scalar' || key.value === '') return undefined;
-    if (text.charCodeAt(key.end) !== COLON) return undefined;
-    // After a quoted key the colon needs no space; after a plain one it does, and the plain reader has stopped there.
-    const from = skipBlank(text, key.end + 1, indent);
-    if (from === -1) return undefined;
-    const value = readFlowValue(text, from, indent, depth);
-    if (value === undefined) return undefined;
-    entries.push({
-      key: key.value,
-      keyStart: key.start,
-      keyEnd: key.end,
-      value: value.type === 'scalar' && isNull(value) ? undefined : value,
-    });
-    at = afterItem(text, value.end, indent, CLOSE_MAP);
-  }
-}
-
-function readFlowValue(text: string, start: number, indent: number, depth: number): YamlNode | undefined {
+function readFlowItem(text: string, start: number, indent: number, depth: number): YamlNode | undefined {
   const code = text.charCodeAt(start);
   if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) return readQuoted(text, start);
-  if (isFlowStart(code)) return readFlow(text, start, indent, depth + 1);
+  if (code === OPEN_LIST) return readFlowList(text, start, indent, depth + 1);
   return isPlainStart(text, start) ? readFlowPlain(text, start) : undefined;
 }
 
@@ -252,30 +218,25 @@ function readFlowPlain(text: string, start: number): YamlNode | undefined {
   let end = start;
   for (;;) {
     const code = text.charCodeAt(at);
-    if (code === COMMA || code === CLOSE_LIST || code === CLOSE_MAP || code === LINE_FEED || code === CARRIAGE_RETURN)
-      break;
-    if (code === SPACE) {
-      at += 1;
-      continue;
-    }
-    if (code === COLON) {
-      const next = text.charCodeAt(at + 1);
-      if (next === SPACE) break;
-      if (next <= SPACE || next === COMMA || isFlowStart(next) || next === CLOSE_LIST || next === CLOSE_MAP)
-        return undefined;
-    } else if (code < SPACE || code === HASH || isFlowStart(code) || Number.isNaN(code)) return undefined;
+    if (code === COMMA || code === CLOSE_LIST || code === LINE_FEED || code === CARRIAGE_RETURN) break;
+    // A colon may make the item a map.
+    if (code < SPACE || code === HASH || code === COLON || isBracket(code) || Number.isNaN(code)) return undefined;
     at += 1;
-    end = at;
+    if (code !== SPACE) end = at;
   }
   return { type: 'scalar', value: text.slice(start, end), style: 'plain', start, end };
 }
 
+function isBracket(code: number): boolean {
+  return code === OPEN_LIST || code === OPEN_MAP || code === CLOSE_MAP;
+}
+
 /** The start of the next item, or of the closing bracket; -1 at any other character. */
-function afterItem(text: string, from: number, indent: number, close: number): number {
+function afterItem(text: string, from: number, indent: number): number {
   const at = skipBlank(text, from, indent);
   if (at === -1) return -1;
   const code = text.charCodeAt(at);
-  if (code === close) return at;
+  if (code === CLOSE_LIST) return at;
   if (code !== COMMA) return -1;
   const next = skipBlank(text, at + 1, indent);
   // A comma right after another has no item between them.

@@ -50,9 +50,6 @@ export function isPlainStart(text: string, at: number): boolean {
   }
 }
 
-/** Unquoted text with a colon that ends a key, and no comment before it. */
-export const NESTED_KEY = /^(?:[^ :]| (?!#)|:(?! |$))+:(?: |$)/;
-
 /** Characters that need a closer look. A native test of the whole line is faster than a loop over its characters. */
 const ODD_IN_PLAIN = /[\0-\x1f]|:(?= |$)| (?=#|$)/;
 const ODD_IN_CONTENT = /[\0-\x1f]|:(?= |$)/;

@@ -10,10 +10,11 @@ import {
   type Observation,
   type OfType,
 } from '#core';
-import { sha256, shownText, type ConfinedDirectory } from '#platform';
+import { sha256, shownText } from '#platform';
 import { lengthWithoutTrailingSpace } from '../format/source.ts';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
 import { readSkillBytes } from './body.ts';
+import { listFiles, type SkillFiles } from './files.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
 
 /** The index data of the skill to load. */
@@ -50,19 +51,14 @@ export interface LoadedBody {
   readonly notes: readonly string[];
 }
 
-/** Reads the instructions of a selected skill. */
-export function loadBody(skill: IndexedSkill, options: LoadBodyOptions): LoadedBody | Failed {
-  return inSkill(skill, (directory) => loadBodyIn(directory, skill, options));
-}
-
-/** `loadBody` for a skill folder that is already open. */
-export function loadBodyIn(
-  directory: ConfinedDirectory,
-  skill: IndexedSkill,
-  options: LoadBodyOptions,
-): LoadedBody | Failed {
-  const read = readSkillBytes(directory, skill.file);
-  return read.type === 'read' ? parseBody(skill, read.bytes, options) : fileFailure(skill, skill.file, read);
+/** Reads the instructions of a selected skill and lists its files. */
+export function loadSkill(skill: IndexedSkill, options: LoadBodyOptions): (LoadedBody & SkillFiles) | Failed {
+  return inSkill(skill, (directory) => {
+    const read = readSkillBytes(directory, skill.file);
+    if (read.type !== 'read') return fileFailure(skill, skill.file, read);
+    const body = parseBody(skill, read.bytes, options);
+    return body.type === 'failed' ? body : { ...body, ...listFiles(directory) };
+  });
 }
 
 function parseBody(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): LoadedBody | Failed {

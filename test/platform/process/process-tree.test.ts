@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { measureMemory } from '../../../src/sandbox/executors/process-memory.ts';
+import { measureMemory } from '../../../src/sandbox/executors/socket-memory.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from '../../../src/platform/process/process-tree.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { oddSeconds, processesWith } from './programs.ts';

@@ -2,8 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { copyCertificates } from '../../../src/sandbox/environments/certificates.ts';
-import { hostGrant, npmSettings, pipSettings } from '../../../src/sandbox/environments/index-settings.ts';
+import {
+  copyCertificates,
+  hostGrant,
+  npmSettings,
+  pipSettings,
+} from '../../../src/sandbox/environments/index-settings.ts';
 import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
 import { scratch } from '../../skills/registry/support.ts';
 

@@ -7,7 +7,8 @@ import { packageArgument, readPackage, type Ecosystem } from '../../../src/core/
 import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
 import { declaredPackages } from '../../../src/sandbox/environments/declared-packages.ts';
 import { importedModules } from '../../../src/sandbox/environments/import-scan.ts';
-import { mentionedPackages, remedyFor, type FailedScript } from '../../../src/sandbox/environments/remedies.ts';
+import { remedyFor, type FailedScript } from '../../../src/sandbox/environments/remedies.ts';
+import { mentionedPackages } from '../../../src/sandbox/environments/suggested-packages.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { isProblem } from '../../../src/core/problem.ts';
 

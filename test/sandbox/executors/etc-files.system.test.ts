@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { landlockExecutor } from '../../../src/sandbox/executors/landlock/executor.ts';
-import { readableEtcFiles } from '../../../src/sandbox/executors/linux/etc-files.ts';
+import { readableEtcFiles } from '../../../src/sandbox/executors/linux/mounts.ts';
 import { spawnCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { has, needs } from '../../needs.ts';

@@ -7,8 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import { SkillError } from '../../../src/core/errors.ts';
 import type { Executor, ExecutorName } from '../../../src/core/execution.ts';
-import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
-import { bubblewrapFingerprint } from '../../../src/sandbox/executors/bubblewrap/fingerprint.ts';
+import { bubblewrapExecutor, bubblewrapFingerprint } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { ESCAPE_ATTEMPTS } from '../../../src/sandbox/probe/escape-attempts.ts';
 import { chooseExecutor, examineCandidates, type ExecutorCandidate } from '../../../src/sandbox/probe/detect.ts';
 import { probeExecutor, type ProbeReport } from '../../../src/sandbox/probe/probe.ts';

@@ -2,8 +2,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { findProgram, runningNodeVersion } from '../../../src/sandbox/programs/machine-programs.ts';
 import {
+  findProgram,
+  runningNodeVersion,
   findMissing,
   inspectMachine,
   type Inspect,

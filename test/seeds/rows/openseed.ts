@@ -7,7 +7,7 @@ export const ROWS = seedRows(
     seed: 'test/seeds/openseed.test.ts',
     tools: 'test/tools/openseed.test.ts',
     discover: 'test/skills/registry/discover.test.ts',
-    roots: 'test/skills/registry/roots.test.ts',
+    roots: 'test/runtime/roots.test.ts',
     restrict: 'test/skills/format/restrictions.test.ts',
     script: 'test/skills/loader/script-path.test.ts',
     input: 'test/tools/read-input.test.ts',

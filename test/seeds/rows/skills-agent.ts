@@ -283,7 +283,7 @@ O11.10 a mock model without network
 # test/cli/eval.system.test.ts: a suite that was recorded once is played elsewhere for nothing, and misses where the skill changed
 O11.11 answers fixed by a case file
 O13.7 evaluations run offline with a report
-# test/skills/registry/roots.test.ts: options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low
+# test/runtime/roots.test.ts: options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low
 R2.1 roots have source, path and precedence
 # test/skills/registry/watch.system.test.ts: tells of a skill that is added, edited and removed, each in one call that names it
 R2.8 refresh_index

@@ -105,16 +105,6 @@ const field = fc.oneof(
   fc.constantFrom('version: 2', 'author: "a"', 'user-invocable: false', 'disable-model-invocation: yes', 'x: null', ''),
 );
 
-const colonLine = fc
-  .tuple(
-    fc.constantFrom('description', 'name', 'license', 'metadata', 'allowed-tools', 'Allowed__Tools', 'paths', 'x'),
-    fc.array(fc.constantFrom('a', 'Use when', '用', ': ', ':', ' ', '#', ' #', '"', "'", '[', '}', '*', '- ', 'b: c'), {
-      minLength: 1,
-      maxLength: 6,
-    }),
-  )
-  .map(([key, parts]) => `${key}: ${parts.join('')}`);
-
 describe('the reader without the YAML library', () => {
   it('returns the result of the YAML library for every text it accepts, in both modes', () => {
     expect(countAgreed(yamlIsh)).toBeGreaterThan(RUNS / 20);
@@ -191,56 +181,6 @@ describe('the reader without the YAML library', () => {
         return fields.toSpliced(at, 0, `name: ${name}`, `description: ${sign}${text}${close}`).join('\n');
       });
     expect(countAgreed(texts)).toBeGreaterThan(RUNS / 10);
-  });
-
-  it('returns the result of the YAML library for descriptions with colons', () => {
-    const colons = piecesOf(
-      'Use when',
-      ': ',
-      ':',
-      ' ',
-      'b: c',
-      '#',
-      ' #',
-      '"',
-      "'",
-      '[',
-      '{',
-      '- ',
-      '技',
-      '<',
-      '\n  d',
-      '\n\n',
-    );
-    const odd = fc.constantFrom(
-      '',
-      '\n',
-      '# c',
-      'disallowed-tools: x',
-      '  user-invocable: no',
-      'x:\n  - paths: y',
-      'constructor: x',
-    );
-    const others = fc.oneof(field, field, odd, fc.constantFrom('user: a', 'all: b', 'note: allowed-tools'));
-    const description = fc.oneof(
-      { weight: 5, arbitrary: colons.map((text) => `description: Use when: ${text}`) },
-      colons.map((text) => `description: ${text}`),
-      fc.constantFrom('', 'description:', 'note: Use when: asked'),
-    );
-    const texts = fc
-      .tuple(fc.array(others, { maxLength: 3 }), fc.nat(3), description)
-      .map(([fields, at, line]) => fields.toSpliced(at, 0, 'name: pdf-forms', line).join('\n'));
-    expect(countAgreed(texts)).toBeGreaterThan(RUNS / 40);
-  });
-
-  it('returns the result of the YAML library for any field with a colon', () => {
-    const texts = fc
-      .tuple(yamlIsh, colonLine, yamlIsh, fc.constantFrom('\n', '\n\n', '\n  '), fc.nat(3))
-      .map(
-        ([before, line, after, end, choice]) =>
-          [[line], [before, line], [line, after], [before, line, after]][choice]?.join(end) ?? line,
-      );
-    expect(countAgreed(texts)).toBeGreaterThan(RUNS / 40);
   });
 
   it('accepts frontmatter as most skills have it', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { FAILURES } from '../../../src/core/failure-codes.ts';
 import { listSkillFiles } from '../../../src/skills/loader/files.ts';
-import { loadBody, type IndexedSkill, type LoadBodyOptions } from '../../../src/skills/loader/load-body.ts';
+import { loadSkill, type IndexedSkill, type LoadBodyOptions } from '../../../src/skills/loader/load-body.ts';
 import { buildIndex } from '../../../src/skills/registry/registry.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { rootsOf } from '../registry/support.ts';
@@ -14,7 +14,7 @@ const REFUSE: LoadBodyOptions = { onTooLong: 'refuse' };
 const CUT: LoadBodyOptions = { onTooLong: 'cut' };
 
 function outcome(skill: IndexedSkill, options = REFUSE): unknown {
-  const loaded = loadBody(skill, options);
+  const loaded = loadSkill(skill, options);
   return loaded.type === 'loaded' ? [loaded.text, loaded.report.truncated] : loaded.failure.code;
 }
 
@@ -33,12 +33,13 @@ describe('the body of a skill', () => {
         truncated: false,
         reference: 'skill://demo/SKILL.md',
       };
-      expect(loadBody(skill, REFUSE)).toEqual({
+      expect(loadSkill(skill, REFUSE)).toEqual({
         type: 'loaded',
         text: '# Größe 😀\n\nDo it.\n',
         report,
         headChanged: false,
         notes: [],
+        ...listSkillFiles(skill.dir),
       });
       expect(listSkillFiles(skill.dir).files.map(({ path: name }) => name)).toEqual(['SKILL.md', 'scripts/run.py']);
     },
@@ -60,7 +61,7 @@ describe('the body of a skill', () => {
       const lines = makeSkill({}, { body: 'line\n'.repeat(501) });
       const characters = makeSkill({}, { body: `${'é'.repeat(99)}\n`.repeat(401) });
       for (const skill of [lines, characters])
-        expect(loadBody(skill, REFUSE)).toEqual({
+        expect(loadSkill(skill, REFUSE)).toEqual({
           type: 'failed',
           failure: {
             code: 'body/too-long',
@@ -88,12 +89,12 @@ describe('the body of a skill', () => {
 
   test('is cleaned, and a note says of what', () => {
     const skill = makeSkill({}, { body: 'safe\u200B\u202E\r\ntext\u001B[31m\u{E0041}\n' });
-    expect(loadBody(skill, REFUSE)).toMatchObject({
+    expect(loadSkill(skill, REFUSE)).toMatchObject({
       text: 'safe\ntext\n',
       notes: ['4 hidden or control characters were removed'],
     });
     writeFileSync(path.join(skill.dir, 'SKILL.md'), Buffer.from('---\nname: x\n---\ncaf\xe9\n', 'latin1'));
-    expect(loadBody(skill, REFUSE)).toMatchObject({
+    expect(loadSkill(skill, REFUSE)).toMatchObject({
       text: 'caf\uFFFD\n',
       headChanged: true,
       notes: ['bytes that are not UTF-8 are shown as \uFFFD'],
@@ -103,8 +104,8 @@ describe('the body of a skill', () => {
   test('loads with a byte order mark and foreign line ends', () => {
     const skill = makeSkill();
     writeFileSync(path.join(skill.dir, 'SKILL.md'), '\uFEFF---\r\nname: x\r\n---\r\n\r\nBody\r\n');
-    expect(loadBody(skill, REFUSE)).toMatchObject({ text: 'Body\n', notes: [] });
-    expect(loadBody(skill, { ...REFUSE, whole: true })).toMatchObject({
+    expect(loadSkill(skill, REFUSE)).toMatchObject({ text: 'Body\n', notes: [] });
+    expect(loadSkill(skill, { ...REFUSE, whole: true })).toMatchObject({
       text: '---\nname: x\n---\n\nBody\n',
       notes: [],
     });
@@ -115,9 +116,9 @@ describe('the body of a skill', () => {
     const { all } = await buildIndex({ roots: rootsOf(['here', path.dirname(dir)]) });
     const [entry] = all;
     if (entry === undefined) throw new Error('no skill was found');
-    expect(loadBody(entry, REFUSE)).toMatchObject({ text: '# Body\n', headChanged: false });
+    expect(loadSkill(entry, REFUSE)).toMatchObject({ text: '# Body\n', headChanged: false });
     makeSkill({}, { description: 'Another.' }, dir);
-    expect(loadBody(entry, REFUSE)).toMatchObject({ text: '# Body\n', headChanged: true });
+    expect(loadSkill(entry, REFUSE)).toMatchObject({ text: '# Body\n', headChanged: true });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 
-import { parseJson, printable, SkillError } from '#core';
+import { parseJson, printable, type SkillError } from '#core';
+import { executorFailed, executorUnavailable } from '../failures.ts';
 import { HttpSocket, type HttpAnswer, type HttpCall, type HttpEndpoint, type HttpFailure } from './http-socket.ts';
 import { endpointText } from './endpoint.ts';
 import { field, textField } from './json-answer.ts';
@@ -178,12 +179,9 @@ function hintFor(code: string): string {
 }
 
 function unavailable(address: string, reason: string, hint: string): SkillError<'executor/unavailable'> {
-  return new SkillError({
-    code: 'executor/unavailable',
-    message: `no container engine at ${address}: ${reason}`,
-    hint,
-    data: { executor: 'container', reasons: [`${address}: ${reason}`], install: 'apt install docker.io' },
-  });
+  const reasons = [`${address}: ${reason}`];
+  const message = `no container engine at ${address}: ${reason}`;
+  return executorUnavailable('container', message, { hint, reasons, install: 'apt install docker.io' });
 }
 
 /** For an engine that stopped answering after `connect`. */
@@ -199,10 +197,5 @@ function refusal({ status, body }: HttpAnswer): SkillError<'executor/failed'> {
 }
 
 export function engineFailure(message: string, cause: string): SkillError<'executor/failed'> {
-  return new SkillError({
-    code: 'executor/failed',
-    message,
-    hint: 'check the log of the engine (journalctl -u docker)',
-    data: { executor: 'container', cause },
-  });
+  return executorFailed('container', message, { hint: 'check the log of the engine (journalctl -u docker)', cause });
 }

@@ -1,4 +1,5 @@
-import { SkillError } from '#core';
+import type { SkillError } from '#core';
+import { executorUnavailable } from '../failures.ts';
 import type { HttpEndpoint } from './http-socket.ts';
 
 const DEFAULT_SOCKET = '/var/run/docker.sock';
@@ -41,11 +42,11 @@ function tcpEndpoint(address: string): HttpEndpoint {
   };
 }
 
-function badAddress(address: string, reason: string, hint?: string): SkillError {
-  return new SkillError({
-    code: 'executor/unavailable',
-    message: `invalid container engine address ${JSON.stringify(address)}: ${reason}`,
-    hint: hint ?? 'use unix:///path/of/the/socket or tcp://host:port',
-    data: { executor: 'container', reasons: [reason], install: '' },
-  });
+function badAddress(
+  address: string,
+  reason: string,
+  hint = 'use unix:///path/of/the/socket or tcp://host:port',
+): SkillError {
+  const message = `invalid container engine address ${JSON.stringify(address)}: ${reason}`;
+  return executorUnavailable('container', message, { hint, reasons: [reason], install: '' });
 }

@@ -1,4 +1,5 @@
-import { SkillError, type Identity } from '#core';
+import type { Identity, SkillError } from '#core';
+import { executorUnavailable } from '../failures.ts';
 import type { OpenNetworkBridge } from '../linux/executor.ts';
 import { EngineClient } from './client.ts';
 import { engineEndpoint } from './endpoint.ts';
@@ -98,10 +99,6 @@ function unsuitable(
   reason: string,
   hint = 'set DOCKER_HOST to another engine, or choose another executor',
 ): SkillError<'executor/unavailable'> {
-  return new SkillError({
-    code: 'executor/unavailable',
-    message: `the container engine at ${client.address} cannot be used: ${reason}`,
-    hint,
-    data: { executor: 'container', reasons: [reason], install: hint },
-  });
+  const message = `the container engine at ${client.address} cannot be used: ${reason}`;
+  return executorUnavailable('container', message, { hint, reasons: [reason] });
 }

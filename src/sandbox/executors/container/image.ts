@@ -1,5 +1,6 @@
-import { quoted, SkillError } from '#core';
+import { invalidInput, quoted } from '#core';
 import { isDirectory } from '#platform';
+import { executorUnavailable } from '../failures.ts';
 import type { EngineClient } from './client.ts';
 import { packTree, treeFingerprint } from './pack-tree.ts';
 import { writeTar, type PackedEntry } from './tar.ts';
@@ -15,30 +16,27 @@ const IMAGE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,511}$/;
 /** Checks that the engine has the image. Never pulls it: a configured name must not bring in programs from the network. */
 export async function findImage(client: EngineClient, image: string, signal?: AbortSignal): Promise<string> {
   if (!IMAGE_NAME.test(image) || image.includes('..'))
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `${quoted(image)} is not a valid image name`,
-      hint: `use a name such as ${DEFAULT_IMAGE}`,
-      data: { expected: 'the name of an image' },
-    });
+    throw invalidInput(
+      `${quoted(image)} is not a valid image name`,
+      'the name of an image',
+      `use a name such as ${DEFAULT_IMAGE}`,
+    );
   if (await hasImage(client, image, signal)) return image;
   const command = `${client.kind} pull ${image}`;
-  throw new SkillError({
-    code: 'executor/unavailable',
-    message: `the container engine at ${client.address} does not have the image ${image}`,
+  throw executorUnavailable('container', `the container engine at ${client.address} does not have the image ${image}`, {
     hint: `run \`${command}\`, or configure another image`,
-    data: { executor: 'container', reasons: [`the image ${image} is missing`], install: command },
+    reasons: [`the image ${image} is missing`],
+    install: command,
   });
 }
 
 /** Imports a folder with a root file system as an image, again whenever something in the folder changed. */
 export async function importRoot(client: EngineClient, folder: string, signal?: AbortSignal): Promise<string> {
   if (!isDirectory(folder))
-    throw new SkillError({
-      code: 'executor/unavailable',
-      message: `the root file system ${quoted(folder, 200)} is not a folder`,
+    throw executorUnavailable('container', `the root file system ${quoted(folder, 200)} is not a folder`, {
       hint: 'configure a folder that contains bin, lib, usr and everything else that programs need',
-      data: { executor: 'container', reasons: [`${folder} is not a folder`], install: '' },
+      reasons: [`${folder} is not a folder`],
+      install: '',
     });
   const tag = treeFingerprint(folder);
   const image = `${IMPORTED}:${tag}`;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { NOBODY, type Executor, type Identity, type WorkspaceFolder, type AttachedWorkspace } from '#core';
+import type { Executor, Identity, WorkspaceFolder, AttachedWorkspace, ProgramSpec } from '#core';
 import { isPresent, RUN_MARK } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -16,7 +16,6 @@ import { plainProcesses, type ProgramStarter, type StartedSpec } from '../plain-
 import { checkProgram } from '../program-spec.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS, type SeccompArchitecture } from '../seccomp/system-calls.ts';
-import { withBuildNetwork, type OpenPortProxy } from './building.ts';
 import {
   FILE_RIGHTS,
   LIST,
@@ -30,6 +29,8 @@ import {
   scopes,
 } from './confinement.ts';
 import { mountRules } from './mount-rules.ts';
+import type { PortProxy } from '../../network/bridge.ts';
+import { NOBODY } from '../nobody.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -203,4 +204,39 @@ function refused(
   install = 'use a kernel with Landlock (5.13 or newer), or the container executor',
 ): Error {
   return unavailable('landlock', [reason], install);
+}
+
+type OpenPortProxy = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom']) => Promise<PortProxy>;
+
+/**
+ * Lets package managers reach their index. Landlock confines connections by port and not by address, so such a program could reach that
+ * port of any host; the port is a new one each time. Package managers run no code of packages, and other programs get no socket at all.
+ */
+function withBuildNetwork(attached: AttachedWorkspace, openProxy: OpenPortProxy): AttachedWorkspace {
+  return {
+    ...attached,
+    run: async (spec, streams) => {
+      if (spec.network.length === 0 || spec.proxyFrom === undefined) return await attached.run(spec, streams);
+      const proxy = await openProxy(spec.network, spec.proxyFrom);
+      try {
+        const { network: _granted, ...rest } = spec;
+        const building = { ...rest, network: [], env: { ...spec.env, ...proxy.env }, proxyPort: proxy.port };
+        return { ...(await attached.run(building, streams)), refused: proxy.refused() };
+      } finally {
+        await proxy.close();
+      }
+    },
+  };
+}
+
+/** What a program can do under Landlock that the other sandboxes block. Measured by the tests; shown by `doctor`. */
+export function landlockGaps(isRoot = process.getuid?.() === 0): readonly string[] {
+  return [
+    `learns size and dates of every file that ${isRoot ? 'user 65534 may reach and ' : ''}it knows the path of, and names of files that are used while it runs, but lists no folder and reads no content`,
+    // Programs of root run as another user, who owns none of these files.
+    ...(isRoot ? [] : ['changes permissions and dates of your files']),
+    'sees all processes with their command lines, but no environment or memory',
+    'sees network interfaces and routes, but opens no socket',
+    'has no terminal, no /tmp and no network by permission',
+  ];
 }

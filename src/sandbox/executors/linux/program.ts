@@ -2,12 +2,11 @@ import { statfsSync } from 'node:fs';
 
 import type { Identity, ProgramEnd, RunLimits, RunningProgram, Executor, AttachedWorkspace } from '#core';
 import { isSystemError, readProcess, startChild, supervise, type Child, type OutputPipes } from '#platform';
-import { measureMemory } from '../process-memory.ts';
+import { measureMemory, namespaceSockets } from '../socket-memory.ts';
 import { makeRunGroup, type ControlGroupFolder, type RunGroup } from '../cgroup.ts';
 import { makeScope, type SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
-import { namespaceSockets } from '../socket-memory.ts';
 import type { LaunchCommand } from './launcher.ts';
 import { killNamespace, namespaceGone, processesInside, sandboxProcesses, type SandboxProcesses } from './namespace.ts';
 import { setupOutput, type SetupOutput } from './setup-output.ts';

@@ -1,5 +1,6 @@
-import { SkillError, type Executor } from '#core';
+import type { Executor, SkillError } from '#core';
 import { tryRead } from '#platform';
+import { executorFailed, executorUnavailable } from '../failures.ts';
 
 /** Why a sandbox cannot be built on this machine. */
 
@@ -8,21 +9,15 @@ export function unavailable(
   reasons: readonly string[],
   install: string,
 ): SkillError<'executor/unavailable'> {
-  return new SkillError({
-    code: 'executor/unavailable',
-    message: `${executor} cannot isolate programs here: ${reasons.join('; ')}`,
+  return executorUnavailable(executor, `${executor} cannot isolate programs here: ${reasons.join('; ')}`, {
     hint: install,
-    data: { executor, reasons, install },
+    reasons,
   });
 }
 
 export function setupFailed(executor: Executor['name'], cause: string): SkillError<'executor/failed'> {
-  return new SkillError({
-    code: 'executor/failed',
-    message: `the sandbox could not be set up: ${cause}`,
-    hint: 'run skillwright doctor to see which executors work on this machine',
-    data: { executor, cause },
-  });
+  const hint = 'run skillwright doctor to see which executors work on this machine';
+  return executorFailed(executor, `the sandbox could not be set up: ${cause}`, { hint, cause });
 }
 
 export interface Explanation {

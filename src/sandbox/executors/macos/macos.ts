@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import { SkillError, type AttachedWorkspace, type Executor, type ProgramEnd, type ProgramSpec } from '#core';
+import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec } from '#core';
 import { isPresent, realPath, runChild } from '#platform';
+import { executorUnavailable } from '../failures.ts';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
 import { writableFolders } from '../../workspace/layout.ts';
@@ -19,15 +20,10 @@ export function macosExecutor({
     name: 'macos',
     attach: async (place) => {
       if (process.platform !== 'darwin' || !isPresent(SANDBOX_EXEC))
-        throw new SkillError({
-          code: 'executor/unavailable',
-          message: 'sandbox-exec is only available on macOS',
+        throw executorUnavailable('macos', 'sandbox-exec is only available on macOS', {
           hint: 'use bubblewrap on Linux, or the container executor',
-          data: {
-            executor: 'macos',
-            reasons: [`${SANDBOX_EXEC} does not exist`],
-            install: 'apt-get install bubblewrap',
-          },
+          reasons: [`${SANDBOX_EXEC} does not exist`],
+          install: 'apt-get install bubblewrap',
         });
       const root = realPath(place.root);
       const stopping = new AbortController();

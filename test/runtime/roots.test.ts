@@ -2,9 +2,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { defaultRoots, type RootsInput } from '../../../src/skills/registry/roots.ts';
-import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from './support.ts';
+import { defaultRoots, type RootsInput } from '../../src/runtime/roots.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 interface Place {
   readonly base: string;

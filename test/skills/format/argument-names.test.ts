@@ -1,6 +1,6 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { argumentNames, readArgumentFields } from '../../../src/skills/format/argument-fields.ts';
+import { argumentNames } from '../../../src/skills/format/argument-names.ts';
 
 describe('the names of arguments', () => {
   const skill = (fields: string): string => `---\nname: a\ndescription: b\n${fields}\n---\n\n$issue\n`;
@@ -30,19 +30,4 @@ describe('the names of arguments', () => {
       expect(await argumentNames(text)).toEqual([]);
     },
   );
-
-  test('come with the hint, which may look like a list', async () => {
-    expect(await readArgumentFields(skill('argument-hint: [issue] [branch]'))).toEqual({
-      names: [],
-      hint: '[issue] [branch]',
-    });
-    expect(await readArgumentFields(skill('arguments: issue\nargument-hint: "[issue] [branch]"'))).toEqual({
-      names: ['issue'],
-      hint: '[issue] [branch]',
-    });
-    expect(await readArgumentFields(skill('argument-hint: [issue, branch]'))).toEqual({
-      names: [],
-      hint: '[issue, branch]',
-    });
-  });
 });
