@@ -12,7 +12,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['skills', 'policy', 'sandbox', 'project', 'journal', 'model', 'tools', 'scan'],
   ['runtime'],
   ['agent', 'packs', 'mcp'],
-  ['activation', 'evals', 'server'],
+  ['activation', 'doctor', 'evals', 'server'],
   ['fleet'],
   ['cli', 'console'],
   ['index.ts', 'core.ts', 'agent.ts', 'evals.ts', 'tools.ts', 'packs.ts', 'mcp.ts', 'client.ts', 'testing.ts'],

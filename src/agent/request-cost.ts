@@ -1,5 +1,5 @@
 /** What every request of a run carries before a skill is loaded, by part. */
-import { estimateTokens, type Offer } from '#core';
+import { estimateTokens, toolTokens, type Offer } from '#core';
 import type { Session } from '#runtime';
 import { agentToolList } from './agent-tools.ts';
 import { rulesText } from './system-prompt.ts';
@@ -45,15 +45,10 @@ function requestParts({ vocabulary, offer, index, catalog }: Session, features: 
     ...(features.host ? { host: { hasNetwork: true } } : {}),
   };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(counted)).map(({ name }) => name);
-  const tools = agentToolList({ vocabulary, offer: counted, index }).map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    input_schema: inputSchema,
-  }));
   return {
     rules: estimateTokens(rulesText('tools')),
     guidance: estimateTokens(vocabulary.guidance(offered, counted)),
     catalog: catalog.tokens,
-    tools: estimateTokens(JSON.stringify(tools)),
+    tools: toolTokens(agentToolList({ vocabulary, offer: counted, index })),
   };
 }

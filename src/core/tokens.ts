@@ -96,3 +96,11 @@ function isQuoting(text: string, at: number, code: number): boolean {
 export function estimateTokens(text: string): number {
   return Math.ceil(tokenWeight(text));
 }
+
+/** Estimates the tokens that tools add to every request. */
+export function toolTokens(
+  tools: readonly { readonly name: string; readonly description: string; readonly inputSchema: unknown }[],
+): number {
+  const sent = tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
+  return tools.length === 0 ? 0 : estimateTokens(JSON.stringify(sent));
+}

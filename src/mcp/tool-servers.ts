@@ -3,6 +3,8 @@ import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 
 import {
+  toolTokens,
+  countText,
   cleanText,
   compileGlob,
   detectMediaType,
@@ -48,6 +50,12 @@ export interface ServerState {
   /** Why it or some of its tools and skills cannot be used. */
   readonly problems: readonly string[];
   readonly isConnected: boolean;
+}
+
+export function describeServer({ tools, skills, isConnected }: ServerState): string {
+  if (!isConnected) return 'not usable';
+  const cost = tools.length === 0 ? '' : `, about ${String(toolTokens(tools))} tokens in every request`;
+  return `connected, ${countText(tools.length, 'tool')}${skills.length === 0 ? '' : `, ${countText(skills.length, 'skill')}`}${cost}`;
 }
 
 export interface ConnectedServers extends ToolServers {

@@ -21,7 +21,7 @@ export { openSecrets } from './secrets/secrets.ts';
 export type { Session } from './session.ts';
 export { parseInvocation } from './invoke.ts';
 export { openSkillTools, buildSkillTools, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
-export type { Distrust } from './skill-trust.ts';
+export { trustRemarks, type Distrust } from './skill-trust.ts';
 export type { Run, RunOptions } from './start-run.ts';
 export { temporaryFolder } from './temporary-folder.ts';
 export { reviewSkills, type ReviewedSkill } from './trust-review.ts';

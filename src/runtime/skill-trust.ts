@@ -1,5 +1,5 @@
 import type { SkillIndex } from '#skills';
-import { isForModel, typedWord, type SkillEntry } from '#core';
+import { isForModel, printable, typedWord, type SkillEntry } from '#core';
 import { isInside, realPath } from '#platform';
 import type { UntrustedVerdict } from '#policy';
 
@@ -55,4 +55,13 @@ export async function untrustedSkills(
     untrusted.set(skill.dir, { reason: message, why, command: `skillwright trust ${typedWord(folder)}` });
   }
   return untrusted;
+}
+
+/** One line for each command that would trust skills that are hidden from models; usually there is one. */
+export function trustRemarks(untrusted: ReadonlyMap<string, Distrust>): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { command } of untrusted.values()) counts.set(command, (counts.get(command) ?? 0) + 1);
+  return [...counts].map(
+    ([command, count]) => `${String(count)} untrusted, hidden from models; review, then run: ${printable(command)}`,
+  );
 }

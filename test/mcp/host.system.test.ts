@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import type { Config } from '../../src/core/config/config.ts';
-import { serverFindings } from '../../src/cli/agent/mcp-servers.ts';
+import { serverFindings } from '../../src/doctor/examine.ts';
 import { openSkillServer, openToolServers, serveHttp } from '../../src/mcp.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import { openSkillTools, type SkillTools, type SkillToolsOptions } from '../../src/runtime/skill-tools.ts';

@@ -1,23 +1,11 @@
-/** The configured MCP servers for `run` and `chat`, and their state for `mcp check`, `doctor` and `cost`. */
-import {
-  configProblem,
-  countText,
-  docsPage,
-  estimateTokens,
-  nearest,
-  printable,
-  quoted,
-  type ServerServices,
-  type ServerTool,
-  type ToolServers,
-} from '#core';
+/** The configured MCP servers for `run` and `chat`, and their state for `mcp check`. */
+import { configProblem, docsPage, nearest, printable, quoted, type ServerServices, type ToolServers } from '#core';
 import type { ServerState } from '#mcp';
 import { openSecrets, type Runtime } from '#runtime';
 import { EXIT, UsageError } from '../exit.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import type { Finding } from '../govern/permission-findings.ts';
 
 /**
  * The servers for a session, with warnings and progress at the terminal. Undefined if none is configured. Skills of servers whose offer is
@@ -57,39 +45,6 @@ function openServices({ config, executionPlaces: { user, project } }: Runtime): 
   return { secrets: openSecrets(config.secrets ?? {}, { ...user, cwd: project }).values };
 }
 
-/** Tokens that tools of a server add to every request. */
-export function toolTokens(tools: readonly ServerTool[]): number {
-  const sent = tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
-  return tools.length === 0 ? 0 : estimateTokens(JSON.stringify(sent));
-}
-
-/** The state of every configured server for `doctor`. Connects the enabled ones, unless `isTried` is false. */
-export async function serverFindings(runtime: Runtime, isTried: boolean): Promise<readonly Finding[]> {
-  const configured = Object.entries(runtime.config.mcp_servers ?? {});
-  if (configured.length === 0) return [];
-  const { openToolServers } = await import('#mcp/tool-servers');
-  const servers = openToolServers(runtime);
-  try {
-    const states = isTried ? await servers.check(openServices(runtime)) : [];
-    return configured.map(([name, { enabled }]): Finding => {
-      const state = states.find((each) => each.name === name);
-      const label = `MCP server ${name}`;
-      if (state === undefined)
-        return { name: label, status: 'ok', detail: enabled === false ? 'disabled' : 'configured, not tried' };
-      const { tools, problems, isConnected } = state;
-      const detail = [stateText(state), ...problems].join('; ');
-      const isWhole = isConnected && problems.length === 0;
-      return {
-        name: label,
-        status: isWhole ? 'ok' : 'warning',
-        detail: tools.length === 0 ? detail : `${detail}; see skillwright mcp check ${name}`,
-      };
-    });
-  } finally {
-    await servers.close();
-  }
-}
-
 export async function checkServers(runtime: Runtime, server: string | undefined, terminal: Terminal): Promise<number> {
   for (const diagnostic of runtime.diagnostics)
     if (diagnostic.code.startsWith('config/')) terminal.err(diagnosticText(diagnostic, terminal));
@@ -103,7 +58,7 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
     );
   }
   const problem = configProblem(runtime.diagnostics);
-  const { openToolServers } = await import('#mcp/tool-servers');
+  const { describeServer, openToolServers } = await import('#mcp/tool-servers');
   const servers = openToolServers(runtime, { only: server });
   try {
     const states = await servers.check(openServices(runtime));
@@ -113,7 +68,7 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
         terminal.out(
           `No MCP server is configured. Add one to mcp_servers in ~/.agent/config.json; see ${docsPage('mcp')}`,
         );
-      for (const state of states) terminal.out(stateLines(state));
+      for (const state of states) terminal.out(stateLines(state, describeServer(state)));
       for (const name of off) terminal.out(`${name}: disabled`);
     }
     return problem === undefined && states.every(({ isConnected }) => isConnected) ? EXIT.done : EXIT.failed;
@@ -122,16 +77,10 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
   }
 }
 
-function stateText({ tools, skills, isConnected }: ServerState): string {
-  if (!isConnected) return 'not usable';
-  const cost = tools.length === 0 ? '' : `, about ${String(toolTokens(tools))} tokens in every request`;
-  return `connected, ${countText(tools.length, 'tool')}${skills.length === 0 ? '' : `, ${countText(skills.length, 'skill')}`}${cost}`;
-}
-
-function stateLines(state: ServerState): readonly string[] {
+function stateLines(state: ServerState, description: string): readonly string[] {
   const { name, tools, skills, problems } = state;
   return [
-    `${name}: ${stateText(state)}`,
+    `${name}: ${description}`,
     ...tools.map((tool) => `  ${tool.name}`),
     ...skills.map((skill) => `  skill mcp:${name}/${skill}`),
     ...problems.map((problem) => `  ${problem}`),

@@ -14,6 +14,7 @@ import {
   printable,
   SHOWN_REASONS,
   SkillError,
+  toolTokens,
   type ShownContent,
   type ToolServers,
 } from '#core';
@@ -21,7 +22,7 @@ import { requestCost } from '#agent';
 import { readTextFile } from '#platform';
 import { openSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
 import { VOCABULARY_NAMES } from '#tools';
-import { serversFor, toolTokens } from '../agent/mcp-servers.ts';
+import { serversFor } from '../agent/mcp-servers.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';

@@ -7,8 +7,7 @@ import { surroundingsFor } from '../surroundings.ts';
 import { diagnosticCounts, diagnosticJson } from './show-diagnostics.ts';
 import { isForModel, OWN_SOURCES, printable, type SkillEntry } from '#core';
 import { fitText, padText, textWidth } from '#platform';
-import type { Runtime } from '#runtime';
-import { trustRemarks, type Untrusted } from './show-trust.ts';
+import { trustRemarks, type Runtime, type Distrust } from '#runtime';
 import type { SkillIndex } from '#skills';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -60,7 +59,7 @@ export const command = defineCommand({
 function listJson(
   { index, diagnostics }: Runtime,
   skills: readonly SkillEntry[],
-  { untrusted, seenBy }: { readonly untrusted: Untrusted; readonly seenBy: AgentFolders['seeing'] },
+  { untrusted, seenBy }: { readonly untrusted: ReadonlyMap<string, Distrust>; readonly seenBy: AgentFolders['seeing'] },
 ): object {
   const { indexHash, shadowed, report, explain } = index;
   return {
@@ -78,7 +77,7 @@ type AgentFolders = ReturnType<typeof openAgentFolders>;
 
 interface ShownList {
   readonly skills: readonly SkillEntry[];
-  readonly untrusted: Untrusted;
+  readonly untrusted: ReadonlyMap<string, Distrust>;
   readonly agents: AgentFolders;
   readonly explain: boolean;
 }
@@ -119,7 +118,7 @@ function agentLines(
 }
 
 function skillLines(
-  { skills, untrusted }: { readonly skills: readonly SkillEntry[]; readonly untrusted: Untrusted },
+  { skills, untrusted }: { readonly skills: readonly SkillEntry[]; readonly untrusted: ReadonlyMap<string, Distrust> },
   { index, diagnostics }: Runtime,
   { style, width, isAnswerOnTerminal }: Terminal,
 ): readonly string[] {

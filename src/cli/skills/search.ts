@@ -5,10 +5,9 @@ import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import type { Runtime, SearchResult } from '#runtime';
+import { trustRemarks, type Distrust, type Runtime, type SearchResult } from '#runtime';
 import { readQueries, scoreQueries, type Query } from './queries.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { trustRemarks, type Untrusted } from './show-trust.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
 
@@ -102,7 +101,10 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
 }
 
 /** Results that are hidden from models because their folder is untrusted, by name. */
-async function untrustedNames(runtime: Runtime, results: readonly SearchResult[]): Promise<Untrusted> {
+async function untrustedNames(
+  runtime: Runtime,
+  results: readonly SearchResult[],
+): Promise<ReadonlyMap<string, Distrust>> {
   const names = new Set(results.map(({ name }) => name));
   const found = runtime.index.skills.filter(({ name }) => names.has(name));
   const byFolder = await runtime.distrust(found);
@@ -114,14 +116,14 @@ async function untrustedNames(runtime: Runtime, results: readonly SearchResult[]
   );
 }
 
-function resultJson(result: SearchResult, untrusted: Untrusted): object {
+function resultJson(result: SearchResult, untrusted: ReadonlyMap<string, Distrust>): object {
   const distrust = untrusted.get(result.name);
   return distrust === undefined ? result : { ...result, trusted: false, distrust };
 }
 
 function resultLines(
   results: readonly SearchResult[],
-  untrusted: Untrusted,
+  untrusted: ReadonlyMap<string, Distrust>,
   { style, width, isAnswerOnTerminal }: Terminal,
 ): readonly string[] {
   const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));

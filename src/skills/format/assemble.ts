@@ -67,15 +67,8 @@ function withMisplaced(
 ): ReadonlySet<RestrictingField> {
   let all = unreadable;
   for (const { key, value } of map.entries) {
-    const exact = fieldOfKey(key);
-    // Almost every entry: text under any other key than `metadata`, or `metadata` with a map.
-    if (
-      value === undefined ||
-      (exact !== undefined && (exact === 'metadata' ? value.type === 'map' : value.type === 'scalar'))
-    )
-      continue;
-    const parent = exact ?? likelyField(key);
-    if (parent === undefined || restrictingField(parent) !== undefined) continue;
+    const parent = fieldOfKey(key) ?? likelyField(key);
+    if (value === undefined || parent === undefined || restrictingField(parent) !== undefined) continue;
     if (parent === 'metadata' ? value.type === 'map' : value.type === 'scalar') continue;
     for (const { field, at } of restrictionsIn(value, { inText: parent === 'metadata' })) {
       if (all.has(field)) continue;

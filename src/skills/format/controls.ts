@@ -202,20 +202,8 @@ function readPaths(report: Report, { key, value }: MapEntry): readonly string[] 
 
 /** Splits on commas outside braces: `*.{ts,js}, docs/**`. */
 function splitGlobs(text: string): readonly string[] {
-  const globs: string[] = [];
-  let depth = 0;
-  let from = 0;
-  for (let index = 0; index <= text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === 0x7b) depth += 1;
-    else if (code === 0x7d && depth > 0) depth -= 1;
-    const separates = index === text.length || ((code === 0x2c || code === 0x0a) && depth === 0);
-    if (!separates) continue;
-    const glob = text.slice(from, index).trim();
-    if (glob !== '') globs.push(glob);
-    from = index + 1;
-  }
-  return globs;
+  const globs = splitOutside(text, '{}', /[,\n]/).map((glob) => glob.trim());
+  return globs.filter((glob) => glob !== '');
 }
 
 function readRequires(report: Report, { key, value }: MapEntry): readonly string[] | undefined {
@@ -306,31 +294,25 @@ function findOffset(report: Report, node: ScalarNode, entry: string): number {
 
 /** Splits at commas and white space outside of parentheses. */
 export function splitToolList(text: string): readonly string[] {
-  const entries: string[] = [];
+  return splitOutside(text, '()', /[, \n\t\r]/);
+}
+
+/** The parts between separators that are not inside brackets, without empty ones. */
+function splitOutside(text: string, [open, close]: string, separator: RegExp): readonly string[] {
+  const parts = [''];
   let depth = 0;
-  let from = 0;
-  for (let index = 0; index <= text.length; index += 1) {
-    const character = index === text.length ? ' ' : text.charAt(index);
-    if (character === '(') depth += 1;
-    else if (character === ')' && depth > 0) depth -= 1;
-    const separates = index === text.length || (depth === 0 && (character === ',' || isSpace(character)));
-    if (!separates) continue;
-    if (index > from) entries.push(text.slice(from, index));
-    from = index + 1;
+  for (const character of text) {
+    if (character === open) depth += 1;
+    else if (character === close && depth > 0) depth -= 1;
+    if (depth === 0 && separator.test(character)) parts.push('');
+    else parts.push(`${parts.pop() ?? ''}${character}`);
   }
-  return entries;
+  return parts.filter((part) => part !== '');
 }
 
 /** Whether commas separate entries; the specification requires spaces. */
 export function hasSeparatingComma(text: string): boolean {
-  let depth = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === 0x28) depth += 1;
-    else if (code === 0x29 && depth > 0) depth -= 1;
-    else if (code === 0x2c && depth === 0) return true;
-  }
-  return false;
+  return splitOutside(`${text}.`, '()', /,/).length > 1;
 }
 
 /** Intersects two lists by text: an entry is kept if the other list contains it or its whole tool. */
@@ -355,8 +337,4 @@ function covers(list: readonly string[], entry: string): boolean {
 function readToolName(entry: string): string {
   const open = entry.indexOf('(');
   return open === -1 ? entry : entry.slice(0, open);
-}
-
-function isSpace(character: string): boolean {
-  return character === ' ' || character === '\n' || character === '\t' || character === '\r';
 }

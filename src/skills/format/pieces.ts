@@ -33,8 +33,6 @@ interface KeyLine {
   readonly valueStart: number;
 }
 
-/** A subset of `KEY` that matches almost every key, so that the Unicode pattern is rarely compiled. */
-const SIMPLE_KEY = /()([A-Za-z_][\w./-]{0,63}) {0,4}(:)/y;
 const KEY = /(["']?)([\p{L}_][\p{L}\p{N}_./-]{0,63})\1 {0,4}([:：])/uy;
 
 interface OpenPiece {
@@ -117,7 +115,8 @@ function toPiece(text: string, { line, column, key, end }: OpenPiece, tailEnd: n
 
 /** A key at `at` with its colon. Without a space after the colon only known fields count, so that `http://` is not a field. */
 function keyAt(text: string, at: number, end: number): KeyLine | undefined {
-  const match = matchAt(SIMPLE_KEY, text, at) ?? matchAt(KEY, text, at);
+  KEY.lastIndex = at;
+  const match = KEY.exec(text);
   if (match === null || match[2] === undefined) return undefined;
   const valueStart = at + match[0].length;
   if (valueStart > end) return undefined;
@@ -126,11 +125,6 @@ function keyAt(text: string, at: number, end: number): KeyLine | undefined {
   if (!spaced && fieldOfKey(key.toLowerCase()) === undefined) return undefined;
   const quote = match[1]?.length ?? 0;
   return { key, keyStart: at, keyEnd: at + key.length + quote * 2, valueStart };
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
 }
 
 /** List items, comments and closing brackets at the margin belong to the field above. */

@@ -62,11 +62,5 @@ export function findPosition(text: string, offset: number): { readonly line: num
 
 /** The diagnostics in the order of the text. */
 export function sortedDiagnostics({ diagnostics }: Pick<Report, 'diagnostics'>): readonly Diagnostic[] {
-  for (let at = 1; at < diagnostics.length; at += 1) {
-    const before = diagnostics[at - 1];
-    const next = diagnostics[at];
-    if (before !== undefined && next !== undefined && compareDiagnostics(before, next) > 0)
-      return diagnostics.toSorted(compareDiagnostics);
-  }
-  return diagnostics;
+  return diagnostics.length < 2 ? diagnostics : diagnostics.toSorted(compareDiagnostics);
 }

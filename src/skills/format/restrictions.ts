@@ -22,13 +22,6 @@ const KEY_AT_START =
 /** A restricting key inside a broken flow map: after a brace, a comma or a quote. */
 const KEY_IN_FLOW =
   /[{,"'\s](?:(allowed|disallowed)[-_ .]?tools?(?!\p{L})|(disable)[-_ .]?model[-_ .]?invocations?(?!\p{L})|(user)[-_ .]?invocable(?!\p{L})|(paths)["' \t]*[:=：])/giu;
-/**
- * The equivalent of `KEY_AT_START` for a whole line of lower-case ASCII. The Unicode patterns and patterns that ignore case take long
- * to compile.
- */
-const ASCII_KEY =
-  /^[^a-z#]*(?:(allowed|disallowed)[-_ .]?tools?(?![a-z])|(disable)[-_ .]?model[-_ .]?invocations?(?![a-z])|(user)[-_ .]?invocable(?![a-z])|(paths)["'`*_ ]*[:=])/;
-const PRINTABLE = /^[ -~]*$/;
 /** A quick test for the first letters of the keys, or for a first letter followed by a possibly invisible character. */
 const MAY_BE_KEY = /^[^A-Za-z#\x80-\uffff]*(?:[aA][lL]|[dD][iI]|[uU][sS]|[pP][aA]|[adupADUP](?![ -~])|[\x80-\uffff])/;
 const FIRST_LETTER = /[\p{L}#]/u;
@@ -59,7 +52,6 @@ export function findFlowRestrictions(text: string, start: number, end: number): 
 
 function keyOfLine(line: string): RestrictingField | undefined {
   if (!MAY_BE_KEY.test(line)) return undefined;
-  if (PRINTABLE.test(line)) return fieldOfMatch(ASCII_KEY.exec(line.toLowerCase()));
   const visible = line.replaceAll(INVISIBLE, (character) => (character === '\t' ? ' ' : ''));
   const first = FIRST_LETTER.exec(visible);
   if (first === null || first[0] === '#') return undefined;

@@ -182,22 +182,21 @@ function readHeadings(text: string): readonly Heading[] {
       isComment = !content.includes('-->');
     } else if (content === '') {
       block = undefined;
-    } else if (isIndented(written)) {
+    } else if (INDENTED.test(written)) {
       // Code or a continuation of the block above; inside a list item it may be a fence.
       fence = fenceMark(content);
     } else {
-      const atx = atxHeading(content);
-      const underline = typeof block === 'object' ? underlineLevel(content) : undefined;
+      const atx = ATX.exec(content)?.[0];
       fence = fenceMark(content);
       isComment = content.startsWith('<!--') && !content.includes('-->', 2);
       if (atx !== undefined) {
-        headings.push({ level: atx.level, title: atx.title, start, line });
+        headings.push({ level: atx.length, title: withoutClosingMarks(content.slice(atx.length)), start, line });
         block = undefined;
-      } else if (typeof block === 'object' && underline !== undefined) {
+      } else if (typeof block === 'object' && UNDERLINE.test(content)) {
         const title = text.slice(block.start, start).replaceAll(SPACES, ' ').trim();
-        headings.push({ level: underline, title, start: block.start, line: block.line });
+        headings.push({ level: content.startsWith('=') ? 1 : 2, title, start: block.start, line: block.line });
         block = undefined;
-      } else if (fence !== undefined || isThematicBreak(content)) block = undefined;
+      } else if (fence !== undefined || THEMATIC_BREAK.test(content)) block = undefined;
       else if (OTHER_BLOCK.test(content) || isTableDelimiter(content)) block = 'other';
       else block ??= { start, line };
     }
@@ -227,18 +226,9 @@ function isBlankLine(text: string, at: number): boolean {
   return unit === 0x0a || (unit === 0x0d && text.charCodeAt(at + 1) === 0x0a);
 }
 
-function isIndented(line: string): boolean {
-  let at = 0;
-  while (line.charCodeAt(at) === 0x20) at += 1;
-  return at > 3 || line.charCodeAt(at) === 0x09;
-}
-
-function atxHeading(content: string): { readonly level: number; readonly title: string } | undefined {
-  let level = 0;
-  while (level <= 6 && content.charCodeAt(level) === HASH) level += 1;
-  if (level === 0 || level > 6 || (content.length > level && !isBlank(content.charCodeAt(level)))) return undefined;
-  return { level, title: withoutClosingMarks(content.slice(level)) };
-}
+/** Four columns, or a tab before them. */
+const INDENTED = /^(?: {4}| {0,3}\t)/;
+const ATX = /^(#{1,6})(?=[ \t]|$)/;
 
 /** `Setup ##` is `Setup`, `C#` stays. */
 function withoutClosingMarks(title: string): string {
@@ -248,23 +238,8 @@ function withoutClosingMarks(title: string): string {
   return end === 0 || isBlank(text.charCodeAt(end - 1)) ? text.slice(0, end).trimEnd() : text;
 }
 
-function underlineLevel(content: string): number | undefined {
-  const first = content.charAt(0);
-  if (first !== '=' && first !== '-') return undefined;
-  for (let at = 1; at < content.length; at += 1) if (content.charAt(at) !== first) return undefined;
-  return first === '=' ? 1 : 2;
-}
-
-function isThematicBreak(content: string): boolean {
-  const first = content.charAt(0);
-  if (first !== '-' && first !== '*' && first !== '_') return false;
-  let marks = 0;
-  for (let at = 0; at < content.length; at += 1) {
-    if (content.charAt(at) === first) marks += 1;
-    else if (!isBlank(content.charCodeAt(at))) return false;
-  }
-  return marks >= 3;
-}
+const UNDERLINE = /^(?:=+|-+)$/;
+const THEMATIC_BREAK = /^([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
 
 /** The second line of a table: `--- | ---`. */
 function isTableDelimiter(content: string): boolean {

@@ -46,8 +46,7 @@ export function assemble(
   const explained = [...result.explained];
   if (explain)
     explained.push(...leftOut.map(({ path, message }) => ({ path, decision: 'left-out' as const, reason: message })));
-  const counts: RootCount[] = [];
-  let count: RootCount | undefined;
+  const counts = new Map<SkillRoot, number>();
   let isReusable = !repeats;
 
   for (const skill of skills) {
@@ -64,9 +63,7 @@ export function assemble(
     for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
     if (hasHead(skill) && !(omitInvalid && skill.diagnostics.some(isError))) {
       candidates.push(skill);
-      // Skills of one root are adjacent.
-      if (count?.root !== skill.root) count = getOrAddCount(counts, skill.root);
-      count.skills += 1;
+      counts.set(skill.root, (counts.get(skill.root) ?? 0) + 1);
       if (explain) explained.push({ path: skill.dir, decision: 'skill', reason: `contains ${skill.file}` });
     } else {
       const reason = leaveOut(skill);
@@ -161,20 +158,11 @@ function leaveOut({ dir, diagnostics, file }: ScannedSkill): LeftOutSkill {
   return { path, code: cause.code, message: cause.message };
 }
 
-interface RootCount {
-  readonly root: SkillRoot;
-  skills: number;
-}
-
-function getOrAddCount(counts: RootCount[], root: SkillRoot): RootCount {
-  const known = counts.find((count) => count.root === root);
-  if (known !== undefined) return known;
-  const count = { root, skills: 0 };
-  counts.push(count);
-  return count;
-}
-
-function skillsIn(counts: readonly RootCount[], { source, path, priority }: Omit<RootReport, 'skills'>): number {
-  const count = counts.find(({ root }) => root.path === path && root.source === source && root.priority === priority);
-  return count?.skills ?? 0;
+function skillsIn(
+  counts: ReadonlyMap<SkillRoot, number>,
+  { source, path, priority }: Omit<RootReport, 'skills'>,
+): number {
+  const isSame = (root: SkillRoot): boolean =>
+    root.path === path && root.source === source && root.priority === priority;
+  return [...counts].find(([root]) => isSame(root))?.[1] ?? 0;
 }

@@ -1,6 +1,6 @@
 import { parseJson, type Diagnostic, type Mode, type SkillHead, type SkillEntry } from '#core';
 import { readPrivateFile } from '#platform';
-import { checksum } from './text-hash.ts';
+import { checksum } from './checksum.ts';
 import { sortSkills, type ShadowedSkill, type ScanReport, type SkillIndex } from './index-skills.ts';
 import type { KnownFile, KnownSkills } from './known-skills.ts';
 

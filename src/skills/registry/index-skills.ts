@@ -7,7 +7,7 @@ import {
   type SkillHead,
   type SkillRoot,
 } from '#core';
-import type { TextHash } from './text-hash.ts';
+import { nodeCrypto } from '#platform';
 
 /** A skill that is hidden by another one with the same name; still addressable as `source/name` or `group/name`. */
 export interface ShadowedSkill {
@@ -116,8 +116,6 @@ export interface IndexInput {
   readonly facts: ScanFacts;
   readonly visibility?: Readonly<Record<string, SkillEntry['state']>>;
   readonly explain?: readonly ExplainedDirectory[];
-  /** A new SHA-256 hash. */
-  readonly hash: TextHash;
   /** Milliseconds since the scan began; called last. */
   readonly elapsed: () => number;
 }
@@ -131,9 +129,9 @@ export function indexSkills({
   facts,
   visibility = {},
   explain,
-  hash,
   elapsed,
 }: IndexInput): SkillIndex {
+  const hash = nodeCrypto().createHash('sha256');
   const keyed = inOrder(candidates);
   const rules = visibilityRules(visibility);
 
@@ -144,7 +142,6 @@ export function indexSkills({
   let winner: Keyed | undefined;
   // Hashed incrementally, because the whole text would be as large as the index.
   let lines = '';
-  let isByName = true;
   // Counted loops here and below: in code that is not compiled yet, an iterator allocates an object per step.
   for (let at = 0; at < keyed.length; at += 1) {
     const item = keyed[at];
@@ -158,7 +155,6 @@ export function indexSkills({
     } else {
       winner = item;
       skills.push(entry);
-      isByName &&= item.key === entry.name;
     }
     lines += hashedLine(item, entry);
     if (lines.length < HASHED_AT_ONCE) continue;
@@ -166,11 +162,10 @@ export function indexSkills({
     lines = '';
   }
   hash.update(lines);
-  const indexHash = `sha256:${hash.digest()}`;
+  const indexHash = `sha256:${hash.digest('hex')}`;
   const valid = candidates.length - repeats;
   return {
-    // If every key equals its name, the entries are sorted already.
-    skills: isByName ? skills : sortSkills(skills),
+    skills: sortSkills(skills),
     all,
     shadowed,
     diagnostics: diagnostics.toSorted(compareDiagnostics),
@@ -190,15 +185,7 @@ export function indexSkills({
 
 /** Sorts skills for listing: by name in code unit order, then by source. */
 export function sortSkills(skills: readonly SkillEntry[]): readonly SkillEntry[] {
-  // Lower-case names are in this order already.
-  let before = skills[0];
-  for (let at = 1; at < skills.length; at += 1) {
-    const entry = skills[at];
-    if (before !== undefined && entry !== undefined && compareEntries(before, entry) > 0)
-      return skills.toSorted(compareEntries);
-    before = entry;
-  }
-  return skills;
+  return skills.toSorted(compareEntries);
 }
 
 function compareEntries(a: SkillEntry, b: SkillEntry): number {

@@ -3,7 +3,8 @@ import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 
 
 import type { Diagnostic } from '#core';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
-import { OPEN_FLAGS, isInside, isSystemError, openSha256, realPath, tryRealPath, type statFile } from '#platform';
+import { OPEN_FLAGS, isInside, isSystemError, openSha256, realPath, tryRealPath } from '#platform';
+import type { statFile } from './file-stamp.ts';
 
 type FileStamp = NonNullable<ReturnType<typeof statFile>>;
 
@@ -32,9 +33,6 @@ interface DecodedHead {
 }
 
 const BLOCK = 1024;
-const NEXT_FENCE = Buffer.from('\n---');
-const DASH = 0x2d;
-const LINE_FEED = 0x0a;
 /** Room for a closing fence that begins within the limit. */
 const MAX_READ = MAX_FRONTMATTER_BYTES + BLOCK;
 
@@ -43,7 +41,6 @@ const IS_WINDOWS = process.platform === 'win32';
 /** Reads frontmatter and less than one block of the body. One buffer serves all files. */
 export class HeadReader {
   readonly #buffer = Buffer.allocUnsafeSlow(MAX_READ);
-  readonly #firstBlock = this.#buffer.subarray(0, BLOCK);
   #bytesRead = 0;
   #sha256: ReturnType<typeof openSha256> | undefined;
 
@@ -105,10 +102,6 @@ export class HeadReader {
       const complete = count < wanted || length === stats.size;
       // A search from the start is needed only if this block may contain a fence.
       if (from > 0 && !complete && length < MAX_READ && !mayHoldFence(buffer, from, length)) continue;
-      const end = from === 0 ? this.#endOfPlain(length) : -1;
-      const plain = end === -1 ? undefined : this.#decode(end, stats);
-      // A line of three dots closes frontmatter too.
-      if (plain !== undefined && !plain.text.includes('\n...')) return plain;
       const bounds = findFrontmatter(buffer, length, complete);
       if (bounds.type === 'found' && bounds.end <= MAX_FRONTMATTER_BYTES) return this.#decode(bounds.end, stats);
       if (bounds.type === 'found') return tooLarge(stats);
@@ -116,15 +109,6 @@ export class HeadReader {
       if (bounds.type === 'none' || complete) return withoutFrontmatter(buffer.subarray(0, length), stats);
       if (bounds.type === 'unterminated' || length >= MAX_READ) return tooLarge(stats);
     }
-  }
-
-  /** The end of frontmatter with exact `---` lines within the first block, as almost all have; otherwise -1. */
-  #endOfPlain(length: number): number {
-    const block = this.#firstBlock;
-    if (block[0] !== DASH || block[1] !== DASH || block[2] !== DASH || block[3] !== LINE_FEED) return -1;
-    // The search may also hit bytes of an earlier file behind those of this one.
-    const close = block.indexOf(NEXT_FENCE, 3);
-    return close !== -1 && close + 5 <= length && block[close + 4] === LINE_FEED ? close + 5 : -1;
   }
 
   #decode(end: number, stamp: FileStamp): DecodedHead {

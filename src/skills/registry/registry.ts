@@ -1,5 +1,5 @@
 import type { SkillIndex } from './index-skills.ts';
-import { checksum } from './text-hash.ts';
+import { checksum } from './checksum.ts';
 import { openState, scanOnce } from './scan-once.ts';
 import type { ScanSettings } from './scan-settings.ts';
 import { watchRegistry, type RegistryChange, type WatchOptions } from './watch.ts';
@@ -51,17 +51,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 
 /** The cache file name for these options, so that different options use different files. */
 export function cacheFileName(options: RegistryOptions): string {
-  const { roots, mode, blockAngleBrackets, visibility, maxDepth, maxDirectories, nestedInSkills, followLinks } =
-    options;
-  const key = JSON.stringify([
-    roots,
-    mode,
-    blockAngleBrackets,
-    visibility,
-    maxDepth,
-    maxDirectories,
-    nestedInSkills,
-    followLinks,
-  ]);
-  return `skills-${checksum(Buffer.from(key))}.cache`;
+  const { roots, mode, blockAngleBrackets, visibility, maxDepth, maxDirectories, nestedInSkills } = options;
+  const relevant = [roots, mode, blockAngleBrackets, visibility, maxDepth, maxDirectories, nestedInSkills];
+  return `skills-${checksum(Buffer.from(JSON.stringify(relevant)))}.cache`;
 }

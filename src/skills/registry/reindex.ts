@@ -1,5 +1,4 @@
 import { monotonicMs } from '#platform';
-import { openTextHash } from './text-hash.ts';
 import { assemble, toLocated } from './assemble.ts';
 import { lazily, type MeasuredFacts, type ReusableIndex } from './cache.ts';
 import { indexSkills, type CacheReport, type SkillIndex } from './index-skills.ts';
@@ -40,8 +39,7 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
     diagnostics: assembled.diagnostics,
     facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: result.directories },
     visibility,
-    ...(explain ? { explain: assembled.explain } : {}),
-    hash: openTextHash(),
+    explain: explain ? assembled.explain : undefined,
     elapsed,
   });
   const records = lazily(() => toLocated(skills));

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { isSystemError, makeFolders, removeStaleTemporaries, writeFileAtomically } from '#platform';
-import { checksum } from './text-hash.ts';
+import { checksum } from './checksum.ts';
 import {
   CACHE_FORMAT,
   type CacheHeader,

@@ -10,7 +10,6 @@ export interface ScanOptions {
   readonly maxDepth: number;
   readonly maxDirectories: number;
   readonly nestedInSkills: boolean;
-  readonly followLinks: boolean;
   readonly explain: boolean;
   readonly known: KnownSkills;
   /** Milliseconds since 1970. */

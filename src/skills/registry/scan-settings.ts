@@ -20,8 +20,6 @@ export interface ScanSettings {
   readonly maxDirectories?: number;
   /** Search for skills inside skill folders too. */
   readonly nestedInSkills?: boolean;
-  /** Follow symbolic links to directories (default: true). */
-  readonly followLinks?: boolean;
   /** Report in `index.explain` what the scan decided about each directory. */
   readonly explain?: boolean;
   readonly signal?: AbortSignal;

@@ -261,7 +261,6 @@ export class Scan {
   }
 
   #followLink(walk: RootWalk, { path, name, parent }: Link): void {
-    if (!this.#options.followLinks) return this.#explain(path, 'passed-over', 'links are not followed');
     const status = directoryStatus(path);
     if (status.type === 'other') return;
     // The broken SKILL.md link of a skill folder was reported when the file was read.

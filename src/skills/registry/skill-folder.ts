@@ -1,10 +1,11 @@
 import { diagnose, type Diagnostic, type Mode } from '#core';
-import { isSettled, statFile } from '#platform';
+import { isSettled } from '#platform';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
 import { findSpelling } from './list-directory.ts';
 import { HeadReader } from './read-head-bytes.ts';
 import { isUnchanged, type HeadRecord, type KnownFile } from './known-skills.ts';
 import type { PendingHead, ScanResult, ScannedSkill, UnchangedSkills } from './scan-result.ts';
+import { statFile } from './file-stamp.ts';
 
 /** A folder that may be a skill. */
 export interface Folder {
@@ -18,11 +19,11 @@ export interface FolderReaderOptions {
   readonly mode: Mode;
   readonly blockAngleBrackets: boolean;
   readonly now: () => number;
-  /** The file system opens `skill.md` as `SKILL.md`, so that the real spelling must be looked up. */
-  readonly ignoresCase?: boolean;
 }
 
 const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
+/** The file system opens `skill.md` as `SKILL.md`, so that the real spelling must be looked up. */
+const IGNORES_CASE = process.platform === 'darwin' || process.platform === 'win32';
 
 /** Reads the frontmatter of skill folders and adds the results to one scan. */
 export class FolderReader {
@@ -30,24 +31,14 @@ export class FolderReader {
   readonly #result: ScanResult;
   readonly #options: HeadOptions;
   readonly #now: () => number;
-  readonly #ignoresCase: boolean;
   /** Loaded for the first file that is not in the cache. */
   #readSimpleHead: typeof readSimpleHead | undefined;
   readonly #waiting: PendingHead[] = [];
 
-  constructor(
-    result: ScanResult,
-    {
-      mode,
-      blockAngleBrackets,
-      now,
-      ignoresCase = process.platform === 'darwin' || process.platform === 'win32',
-    }: FolderReaderOptions,
-  ) {
+  constructor(result: ScanResult, { mode, blockAngleBrackets, now }: FolderReaderOptions) {
     this.#result = result;
     this.#options = { mode, blockAngleBrackets };
     this.#now = now;
-    this.#ignoresCase = ignoresCase;
   }
 
   get bytesRead(): number {
@@ -59,7 +50,7 @@ export class FolderReader {
     const { dir, place, name } = folder;
     const path = `${dir}/${file}`;
     if (known?.file === file && this.keepUnchanged(place, name, path, known)) return true;
-    if (this.#ignoresCase && file === 'SKILL.md') {
+    if (IGNORES_CASE && file === 'SKILL.md') {
       const spelling = findSpelling(dir, file);
       if (spelling !== undefined && spelling !== file) return this.read(folder, spelling, known);
     }

@@ -7,7 +7,6 @@ import {
   type SkillCandidate,
   type SkillIndex,
 } from '../../../src/skills/registry/index-skills.ts';
-import { openTextHash } from '../../../src/skills/registry/text-hash.ts';
 import { nearestNames, resolveSkill } from '../../../src/skills/registry/resolve-skill.ts';
 import { VISIBILITIES, type SkillRoot, type Visibility } from '../../../src/core/skill.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -55,7 +54,6 @@ function index(
     diagnostics: [],
     facts: { roots: [], leftOut: [], directories: 0, bytesRead: 0, fromCache: 0, cache: { status: 'off' } },
     visibility,
-    hash: openTextHash(),
     elapsed: () => 0,
   };
   return indexSkills(input);

@@ -2,11 +2,10 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 import { foreignReason, runIds, runsDirectory } from '#journal';
-import { isPresent, isSystemError, sealKeyFile, sealKeyProblem } from '#platform';
+import { isPresent, isSystemError, checkSealKey } from '#platform';
 import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
 import type { Surroundings } from '#core';
-import { projectTop, type Runtime } from '#runtime';
-import { trustRemarks } from '../skills/show-trust.ts';
+import { projectTop, trustRemarks, type Runtime } from '#runtime';
 
 export interface Finding {
   readonly name: string;
@@ -42,8 +41,7 @@ async function projectFinding(runtime: Runtime, trust: TrustStore, project: stri
 }
 
 function keyFinding(home: string): Finding {
-  const file = sealKeyFile(home);
-  const problem = sealKeyProblem(home);
+  const { file, problem } = checkSealKey(home);
   if (problem !== undefined)
     return {
       name: 'seal key',

@@ -1,20 +1,4 @@
-import { nodeCrypto } from '#platform';
-
-/** Hashes a text that arrives in pieces; `digest` returns the hex hash of all of them and may be called once. */
-export interface TextHash {
-  update(text: string): void;
-  digest(): string;
-}
-
 const WORDS = 16 * 1024;
-
-export function openTextHash(): TextHash {
-  const hash = nodeCrypto().createHash('sha256');
-  return {
-    update: (text) => void hash.update(text),
-    digest: () => hash.digest('hex'),
-  };
-}
 
 /**
  * Sixty-four bits that detect damaged and edited files; not collision-resistant. A listing runs the loop once, before it is compiled to
