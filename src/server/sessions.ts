@@ -17,7 +17,6 @@ export interface SessionOptions {
 export interface Sessions {
   /** Why a request has no session, or undefined. */
   readonly refusal: (request: IncomingMessage) => { readonly status: number; readonly message: string } | undefined;
-  /** Creates a link token that opens one session. */
   readonly newLink: () => string;
   /** Uses up a link token; returns the `Set-Cookie` header of the new session, or undefined. */
   readonly redeem: (link: string) => string | undefined;

@@ -57,7 +57,6 @@ export interface PresentOptions {
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
 
-/** Allocates a buffer for `presentFiles`. */
 export function presentBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(SMALL_FILE);
 }
@@ -141,7 +140,6 @@ function lockedFile({ kind, content, bytes }: ReadEntry): LockedFile {
   return kind === 'program' ? { sha256, bytes, executable: true } : { sha256, bytes };
 }
 
-/** Computes the stat fingerprint of a tree without opening its files. */
 export function fingerprintFolder(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
   return orRefused(folder, () => {
     const fingerprint = new TreeFingerprint();
