@@ -99,11 +99,6 @@ const PROCESS = shape({ number: 'pid', text: 'start boot space' });
 /** The largest process id of any system; asking for a larger one throws. */
 const MAX_PID = 2 ** 31 - 1;
 
-/** Whether this version knows the event. */
-export function isEventName(type: string): boolean {
-  return Object.hasOwn(EVENTS, type);
-}
-
 export function isRunEvent(value: unknown): value is RunEvent {
   const fields = findShape(EVENTS, readField(value, 'type'));
   if (fields === undefined || !hasShape(value, fields)) return false;

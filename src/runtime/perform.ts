@@ -126,7 +126,9 @@ async function doAction(
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
     const prepared = startsProgram(action)
-      ? await (await installing()).packagesFor(action, call, { skill, digest }, { ...context, execution })
+      ? await (
+          await import('./packages/install-packages.ts')
+        ).packagesFor(action, call, { skill, digest }, { ...context, execution })
       : undefined;
     if (isProblem(prepared)) return prepared;
     return execution.perform(action, skill, {
@@ -141,7 +143,8 @@ async function doAction(
     });
   }
   if (action.type === 'install_packages' && skill !== undefined && packages !== undefined) {
-    const installed = await (await installing()).buildLayer(packages);
+    const { buildLayer } = await import('./packages/install-packages.ts');
+    const installed = await buildLayer(packages);
     if (isProblem(installed)) return installed;
     const { ecosystem, key, lockDigest, layerDigest, packages: versions } = installed;
     return {
@@ -154,10 +157,6 @@ async function doAction(
   }
   throw new TypeError(`no stage performs ${action.type}`);
 }
-
-/** Loaded only where programs run. */
-const installing = (): Promise<typeof import('./packages/install-packages.ts')> =>
-  import('./packages/install-packages.ts');
 
 async function searchSkills(
   action: OfType<Action, 'search_skills'>,
