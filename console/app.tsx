@@ -33,21 +33,17 @@ const PAGES = [
 
 /** Pages about files of one machine, which a fleet does not have. */
 const LOCAL: ReadonlySet<string> = new Set(['evaluations', 'install']);
-/** Pages that a key needs a right for. */
-const NEEDED: ReadonlyMap<string, Right> = new Map([
-  ['ask', 'submit'],
-  ['approvals', 'approve'],
-]);
-const WITHOUT: Readonly<Record<Right, string>> = {
-  submit: 'Your key may not start runs: it lacks the right submit.',
-  approve: 'Your key may not answer questions: it lacks the right approve.',
+/** Pages that a key needs a right for, and what is said without it. */
+const NEEDED: Readonly<Record<string, readonly [right: Right, otherwise: string]>> = {
+  ask: ['submit', 'Your key may not start runs: it lacks the right submit.'],
+  approvals: ['approve', 'Your key may not answer questions: it lacks the right approve.'],
 };
 
 /** Why a page is not shown. Until the server has answered, every page is. */
 function reasonAgainst(page: string, status: ServerStatus | undefined): string | undefined {
   if (status === undefined) return undefined;
-  const right = NEEDED.get(page);
-  if (right !== undefined && !status.rights.includes(right)) return WITHOUT[right];
+  const [right, otherwise] = NEEDED[page] ?? [];
+  if (right !== undefined && !status.rights.includes(right)) return otherwise;
   return status.isFleet === true && LOCAL.has(page)
     ? 'This page shows files of one machine: run skillwright ui where the skills are installed and the evaluations were run.'
     : undefined;
@@ -140,7 +136,7 @@ function Page({ route, status }: PageProps): JSX.Element {
     return (
       <div class="page">
         <p>{t(reason)}</p>
-        {NEEDED.has(page) ? (
+        {page in NEEDED ? (
           <p>
             <a href="/login">{t('Log in with another key')}</a>
           </p>

@@ -1,5 +1,5 @@
 /** Calls of the API. Answers come from the server of this page, so they are not validated again. */
-import { isSkillError, raise } from '#core';
+import { isSkillError, problemError } from '#core';
 import type { Answers, Posts } from '#server/api';
 import type { PageData } from './report/data.ts';
 
@@ -63,7 +63,11 @@ async function call<T>(target: string, init: RequestInit): Promise<T> {
     response = await fetch(target, init);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    raise({ code: 'http/0', message: 'the server does not answer', hint: 'start it again: skillwright ui' });
+    throw problemError({
+      code: 'http/0',
+      message: 'the server does not answer',
+      hint: 'start it again: skillwright ui',
+    });
   }
   const text = await response.text();
   if (response.ok) {
@@ -72,7 +76,7 @@ async function call<T>(target: string, init: RequestInit): Promise<T> {
   }
   const { error, hint } = parseError(text);
   const status = String(response.status);
-  raise({ code: `http/${status}`, message: error ?? `status ${status}`, hint: hint ?? '' });
+  throw problemError({ code: `http/${status}`, message: error ?? `status ${status}`, hint: hint ?? '' });
 }
 
 function parseError(text: string): { readonly error?: string; readonly hint?: string } {

@@ -43,7 +43,6 @@ export function useFailure(): readonly [ApiError | undefined, (cause?: unknown) 
 export interface Chunks<T> {
   readonly total: number;
   readonly item: (index: number) => T | undefined;
-  /** Loads what a range of rows needs. */
   readonly want: (first: number, last: number) => void;
   readonly error: ApiError | undefined;
   readonly isLoaded: boolean;

@@ -13,7 +13,6 @@ export function counted(text: string, count: number): string {
   return (known ?? key).replace('{count}', count.toLocaleString('en'));
 }
 
-/** The language of the browser. */
 export function firstLanguage(): string {
   return navigator.language.startsWith('zh') ? 'zh' : 'en';
 }

@@ -60,7 +60,6 @@ export type LiveMessage =
   | { readonly type: 'output'; readonly text: string }
   | { readonly type: 'end' };
 
-/** Adds messages to the state of a run. */
 export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): LiveRun {
   let next = { ...run, steps: [...run.steps] };
   for (const message of messages) {

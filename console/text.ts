@@ -1,17 +1,10 @@
-/** Text of strangers as text: invisible and direction-changing characters are escaped. */
-import { printable } from '#core';
+/** Text of strangers as text: invisible and direction-changing characters are escaped, in one line or in several. */
+import { printable as line } from '#core';
 
-/** One line. */
-export function line(text: string): string {
-  return printable(text);
-}
+export { line };
 
-/** Several lines. */
 export function visible(text: string): string {
-  return text
-    .split('\n')
-    .map((one) => one.split('\t').map(printable).join('\t'))
-    .join('\n');
+  return text.replaceAll(/[^\n\t]+/g, line);
 }
 
 export function number(value: number): string {

@@ -16,7 +16,6 @@ const MOST = 40_000;
 type CatalogView = Answers['/catalog'];
 type Form = CatalogView['entries'][number]['form'];
 
-/** How entries are shown. */
 const FORMS: Readonly<Record<Form, readonly [label: string, tone: Tone]>> = {
   full: ['full', 'good'],
   shortened: ['shortened', 'info'],

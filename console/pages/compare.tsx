@@ -1,4 +1,3 @@
-/** Two runs side by side. */
 import type { JSX } from 'preact';
 
 import type { RunDetail } from '#server/api';

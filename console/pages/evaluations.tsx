@@ -207,7 +207,6 @@ function Report({ id, view, against, evaluations }: ReportProps): JSX.Element {
   );
 }
 
-/** One case in all evaluations. */
 function History({ name }: { readonly name: string }): JSX.Element | null {
   const { data } = useGet('/case-history', { case: name });
   if (data === undefined || data.attempts.length < 2) return null;

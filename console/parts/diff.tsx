@@ -1,4 +1,3 @@
-/** Lines that differ between two texts. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 

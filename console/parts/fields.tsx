@@ -13,7 +13,6 @@ interface FieldProps {
 interface TextFieldProps extends FieldProps {
   readonly placeholder?: string;
   readonly isNumber?: boolean;
-  /** Values that the browser offers. */
   readonly offers?: readonly string[];
   readonly onEnter?: () => void;
   readonly class?: string;
@@ -59,7 +58,6 @@ export function ModelField({ known, ...field }: Omit<FieldProps, 'label'> & { re
 }
 
 interface ChoiceProps extends FieldProps {
-  /** Values with the texts that are shown. */
   readonly options: readonly (readonly [value: string, text: string])[];
 }
 
@@ -105,7 +103,6 @@ export function BudgetFields({ budget, placeholders, change }: BudgetFieldsProps
   );
 }
 
-/** The limits that were typed, as the API takes them. */
 export function typedLimits({ turns, tokens }: TypedBudget): { readonly turns?: number; readonly tokens?: number } {
   return {
     turns: turns === '' ? undefined : Number(turns),

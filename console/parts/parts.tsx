@@ -46,7 +46,6 @@ interface CardProps extends Children {
   readonly tone?: Tone;
 }
 
-/** One number with its label and notes. */
 export function Card({ label, value, notes = [], tone = 'plain', children }: CardProps): JSX.Element {
   return (
     <div class="card">
@@ -207,7 +206,6 @@ interface ActionButtonProps extends Children {
   readonly onError: (error: unknown) => void;
 }
 
-/** A button that shows that it works, and what went wrong. */
 export function ActionButton({ act, children, kind = '', disabled = false, onError }: ActionButtonProps): JSX.Element {
   const [isBusy, setBusy] = useState(false);
   const isHere = useRef(true);

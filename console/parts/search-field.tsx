@@ -8,7 +8,6 @@ interface SearchFieldProps {
   readonly label: string;
   readonly value: string;
   readonly change: (value: string) => void;
-  /** Takes the focus when it appears. */
   readonly isFocused?: boolean;
 }
 

@@ -30,7 +30,7 @@ export function Trend({ points }: { readonly points: readonly TrendPoint[] }): J
   const width = Math.max(room, shown.length * LEAST_STEP + 80);
   const x = (at: number): number => 64 + at * ((width - 96) / Math.max(1, shown.length - 1));
   const y = (value: number): number => 8 + (1 - value) * (HEIGHT - 28);
-  const valueOf = ({ rate: { count, of } }: TrendPoint): number => (of === 0 ? 0 : count / of);
+  const toShare = ({ rate: { count, of } }: TrendPoint): number => (of === 0 ? 0 : count / of);
   return (
     <div class="trend" ref={box} tabIndex={0} role="region" aria-label={t('Pass rate over time')}>
       <svg
@@ -46,11 +46,11 @@ export function Trend({ points }: { readonly points: readonly TrendPoint[] }): J
             <text x="38" y={y(level) + 4}>{`${String(level * 100)} %`}</text>
           </g>
         ))}
-        <polyline points={shown.map((point, at) => `${String(x(at))},${String(y(valueOf(point)))}`).join(' ')} />
+        <polyline points={shown.map((point, at) => `${String(x(at))},${String(y(toShare(point)))}`).join(' ')} />
         {shown.map((point, at) => (
           <g key={point.id}>
             <line class="interval" x1={x(at)} x2={x(at)} y1={y(point.rate.low)} y2={y(point.rate.high)} />
-            <circle cx={x(at)} cy={y(valueOf(point))} r="4">
+            <circle cx={x(at)} cy={y(toShare(point))} r="4">
               <title>{point.label}</title>
             </circle>
           </g>

@@ -15,7 +15,6 @@ interface VirtualListProps {
   readonly row: (index: number) => ComponentChild;
   /** Stays at the top. */
   readonly head?: ComponentChild;
-  /** Called with the range of rows that are in the document. */
   readonly onRange?: (first: number, last: number) => void;
   /** Keeps the end in view while rows are added, unless the user scrolled away. */
   readonly isTail?: boolean;
@@ -168,13 +167,11 @@ function isTypingText(target: EventTarget | null): boolean {
 interface ChunkListProps<T> extends Omit<VirtualListProps, 'count' | 'onRange' | 'row' | 'head'> {
   readonly chunks: Chunks<T>;
   readonly row: (item: T) => ComponentChild;
-  /** The class of a row that is not loaded yet. */
   readonly rowClass: string;
   /** Shown instead of the list if there is nothing. */
   readonly empty?: ComponentChild;
 }
 
-/** A long list of the server, read in pieces as it is scrolled. */
 export function ChunkList<T>({ chunks, row, rowClass, empty, ...list }: ChunkListProps<T>): JSX.Element {
   return (
     <>

@@ -4,7 +4,6 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 
 import { CASE_STATUSES, modelsText, countTokens } from '#evals/report';
 import type { CaseResult, CaseStatus, PageData } from './data.ts';
-import { isTyping } from '../parts/virtual-list.tsx';
 import { counted, t } from '../language.ts';
 import { go } from '../route.ts';
 import { date, duration, line, number } from '../text.ts';
@@ -17,7 +16,7 @@ import { TriggerView } from './trigger.tsx';
 import { useMedia } from '../hooks.ts';
 import { Empty, State } from '../parts/parts.tsx';
 import { SearchField } from '../parts/search-field.tsx';
-import { VirtualList } from '../parts/virtual-list.tsx';
+import { VirtualList, isTyping } from '../parts/virtual-list.tsx';
 
 interface ReportProps {
   readonly data: PageData;

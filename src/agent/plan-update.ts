@@ -4,11 +4,11 @@ import {
   describeValue,
   isObject,
   quoted,
-  STEP_STATES,
   type JsonSchema,
   type Plan,
   type PlanUpdate,
 } from '#core';
+import { STEP_STATES } from './step-states.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {

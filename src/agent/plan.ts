@@ -1,6 +1,7 @@
 /** Changes to the plan of an agent (AGT-3): created with its first decision, then replaced or patched. */
 
-import { nearest, quoted, STEP_STATES, cleanText, type Plan, type PlanUpdate } from '#core';
+import { nearest, quoted, cleanText, type Plan, type PlanUpdate } from '#core';
+import { STEP_STATES } from './step-states.ts';
 /** The plan is part of every request, so its size is limited. */
 export const PLAN_LIMITS = {
   steps: 50,

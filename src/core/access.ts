@@ -5,9 +5,7 @@ import type { Host } from './network/host-pattern.ts';
 /** Strictest first. */
 export const EFFECTS = ['deny', 'ask', 'allow'] as const;
 export type Effect = (typeof EFFECTS)[number];
-
-export const RISKS = ['low', 'medium', 'high'] as const;
-export type Risk = (typeof RISKS)[number];
+export type Risk = 'low' | 'medium' | 'high';
 
 /** One thing that an action does, in terms that rules match. An action may do several, such as run a command with a host file as input. */
 export interface Access {

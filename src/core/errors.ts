@@ -50,7 +50,7 @@ export class SkillError<C extends SkillErrorCode = SkillErrorCode> extends Error
   readonly hint: string;
   readonly data: SkillErrorData[C];
   readonly [MARK] = true;
-  /** Set by `raise`, for `orProblem`. */
+  /** Set by `problemError`, for `toProblem`. */
   readonly raised?: Problem;
 
   constructor({ code, message, hint, data, cause, raised }: SkillErrorOptions<C>) {
@@ -81,19 +81,10 @@ export function raise(problem: Problem): never {
   throw problemError(problem);
 }
 
-/** The error that leaves nested calls with a problem. The function that started the work turns it into a value with `orProblem`. */
+/** The error that leaves nested calls with a problem. The function that started the work turns it into a value with `toProblem`. */
 export function problemError(problem: Problem): SkillError {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its code is one of those that `orProblem` names, and nobody else sees it.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its code is one of those that `toProblem` finds, and nothing else sees it.
   return new SkillError({ ...(problem as Problem<'input/invalid'>), data: { expected: '' }, raised: problem });
-}
-
-/** Runs `act` and returns the problem that it raises, if `isMine` says so. Rethrows everything else. */
-export function orProblem<T, P extends Problem>(act: () => T, isMine: (problem: Problem) => problem is P): T | P {
-  try {
-    return act();
-  } catch (error) {
-    return toProblem(error, isMine);
-  }
 }
 
 /** The problem that a caught error carries. Rethrows every other error. */

@@ -209,9 +209,6 @@ export interface Identity {
   readonly gid: number;
 }
 
-/** The user that programs run as if this process is root. */
-export const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
-
 /** A way to run programs. Creating one has no effect; `attach` checks that it works and fails closed. */
 export interface Executor {
   readonly name: ExecutorName;

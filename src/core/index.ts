@@ -3,9 +3,9 @@
  * module or a package, reads no file and knows no other part. Read action.ts first, then observation.ts and run-events.ts.
  */
 
-// Expected failure is a `Problem`; `raise` and `orProblem` carry it through calls.
+// Expected failure is a `Problem`; `raise` and `toProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
-export { SkillError, invalidInput, isSkillError, orProblem, problemError, raise, toProblem } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, problemError, raise, toProblem } from './errors.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText, type FileProblem } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
@@ -13,16 +13,14 @@ export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.
 export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
-export { MAX_NAME, isValidName, readName, toSlug } from './skill-name.ts';
+export { isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
   listParentFolders,
   parentFolder,
   isBelowScripts,
-  isOfferedPath,
   scriptPath,
   toRelativePath,
-  kindOfFile,
   type RelativePath,
 } from './path.ts';
 export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
@@ -50,7 +48,6 @@ export {
   type RunResult,
 } from './outputs.ts';
 export {
-  ECOSYSTEMS,
   normalName,
   packageArgument,
   readPackage,
@@ -61,7 +58,6 @@ export {
 export {
   DEFAULT_LIMITS,
   EXECUTOR_NAMES,
-  NOBODY,
   executorTraits,
   isWeaker,
   type AttachedWorkspace,
@@ -81,12 +77,11 @@ export type { Offer, ToolRow, Vocabulary } from './tool.ts';
 export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
 
 // Decisions of the policy, and questions to a person.
-export { EFFECTS, RISKS, type Access, type Decision } from './access.ts';
+export { EFFECTS, type Access, type Decision } from './access.ts';
 export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
   findGrant,
   isForHost,
-  programGrant,
   readAuthority,
   readHost,
   readHostPattern,
@@ -113,7 +108,7 @@ export {
 export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
-export { STEP_STATES, type Plan, type PlanUpdate } from './plan.ts';
+export type { Plan, PlanUpdate } from './plan.ts';
 export { reduceChat } from './chat.ts';
 export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 

@@ -1,9 +1,7 @@
 /** Packages that scripts need: how they are requested, and what a request was resolved to. */
 import { quoted } from './text/text.ts';
 import type { Problem } from './problem.ts';
-
-export const ECOSYSTEMS = ['python', 'node'] as const;
-export type Ecosystem = (typeof ECOSYSTEMS)[number];
+export type Ecosystem = 'python' | 'node';
 
 /** Who asks for a package. Everything that no file of the skill and no person states is a suggestion. */
 export const PACKAGE_SOURCES = ['option', 'environment', 'script', 'skill', 'model'] as const;

@@ -1,17 +1,7 @@
 import type { RunScript } from './action.ts';
 import { failure, type ActionProblem, type FailureCode } from './failure-codes.ts';
-import type { FileKind } from './observation.ts';
+
 import { hiddenCharacters, quoted } from './text/text.ts';
-
-const KINDS_BY_FOLDER: ReadonlyMap<string, FileKind> = new Map([
-  ['scripts', 'script'],
-  ['references', 'reference'],
-  ['reference', 'reference'],
-  ['assets', 'asset'],
-]);
-
-/** Files below scripts/ that scripts fill in, and that are not meant to be run. */
-const TEMPLATE = /(?:^|\/)templates?\/|\.(?:tmpl|tpl|template|j2|jinja2?|hbs|mustache)$/i;
 
 declare const relative: unique symbol;
 
@@ -75,11 +65,6 @@ export function isBelowScripts(path: string): boolean {
   return path.startsWith('scripts/');
 }
 
-/** Whether a model may read the file: it is a document or lies in one of the standard folders. */
-export function isOfferedPath(path: string): boolean {
-  return kindOfFile(path) !== 'other';
-}
-
 /** The parent folder of a path; empty at the top. */
 export function parentFolder(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -105,15 +90,3 @@ export function collisionKey(path: string): string {
 /** ASCII has only one spelling per letter. */
 const PLAIN = /^[\x20-\x7e]*$/;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
-
-/** Classifies a file by its folder; templates below scripts/ are assets; other `.md` and `.txt` files are documents, including SKILL.md. */
-export function kindOfFile(path: string): FileKind {
-  const slash = path.indexOf('/');
-  const kind = slash === -1 ? undefined : KINDS_BY_FOLDER.get(path.slice(0, slash));
-  if (kind === 'script' && TEMPLATE.test(path)) return 'asset';
-  return kind ?? (isDocument(path) ? 'document' : 'other');
-}
-
-function isDocument(path: string): boolean {
-  return /\.(?:md|txt)$/i.test(path);
-}

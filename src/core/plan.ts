@@ -1,7 +1,4 @@
-/** The plan of an agent (AGT-3): created with its first decision, then replaced or patched. */
-
-export const STEP_STATES = ['pending', 'in_progress', 'completed'] as const;
-export type StepState = (typeof STEP_STATES)[number];
+export type StepState = 'pending' | 'in_progress' | 'completed';
 
 export interface PlanStep {
   readonly id: string;

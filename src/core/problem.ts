@@ -1,6 +1,6 @@
 /**
  * The value of everything that can be expected to fail. A function returns its result or a problem, and its caller asks `isProblem`. What must
- * leave several calls at once is thrown as a `SkillError` by `problemError` and becomes a value again in `orProblem`.
+ * leave several calls at once is thrown as a `SkillError` by `problemError` and becomes a value again in `toProblem`.
  */
 export interface Problem<Code extends string = string> {
   /** The same in every release. */

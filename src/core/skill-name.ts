@@ -1,7 +1,7 @@
 /** Validation of skill names. */
 import { cleanText, hiddenCharacters, isLongerThan } from './text/text.ts';
 
-export const MAX_NAME = 64;
+const MAX_NAME = 64;
 
 const NAME = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u;
 /** Fast path for nearly all names. */
@@ -36,10 +36,13 @@ export function isValidName(name: string | undefined): name is string {
   return reading.name === name && reading.problem === undefined && reading.isTooLong !== true;
 }
 
-/** The nearest valid name: `My Skill` becomes `my-skill`. Undefined if nothing is left. */
-export function toSlug(text: string): string | undefined {
+/** The nearest valid name: `My Skill` becomes `my-skill`; `room` more characters fit behind it. Undefined if nothing is left. */
+export function toSlug(text: string, room = 0): string | undefined {
   const slug = cleanText(text.slice(0, 1000)).normalize('NFKC').toLowerCase().replaceAll(OFF_NAME, '-');
-  const cut = Array.from(slug.replace(/^-/, '')).slice(0, MAX_NAME).join('').replace(/-$/, '');
+  const cut = Array.from(slug.replace(/^-/, ''))
+    .slice(0, MAX_NAME - room)
+    .join('')
+    .replace(/-$/, '');
   return isValidName(cut) ? cut : undefined;
 }
 

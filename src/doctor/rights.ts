@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 import { foreignReason, runIds, runsDirectory } from '#journal';
-import { isPresent, isSystemError, sealKeyFile, sealKeyProblem } from '#platform';
-import { openApprovalFiles, openTrust, type TrustStore } from '#policy';
+import { isPresent, isSystemError, checkSealKey } from '#platform';
+import { openApprovalFiles, openTrust } from '#policy';
 import type { Surroundings } from '#core';
 import { projectTop, trustRemarks, type Runtime } from '#runtime';
 
@@ -18,10 +18,9 @@ export async function rightsFindings(
   runtime: Runtime,
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
 ): Promise<readonly Finding[]> {
-  const trust = openTrust({ home, bind: 'path' });
   return [
-    await projectFinding(runtime, trust, projectTop({ cwd, home })),
-    ...(home === undefined ? [NO_HOME] : [keyFinding(home), trustFinding(home, trust), approvalsFinding(home)]),
+    await projectFinding(runtime, { cwd, home }),
+    ...(home === undefined ? [NO_HOME] : [keyFinding(home), trustFinding(home), approvalsFinding(home)]),
     runsFinding(runtime, cwd),
   ];
 }
@@ -32,7 +31,9 @@ const NO_HOME: Finding = {
   detail: 'HOME is not set: projects cannot be trusted, answers are not stored, runs are not sealed',
 };
 
-async function projectFinding(runtime: Runtime, trust: TrustStore, project: string | undefined): Promise<Finding> {
+async function projectFinding(runtime: Runtime, { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): Promise<Finding> {
+  const project = projectTop({ cwd, home });
+  const trust = openTrust({ home, bind: 'path' });
   const untrusted = await runtime.distrust(runtime.index.all);
   const isTrusted = project !== undefined && trust.isTrusted({ source: 'project', dir: project }).trusted;
   const state = project === undefined ? 'not in a project' : `${project} is ${isTrusted ? '' : 'not '}trusted`;
@@ -41,8 +42,7 @@ async function projectFinding(runtime: Runtime, trust: TrustStore, project: stri
 }
 
 function keyFinding(home: string): Finding {
-  const file = sealKeyFile(home);
-  const problem = sealKeyProblem(home);
+  const { file, problem } = checkSealKey(home);
   if (problem !== undefined)
     return {
       name: 'seal key',
@@ -52,8 +52,8 @@ function keyFinding(home: string): Finding {
   return { name: 'seal key', status: 'ok', detail: isPresent(file) ? file : `${file} (created on first use)` };
 }
 
-function trustFinding(home: string, trust: TrustStore): Finding {
-  const { folders, problems } = trust.list();
+function trustFinding(home: string): Finding {
+  const { folders, problems } = openTrust({ home, bind: 'path' }).list();
   return sealedFinding('trust', {
     file: path.join(home, '.agent/trust.json'),
     kept: `${String(folders.length)} trusted folders`,

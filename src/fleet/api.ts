@@ -3,11 +3,13 @@ import { z } from 'zod';
 
 import { VOCABULARY_NAMES } from '#tools';
 import { BudgetLimits } from '#server';
-import { RIGHTS } from './keys.ts';
+
+/** `admin` manages keys, webhooks, schedules and limits of its project. */
+export const RIGHTS = ['submit', 'read', 'approve', 'admin'] as const;
 
 /** Rows have dates, and answers the text of them. */
 const Time = z
-  .preprocess((value) => (value instanceof Date ? value.toISOString() : value), z.iso.datetime())
+  .codec(z.date(), z.iso.datetime(), { decode: (date) => date.toISOString(), encode: (text) => new Date(text) })
   .describe('ISO 8601 in UTC');
 
 export const Submission = z.strictObject({
@@ -59,7 +61,7 @@ export const QuestionAnswer = z.strictObject({
   note: z.string().max(2_000).optional(),
 });
 
-const Key = z.object({
+export const Key = z.object({
   id: z.string(),
   name: z.string(),
   project: z.string(),
@@ -71,7 +73,7 @@ export const KeyList = z.object({ keys: z.array(Key) });
 export const NewKey = z.strictObject({ name: z.string().min(1).max(100), rights: z.array(z.enum(RIGHTS)).min(1) });
 export const CreatedKey = z.object({ key: Key, secret: z.string().describe('shown once') });
 
-const Webhook = z.object({ id: z.string(), url: z.string(), createdAt: Time });
+export const Webhook = z.object({ id: z.string(), url: z.string(), createdAt: Time });
 export const WebhookList = z.object({ webhooks: z.array(Webhook) });
 export const NewWebhook = z.strictObject({ url: z.string().max(2_000) });
 export const CreatedWebhook = Webhook.extend({ secret: z.string().describe('signs requests; shown once') });

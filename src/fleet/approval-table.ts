@@ -59,7 +59,6 @@ export async function hasPendingQuestions(pool: Pool, { run, attempt }: QueuedRu
   return rowCount !== 0;
 }
 
-/** Continues a run whose questions were answered before it began to wait. */
 export async function continueAnswered({ pool, queue }: RunDatabase, run: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockRun(client, run);

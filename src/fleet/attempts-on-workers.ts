@@ -33,7 +33,6 @@ export interface AttemptsOnWorkers {
     request: string,
     places: { readonly runs: string; readonly outputs: string | undefined },
   ): Promise<RemoteResult>;
-  /** Cancels the attempts that are open. */
   close(): Promise<void>;
 }
 

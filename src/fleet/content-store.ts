@@ -4,7 +4,6 @@ import type { Pool } from 'pg';
 export interface ContentStore {
   /** Saves bytes under their SHA-256 digests. Bytes that are there are not sent again. */
   save(files: readonly { readonly digest: string; readonly bytes: Uint8Array }[]): Promise<void>;
-  /** Returns undefined if the store has no such bytes. */
   load(digest: string): Promise<Buffer | undefined>;
   /** Removes bytes that are not in the database; absent if all are. */
   readonly removeObjects?: (digests: readonly string[]) => Promise<void>;

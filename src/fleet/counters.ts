@@ -2,12 +2,9 @@
 import { REFUSALS, type RunEvent } from '#core';
 import { openReplayFilter, type EventSink } from '#journal';
 
-/** A sample of Prometheus: name, labels, value. */
 export type Sample = readonly [name: string, labels: Readonly<Record<string, string>>, value: number];
 
-/** The counts of one project. */
 export interface ProjectCounters {
-  /** Counts the events of one run. */
   openSink(): EventSink;
   countWait(seconds: number): void;
 }

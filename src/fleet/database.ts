@@ -139,7 +139,6 @@ function openInterval(act: () => Promise<void>, ms: number): { close(): Promise<
   };
 }
 
-/** Runs several statements as one transaction. */
 export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
@@ -163,35 +162,30 @@ export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => 
 export const RETRY_MS = 200;
 const END_MS = 60_000;
 
-/**
- * Tries again while the database does not answer, as when it is restarted or full, until `stop`. Other errors are thrown at once: they say
- * that the run belongs to another worker, or what is wrong with it.
- */
-export async function reached<T>(act: () => Promise<T>, stop: AbortSignal): Promise<T> {
+/** Tries again after failures that may pass. Others are thrown at once: they say that the run belongs to another worker, or what is wrong with it. */
+export async function retry<T>(act: () => Promise<T>, mayPass: (error: unknown) => boolean): Promise<T> {
   for (;;) {
     try {
       return await act();
     } catch (error) {
-      if (!isPassing(error) || stop.aborted) throw error;
+      if (!mayPass(error)) throw error;
       await pause(RETRY_MS);
     }
   }
+}
+
+/** Tries again while the database does not answer, as when it is restarted or full, until `stop`. */
+export function reached<T>(act: () => Promise<T>, stop: AbortSignal): Promise<T> {
+  return retry(act, (error) => isPassing(error) && !stop.aborted);
 }
 
 /**
  * As `reached`, for what must not be given up because nothing would do it later: as long as there is no connection, and a minute if the
  * database refuses.
  */
-export async function untilReached<T>(act: () => Promise<T>): Promise<T> {
-  const start = performance.now();
-  for (;;) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isPassing(error) || (!isDisconnected(error) && performance.now() - start > END_MS)) throw error;
-      await pause(RETRY_MS);
-    }
-  }
+export function untilReached<T>(act: () => Promise<T>): Promise<T> {
+  const end = performance.now() + END_MS;
+  return retry(act, (error) => isPassing(error) && (isDisconnected(error) || performance.now() <= end));
 }
 
 /**

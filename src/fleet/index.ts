@@ -18,5 +18,6 @@ export { openEvaluationWorkers } from './attempts-on-workers.ts';
 
 // Administration.
 export { fleetState } from './metrics.ts';
-export { RIGHTS, createKey, listKeys, revokeKey } from './keys.ts';
+export { RIGHTS } from './api.ts';
+export { createKey, listKeys, revokeKey } from './keys.ts';
 export { pruneFleet } from './prune.ts';

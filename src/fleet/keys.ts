@@ -5,14 +5,14 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
+import type { z } from 'zod';
 
 import { invalidInput, quoted } from '#core';
 import { sha256 } from '#platform';
 import { httpError } from '#server';
+import type { AuditList, Key, RIGHTS } from './api.ts';
 import type { Submitter } from './queue.ts';
 
-/** `admin` manages keys, webhooks, schedules and limits of its project. */
-export const RIGHTS = ['submit', 'read', 'approve', 'admin'] as const;
 export type Right = (typeof RIGHTS)[number];
 
 /** The actor is the id of the key. */
@@ -30,17 +30,7 @@ export function needRight(identity: Identity, right: Right): void {
     throw httpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
 }
 
-interface NewKey {
-  readonly name: string;
-  readonly project: string;
-  readonly rights: readonly Right[];
-}
-
-interface ApiKey extends NewKey {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly revokedAt: Date | null;
-}
+type ApiKey = z.input<typeof Key>;
 
 const COLUMNS = 'id, name, project, rights, created_at as "createdAt", revoked_at as "revokedAt"';
 
@@ -58,7 +48,7 @@ export async function ensureProject(pool: Pool, project: string): Promise<void> 
 /** Returns the key itself, which cannot be read again. `actor` is for the audit. */
 export async function createKey(
   pool: Pool,
-  { name, project, rights }: NewKey,
+  { name, project, rights }: Pick<ApiKey, 'name' | 'project'> & { readonly rights: readonly Right[] },
   actor: string,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
   if (!/\S/.test(name) || name.length > 100)
@@ -122,14 +112,7 @@ export function openKeyring(pool: Pool): (secret: string) => Promise<Identity | 
   };
 }
 
-interface AuditEntry {
-  readonly id: string;
-  readonly at: Date;
-  readonly actor: string;
-  readonly act: string;
-  readonly target: string;
-  readonly detail: object;
-}
+type AuditEntry = z.input<typeof AuditList>['acts'][number];
 
 export async function recordAct(
   pool: Pool,

@@ -12,7 +12,6 @@ import { appendRecords, type RecordFile, type RecordTables } from './run-store.t
 import type { Claim, Ending } from './run-table.ts';
 
 export interface Mirror {
-  /** Opens a new record. */
   readonly openPlace: (directory: string, now: Date) => RecordStorage;
   /** Resolves when everything that was recorded so far is stored. Throws `record/failed` if the run belongs to another worker now. */
   push(): Promise<void>;
@@ -23,7 +22,6 @@ export interface Mirror {
 }
 
 interface OpenRecord {
-  /** Lines that are stored. */
   stored: number;
   lines: string[];
   files: RecordFile[];

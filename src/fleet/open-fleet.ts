@@ -11,7 +11,6 @@ import { SCHEMA_VERSION, migrate } from './migrations.ts';
 import { openS3Contents } from './s3-contents.ts';
 
 export interface FleetOptions {
-  /** `postgres://...` */
   readonly database: string;
   /** `s3://bucket[/prefix]` (default: contents are kept in the database). */
   readonly artifacts?: string;
@@ -21,7 +20,6 @@ export interface FleetOptions {
 }
 
 export interface Fleet {
-  /** The address of the database. */
   readonly url: string;
   readonly pool: Database;
   readonly queue: Queue;

@@ -29,7 +29,6 @@ function isOwnOrigin({ origin, host, 'x-forwarded-host': forwarded }: IncomingMe
   return [host, forwarded].includes(new URL(origin).host);
 }
 
-/** Finds who a session belongs to, unless its key was revoked. */
 export async function sessionIdentity(pool: Pool, token: string): Promise<Identity | undefined> {
   const { rows } = await pool.query<Identity>(
     `select k.id as actor, k.project, k.rights from skillwright.sessions s join skillwright.keys k on k.id = s.key

@@ -106,7 +106,6 @@ function unnamed(gone: PruneContentsOptions['gone'], client: Pick<PoolClient, 'e
 }
 
 export interface PruneOptions {
-  /** Only runs of this project (default: all). */
   readonly project?: string | undefined;
   readonly isDryRun: boolean;
   /** Called after each batch with the number of runs removed so far. */

@@ -47,7 +47,6 @@ const NOT_BEGUN_MS = 10_000;
 export const loadDbos = (): Promise<typeof Dbos> =>
   loadOptional('@dbos-inc/dbos-sdk', () => import('@dbos-inc/dbos-sdk'));
 
-/** Opens the queue to add runs. */
 export async function openQueue(url: string, pool: Pool): Promise<Queue> {
   const { DBOSClient } = await loadDbos();
   return DBOSClient.create({
@@ -227,7 +226,6 @@ export async function pruneEntries(
 interface Schedule {
   /** Unique in its project. */
   readonly name: string;
-  /** Five fields, as in crontab. */
   readonly cron: string;
   readonly request: string;
 }
@@ -270,7 +268,6 @@ export async function listSchedules(
   });
 }
 
-/** Returns false if there is no such schedule. */
 export async function removeSchedule(queue: Queue, project: string, name: string): Promise<boolean> {
   const known = await queue.getSchedule(`${project}/${name}`);
   if (known !== null) await queue.deleteSchedule(`${project}/${name}`);

@@ -28,11 +28,9 @@ import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
 interface FleetPage {
   readonly runtime: Runtime;
   readonly surroundings: Surroundings;
-  /** Folder of the built page. */
   readonly pages: string;
 }
 
-/** What the routes share. */
 export interface FleetContext extends Fleet {
   /** A folder of this server, for records that are read. */
   readonly base: string;

@@ -7,9 +7,7 @@ import type { QueuedRun } from './queue.ts';
 import type { RecordTables } from './run-store.ts';
 
 export interface RunFiles {
-  /** Remembers that a program may have left results. */
   readonly afterProgram: (execution: Execution) => void;
-  /** Stores what programs left since the last call. */
   readonly keepChanges: () => Promise<void>;
   /** Stores every result that can be stored, and returns a note for each other one. */
   readonly keepAll: (session: Pick<Session, 'execution'>) => Promise<readonly string[]>;

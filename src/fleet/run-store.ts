@@ -28,7 +28,6 @@ export interface RecordFile {
   readonly isOwn: boolean;
 }
 
-/** Rows of records, and bytes by digest. */
 export interface RecordTables {
   readonly pool: Pool;
   readonly contents: ContentStore;
@@ -103,7 +102,6 @@ function endValues(ending: Ending): readonly unknown[] {
   return [state, outcome, storableText(answer), storableText(reason), used ?? null];
 }
 
-/** A record of a run. `attempt` is the one that wrote it. */
 export interface StoredRecord {
   readonly attempt: number;
   readonly record: string;
@@ -126,7 +124,6 @@ export async function storedRecords(pool: Pool, run: string): Promise<readonly S
 export interface RestoredRecord {
   readonly folder: string;
   readonly lines: number;
-  /** Digests by path. */
   readonly files: ReadonlyMap<string, string>;
 }
 

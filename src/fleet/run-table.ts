@@ -3,10 +3,12 @@
  * nothing once another worker has the next one. All times are the database's, so the clocks of the machines do not matter.
  */
 import type { Pool, PoolClient } from 'pg';
+import type { z } from 'zod';
 
 import type { AgentResult } from '#agent';
 import { invalidInput, quoted, SkillError, type Budget } from '#core';
 import type { RunRecords } from '#server';
+import type { Run } from './api.ts';
 import { inTransaction, storableJson } from './database.ts';
 import { RUN_FORMAT, addEntry, removeEntry, type QueuedRun, type RunDatabase, type Submitter } from './queue.ts';
 
@@ -20,7 +22,6 @@ export interface RunSubmission {
   readonly priority?: number;
   /** A second submission with the same key returns the first run. */
   readonly idempotencyKey?: string;
-  /** Seconds until the run may begin. */
   readonly delaySeconds?: number;
 }
 
@@ -41,37 +42,24 @@ interface FleetRunOptions {
   readonly budget?: Partial<Budget>;
   readonly required?: readonly string[];
   readonly vocabulary?: string;
-  /** The run is an attempt of an evaluation. */
   readonly evaluation?: StoredAttempt;
   /** The trace that the spans of every attempt belong to: its id, and after a hyphen the id of the span that submitted the run. */
   readonly trace?: string;
 }
 
-export interface FleetRun {
+export interface FleetRun extends Omit<z.input<typeof Run>, 'run' | 'events' | 'used'> {
   readonly id: string;
   readonly project: string;
-  readonly request: string;
   readonly options: FleetRunOptions;
   readonly skillSet: string;
   readonly format: number;
-  readonly state: 'queued' | 'running' | 'waiting' | 'ended';
-  readonly attempt: number;
   readonly crashes: number;
-  readonly worker: string | null;
   /** Why the last attempt did not end the run; null if an answer of a person continued it. */
   readonly queuedBecause: string | null;
   readonly isCancelled: boolean;
-  readonly outcome: string | null;
-  readonly answer: string | null;
-  readonly reason: string | null;
   readonly used: AgentResult['used'] | null;
-  readonly submittedBy: string;
-  readonly submittedAt: Date;
-  readonly startedAt: Date | null;
-  readonly endedAt: Date | null;
 }
 
-/** What `FleetRun` has. */
 const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
   queued_because as "queuedBecause", is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
   started_at as "startedAt", ended_at as "endedAt"`;
@@ -203,7 +191,6 @@ export const ANNOUNCE = `insert into skillwright.deliveries (webhook, body)
   select w.id, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project, 'outcome', run.outcome, 'endedAt', run.ended_at)`;
 export const WEBHOOKS = "join skillwright.webhooks w on w.project = run.project where run.state = 'ended'";
 
-/** Announces the end of a run to the webhooks of its project. */
 export async function announce(client: PoolClient, run: string): Promise<void> {
   await client.query(`${ANNOUNCE} from skillwright.runs run ${WEBHOOKS} and run.id = $1`, [run]);
 }

@@ -7,7 +7,6 @@ import { paced, type ContentStore } from './content-store.ts';
 import { ioFailed, reasonText } from './database.ts';
 
 export interface S3Options {
-  /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly address: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly patience?: Patience;

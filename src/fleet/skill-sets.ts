@@ -32,7 +32,6 @@ interface PinnedEntry {
 
 interface PinnedSkill {
   readonly name: string;
-  /** The tree digest of its files. */
   readonly digest: string;
   readonly entries: readonly PinnedEntry[];
 }
@@ -50,7 +49,6 @@ export async function pinSkills(tables: RecordTables, runtime: Runtime): Promise
   );
 }
 
-/** Stores skills by their digests, and returns the id of the set. */
 export async function pinFolders(
   { pool, contents }: RecordTables,
   folders: readonly { readonly name: string; readonly dir: string }[],

@@ -26,7 +26,6 @@ interface AttemptContext {
   readonly signal: AbortSignal;
 }
 
-/** Runs an attempt and returns its result as JSON. */
 export type RunAttempt = (attempt: StoredAttempt, places: AttemptContext) => Promise<Readonly<Record<string, unknown>>>;
 
 interface AttemptWork extends RecordTables {
@@ -35,7 +34,6 @@ interface AttemptWork extends RecordTables {
   readonly runAttempt?: RunAttempt;
 }
 
-/** Works on an attempt that a worker claimed. */
 export async function workOnAttempt(
   run: FleetRun,
   stored: StoredAttempt,
@@ -70,7 +68,6 @@ export async function workOnAttempt(
   }
 }
 
-/** The records in a folder, as they are stored. */
 function recordParts(directory: string): readonly RecordPart[] {
   return namesIn(directory)
     .filter(isRunId)

@@ -24,7 +24,6 @@ import {
 import { listRows, readRow, type FleetRun } from './run-table.ts';
 
 export interface StoredRecordsOptions extends RecordTables {
-  /** A folder of this server. */
   readonly base: string;
 }
 
@@ -219,7 +218,6 @@ const NO_RECORD: Omit<RunDetail, 'run' | 'reason'> = {
 };
 
 const STREAM_MS = 100;
-const HEARTBEAT_MS = 15_000;
 
 /**
  * One frame for each line, over all attempts: an attempt that continues another one repeats its events, so a reader sees the hand-over. The
@@ -234,7 +232,6 @@ async function* streamLines(
   const [, fromAttempt = '0', fromSeq = '0'] = /^(\d{1,9})-(\d{1,9})$/.exec(lastEventId ?? '') ?? [];
   let attempt = Number(fromAttempt);
   let seq = Number(fromSeq);
-  let silentMs = 0;
   while (!signal.aborted) {
     // Read before the lines, so that lines written before the end are still sent.
     const row = await readRow(pool, project, run);
@@ -253,11 +250,7 @@ async function* streamLines(
     }
     if (row === undefined) return;
     if (row.state === 'ended' && !hasSent) return void (yield frameLine('end', '{}'));
-    silentMs = hasSent ? 0 : silentMs + STREAM_MS;
-    if (hasSent) continue;
-    // A comment without an empty line is no frame of its own.
-    if (silentMs % HEARTBEAT_MS === 0) yield ': \n';
-    await sleep(STREAM_MS, undefined, { signal }).catch(() => undefined);
+    if (!hasSent) await sleep(STREAM_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -6,20 +6,18 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
+import type { z } from 'zod';
 
 import { isProblem, findGrant, invalidInput, quoted, readAddress, type HostPattern } from '#core';
 import { readGrant, type HttpTarget, httpTarget, requestGuarded } from '#platform';
+import type { Webhook as WebhookRow } from './api.ts';
 import { reasonText } from './database.ts';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;
 const CONNECT_MS = 5_000;
 
-export interface Webhook {
-  readonly id: string;
-  readonly url: string;
-  readonly createdAt: Date;
-}
+type Webhook = z.input<typeof WebhookRow>;
 
 /** Returns the secret that signs requests, once. Throws `input/invalid` for an address that no request may be sent to. */
 export async function addWebhook(

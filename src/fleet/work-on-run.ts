@@ -25,19 +25,16 @@ import { openStoredArtifacts } from './stored-artifacts.ts';
 import { workOnAttempt, type RunAttempt } from './stored-attempt.ts';
 
 export interface WorkerOptions extends Fleet {
-  /** Opens the model of a run. */
   readonly openModel: () => Promise<Model>;
   /** A folder of this worker: fetched skills stay in it, records leave it with their run. */
   readonly directory: string;
   /** Options of every run: execution and policy. */
   readonly run?: AgentOptions['run'];
-  /** Configuration of every run. */
   readonly settings?: Pick<RuntimeOptions, 'config' | 'configFile'>;
   /** Runs attempts of evaluations (default: they fail). */
   readonly runAttempt?: RunAttempt;
 }
 
-/** What all runs of a worker share. */
 export interface WorkerContext extends WorkerOptions {
   readonly counters: Counters;
   /** By set of skills: runs with the same skills share a runtime. */
@@ -135,7 +132,6 @@ async function openRuntime({ runtimes, settings, directory, ...fleet }: Work, sk
   return opening;
 }
 
-/** What is stored of a finished run. */
 type Finished = Pick<AgentResult, 'outcome' | 'answer' | 'reason'> & Partial<Pick<AgentResult, 'used'>>;
 
 interface Starting extends Work {

@@ -12,7 +12,7 @@ import type { Pool } from 'pg';
 import { timerMs } from '#platform';
 import { VERSION } from '../version.ts';
 import { openCounters } from './counters.ts';
-import { RETRY_MS, isUnreachable, reasonText, untilReached, watchDatabase } from './database.ts';
+import { isUnreachable, reasonText, retry, untilReached, watchDatabase } from './database.ts';
 import { SILENT_SECONDS, returnRun, takeOverRuns } from './hand-over.ts';
 import { RUN_FORMAT, type RunDatabase } from './queue.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
@@ -98,16 +98,11 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
     }
   };
   // Before the first run comes: a worker without a heartbeat is lost to the others.
-  const watch = await openWatch(() =>
-    watchDatabase(url, pool, {
-      beat,
-      use: care,
-      onSilent(silentMs) {
-        if (silentMs > STUCK_MS) fail('its other connections to the database do not answer');
-        else onNote('connections to the database do not answer although a new one does; they are replaced');
-      },
-    }),
-  );
+  const onSilent = (silentMs: number): void => {
+    if (silentMs > STUCK_MS) fail('its other connections to the database do not answer');
+    else onNote('connections to the database do not answer although a new one does; they are replaced');
+  };
+  const watch = await retry(() => watchDatabase(url, pool, { beat, use: care, onSilent }), isUnreachable);
   const limits = { ...LIMITS, ...options.limits };
   const taking = await takeRuns({ ...options, id, slots, limits, running, counters, runtimes: new Map(), onNote });
   isTaking = true;
@@ -128,17 +123,6 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
       rmSync(path.join(options.directory, 'runs', id), { recursive: true, force: true });
     },
   };
-}
-
-async function openWatch<T>(open: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await open();
-    } catch (error) {
-      if (!isUnreachable(error)) throw error;
-      await pause(RETRY_MS);
-    }
-  }
 }
 
 /** Folders and rows of workers that ended without a word. Everything that counts is in other tables. */

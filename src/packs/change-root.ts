@@ -62,9 +62,7 @@ async function unlink(
     return packRefusal(
       'install/agent',
       `${own.agents.join(', ') || 'the root'} reads ${quoted(root.path, 200)} itself`,
-      {
-        hint: 'uninstall the skill for every agent: run the command without --agent',
-      },
+      { hint: 'uninstall the skill for every agent: run the command without --agent' },
     );
   const who = targets.flatMap(({ agents }) => agents).join(', ');
   const there = names.filter((name) => targets.some(({ folder }) => isPresent(path.join(folder, name))));

@@ -48,14 +48,7 @@ async function fetchInto(
   try {
     const to = path.join(temporary, 'stage');
     mkdirSync(to);
-    const staged = await stageSource(source, {
-      to,
-      cwd,
-      home,
-      env,
-      extract: extractArchive,
-      signal,
-    });
+    const staged = await stageSource(source, { to, cwd, home, env, extract: extractArchive, signal });
     if (isRefusal(staged)) return { problem: describeProblem(root, staged.message) };
     const made = path.join(temporary, 'root');
     gather(staged, made);

@@ -59,7 +59,6 @@ export interface InstallOptions extends FetchIntoRootOptions {
   readonly existing?: Existing;
   /** Accepts older versions and versions that are no longer signed. */
   readonly force?: boolean;
-  /** Folders of agents in which the skills become visible. */
   readonly targets?: readonly AgentTarget[];
   /** Copies the skills into these folders instead of linking them. */
   readonly copy?: boolean;
@@ -162,7 +161,6 @@ interface ChosenSkills {
   readonly targets: InstallOptions['targets'];
 }
 
-/** Inspects the skills, applies the policy and asks which of the skills to install. */
 async function inspectAndChoose(staged: StagedSource, root: OpenRoot, options: InstallOptions): Promise<ChosenSkills> {
   const { settings, signal, strict, force = false, onProgress, choose, targets, skills: names = [] } = options;
   const inspect = {
@@ -270,7 +268,6 @@ function commonSigner(skills: readonly PlannedSkill[]): Pick<InstallPlan, 'signe
   return signedBy !== undefined && skills.every(({ skill }) => skill.signedBy === signedBy) ? { signedBy } : {};
 }
 
-/** Builds the lock entry of an inspected skill. */
 export function lockedSkill(
   skill: InspectedSkill,
   { source, revision, archive }: ResolvedSource,

@@ -2,7 +2,7 @@
  * Every reason to refuse a pack, a source or a change of a root, with a hint. Codes are public and never change their meaning. A refusal
  * means that nothing was written.
  */
-import { isSkillError, orProblem, problemError, quoted, toProblem, type Problem, type SkillError } from '#core';
+import { isSkillError, problemError, quoted, toProblem, type Problem, type SkillError } from '#core';
 import { isSystemError, type TreeProblem, type TreeRefusal } from '#platform';
 
 /** Every code of a refused install, pack or update with its advice. */
@@ -147,7 +147,11 @@ export function refused(...refusal: Parameters<typeof packRefusal>): SkillError 
 
 /** Runs `act` and returns the refusal that it throws. Rethrows everything else. */
 export function orRefusal<T>(act: () => T): T | PackRefusal {
-  return orProblem(act, isRefusal);
+  try {
+    return act();
+  } catch (error) {
+    return asRefusal(error);
+  }
 }
 
 /** The refusal that a caught error carries. Rethrows every other error. */

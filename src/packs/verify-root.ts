@@ -123,11 +123,7 @@ export async function verifyInstalled(options: VerifyInstalledOptions): Promise<
   const refusals = found.filter(isRefusal);
   accepted(refusals.find(({ code }) => code !== 'lock/missing' || refusals.length === found.length));
   const roots = found.filter((one) => !isRefusal(one));
-  return {
-    root,
-    skills: roots.flatMap((one) => one.skills),
-    isIntact: roots.every((one) => one.isIntact),
-  };
+  return { root, skills: roots.flatMap((one) => one.skills), isIntact: roots.every((one) => one.isIntact) };
 }
 
 function skillFoldersIn(root: string, isMeant: (name: string) => boolean): readonly string[] {
@@ -148,7 +144,6 @@ function isIntact({ status, places = [] }: VerifiedSkill): boolean {
   return (status === 'same' || status === 'not-locked') && places.every((place) => place.status === 'same');
 }
 
-/** Compares one folder with its lock entry. */
 export function verifySkill(dir: string, locked: LockedSkill): VerifiedSkill {
   return compareTree(dir, locked, presentFiles(dir, { withoutLooks: true, locked: locked.files }));
 }

@@ -45,7 +45,6 @@ export function openWholeFile(file: string, { force, mode = 0o666 }: WholeFileOp
   };
 }
 
-/** Writes a small text as a whole file. */
 export function writeWholeText(file: string, text: string, options: WholeFileOptions): void {
   const target = openWholeFile(file, options);
   try {

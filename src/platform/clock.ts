@@ -1,5 +1,5 @@
 /** The longest delay that timers support, about 24 days: a longer one would fire at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A delay for a timer from an option, a flag or a setting. */
 export function timerMs(ms: number): number {

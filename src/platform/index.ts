@@ -9,7 +9,6 @@ export {
   isDirectory,
   isInside,
   isPresent,
-  isSystemError,
   namesIn,
   realPath,
   resolveWithHome,
@@ -21,12 +20,11 @@ export { readPrivateFile, readTextFile } from './fs/read-file.ts';
 export { readCheckedJson } from './fs/checked-json.ts';
 export { shownText } from './fs/shown-text.ts';
 export { makeFolders } from './fs/make-folders.ts';
-export { fingerprintFiles, isSettled, nextChangeTime, statFile } from './fs/file-stamp.ts';
+export { fingerprintFiles, isSettled } from './fs/file-stamp.ts';
 
 // Writing: whole files or none.
 export {
   PendingFile,
-  createFileAtomically,
   removeStaleTemporaries,
   replaceText,
   temporaryName,
@@ -43,7 +41,7 @@ export { readCacheEntry, writeCacheEntry } from './fs/cache-entry.ts';
 // Locks, owners and sealed state.
 export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
 export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
-export { isSealOf, readSealKey, sealKey, sealKeyFile, sealKeyProblem, computeSeal, trySealKey } from './fs/seal-key.ts';
+export { isSealOf, checkSealKey, readSealKey, sealKey, computeSeal, trySealKey } from './fs/seal-key.ts';
 export { openSealedFile, type SealedFile } from './fs/authenticated-store.ts';
 
 // Untrusted folders.
@@ -67,10 +65,9 @@ export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.
 export { resolveBeneath } from './fs/resolve-beneath.ts';
 
 // Whole trees: walked, hashed, copied, removed.
-export { readEntries, walk, type WalkProblem, type WalkStep, type WalkedEntry } from './fs/walk.ts';
+export { readEntries, walk, type WalkStep } from './fs/walk.ts';
 export {
   REPOSITORY_DATA,
-  TREE_LIMITS,
   findTreeRefusal,
   orRefusal,
   refuseLinksOutside,
@@ -96,7 +93,6 @@ export {
   twiceIfChanged,
 } from './fs/tree-digest.ts';
 export { copyTree } from './fs/copy-tree.ts';
-export { keepsModes } from './fs/keeps-modes.ts';
 export { allowReading, removeTree } from './fs/remove-tree.ts';
 
 // The network: one gate for outgoing connections, one server on the loopback.
@@ -107,31 +103,22 @@ export { proxyFor } from './net/user-proxy.ts';
 export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
-export type { Refusal } from './net/loopback-admission.ts';
 export { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond, type LoopbackOptions } from './net/loopback-server.ts';
 
 // Processes with a group, limits and an output cap.
-export {
-  GRACE_MS,
-  runChild,
-  startChild,
-  supervise,
-  withinTime,
-  type Child,
-  type ChildExit,
-} from './process/child-process.ts';
+export { runChild, startChild, supervise, withinTime, type Child } from './process/child-process.ts';
 export { cpuTimer } from './process/cpu-timer.ts';
 export { keepBytes } from './process/inherited-descriptors.ts';
 export { OutputPipes } from './process/output-pipes.ts';
-export { NO_OUTPUT, textSink, wholeCharacters, isContinuation } from './process/output-capture.ts';
+export { wholeCharacters } from './process/output-capture.ts';
 export { readProcFile, readProcess, readProcesses, tryRead } from './process/proc.ts';
 export { ProcessTable, RUN_MARK } from './process/process-tree.ts';
 export { PROGRAM_FOLDERS, TEMPORARY, interpreterFolders, programEnvironment } from './process/program-environment.ts';
 
 // Hashes, clocks, packages and columns.
 export { nodeCrypto, openSha256, sha256 } from './hash.ts';
-export { LONGEST_TIMER_MS, monotonicMs, timerMs } from './clock.ts';
-export { quietly, tryStat } from './quietly.ts';
+export { monotonicMs, timerMs } from './clock.ts';
+export { quietly, tryStat, isSystemError } from './system-error.ts';
 export { loadOptional } from './optional-package.ts';
 export { builtFile } from './built-file.ts';
 export { isInRange, isRange } from './version-range.ts';

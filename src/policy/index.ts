@@ -14,7 +14,7 @@ export { ownName } from './policy-rule.ts';
 
 // Names with a meaning of their own: files, secrets, commands in skill text.
 export { isSecretPath, writeProtection } from './protected-names.ts';
-export { declaredSecrets, isProviderKey } from './secret-names.ts';
+export { declaredSecrets } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
 export { isTransparent } from './command/command-pattern.ts';
 
@@ -25,4 +25,4 @@ export { openApprovalFiles, type ApprovalFiles, type KeptAnswer } from './approv
 export { approvalLines, capabilityLine } from './approval-text.ts';
 
 // Which skills were trusted.
-export { openTrust, type SkillToTrust, type TrustStore, type UntrustedVerdict } from './trust.ts';
+export { openTrust, type SkillToTrust, type UntrustedVerdict } from './trust.ts';

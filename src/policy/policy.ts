@@ -1,4 +1,4 @@
-import { EFFECTS, printable, quoted, RISKS, type Access, type Decision } from '#core';
+import { EFFECTS, printable, quoted, type Access, type Decision } from '#core';
 import type { SimpleCommand } from './command/command-words.ts';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type PolicyRule,
   type SubjectNames,
 } from './policy-rule.ts';
+import { RISKS } from './risks.ts';
 
 /**
  * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer can only

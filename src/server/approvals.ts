@@ -18,7 +18,6 @@ interface WaitingQuestion {
 }
 
 export interface ApprovalBook {
-  /** Waiting questions, oldest first. */
   list(): Promise<Omit<Immutable<Approvals>, 'pending'> & { readonly waiting: readonly WaitingQuestion[] }>;
   /** Rejects with a 409 if no question waits under this id, it is answered already, or the scope is not offered. */
   answer(id: string, answer: ApprovalAnswer): Promise<void>;

@@ -2,13 +2,11 @@ import type { Surroundings } from '#core';
 import type { RunStarter } from './run-starter.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 
-/** What routes about skills and their policy need. */
 export interface SkillContext {
   readonly options: Pick<RunServerOptions, 'runtime' | 'reach'>;
   readonly surroundings: Surroundings;
 }
 
-/** What the routes share. */
 export interface ServerContext extends SkillContext {
   readonly options: RunServerOptions;
   readonly limits: RunServerLimits;

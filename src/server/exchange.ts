@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { LOOPBACK_HEADERS, respond } from '#platform';
-import { frameEvent } from './server-sent-events.ts';
-import { httpError, toErrorAnswer } from './http-error.ts';
+import { httpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { findRoute, type Answer, type Route } from './router.ts';
+import { frameEvent, withHeartbeat } from './server-sent-events.ts';
 
 export interface ApiExchange {
   readonly routes: readonly Route[];
@@ -122,15 +122,6 @@ function checkString(place: string, text: string): void {
   throw httpError(400, `invalid ${place.slice(0, 200)}: it contains ${name}`, 'remove it from the request');
 }
 
-/** Sends an error that has a status of its own. Returns false for any other, which is a bug. */
-export function sendError(response: ServerResponse, error: unknown): boolean {
-  const answer = toErrorAnswer(error);
-  if (response.headersSent) response.destroy();
-  else if (answer === undefined) return false;
-  else respond(response, answer.status, answer.body);
-  return true;
-}
-
 async function send(
   reply: Answer,
   response: ServerResponse,
@@ -148,7 +139,8 @@ async function send(
   });
   // The client knows that the stream is open before the first event.
   if (isStream) response.flushHeaders();
-  if (await writeAll(isStream ? reply.frames : reply.chunks, response, { signal, stalledMs })) return;
+  const chunks = isStream ? withHeartbeat(reply.frames, { signal }) : reply.chunks;
+  if (await writeAll(chunks, response, { signal, stalledMs })) return;
   const message = `the reader took no data for ${String(stalledMs / 1_000)} s; the connection was closed`;
   onNote(message);
   if (!isStream) return void response.destroy();

@@ -1,4 +1,7 @@
+import type { ServerResponse } from 'node:http';
+
 import { isSkillError, SkillError } from '#core';
+import { respond } from '#platform';
 
 /** An answer with a status of 400 and above. */
 export function httpError(status: number, message: string, hint = ''): SkillError {
@@ -18,17 +21,16 @@ const STATUSES: Partial<Record<SkillError['code'], number>> = {
   'package/missing': 503,
 };
 
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly body: { readonly error: string; readonly code?: string; readonly hint?: string };
-}
-
-/** The answer for an expected error. Returns undefined for any other, which is a bug. */
-export function toErrorAnswer(error: unknown): ErrorAnswer | undefined {
-  if (!isSkillError(error)) return undefined;
+/** Sends an expected error with its status. Returns false for any other, which is a bug. */
+export function sendError(response: ServerResponse, error: unknown): boolean {
+  if (response.headersSent) {
+    response.destroy();
+    return true;
+  }
+  if (!isSkillError(error)) return false;
   const { message, code, hint } = error;
   const [, status] = /^http\/(\d{3})$/.exec(error.raised?.code ?? '') ?? [];
-  if (status !== undefined)
-    return { status: Number(status), body: { error: message, hint: hint === '' ? undefined : hint } };
-  return { status: STATUSES[code] ?? 400, body: { error: message, code, hint } };
+  if (status === undefined) respond(response, STATUSES[code] ?? 400, { error: message, code, hint });
+  else respond(response, Number(status), { error: message, hint: hint === '' ? undefined : hint });
+  return true;
 }

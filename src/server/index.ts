@@ -5,9 +5,9 @@
 
 // Routes and their answers.
 export { route, type Route } from './router.ts';
-export { answerApi, readForm, sendError } from './exchange.ts';
+export { answerApi, readForm } from './exchange.ts';
 export { frameLine } from './server-sent-events.ts';
-export { httpError } from './http-error.ts';
+export { httpError, sendError } from './http-error.ts';
 export { openPageFiles } from './page-files.ts';
 
 // What the console uses, on any server that has records and questions.

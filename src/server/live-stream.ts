@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isSkillError } from '#core';
 import { eventRow, type RecordLine } from './event-row.ts';
 import type { LiveMessage } from './run-starter.ts';
-import { HEARTBEAT, HEARTBEAT_MS, frameEvent } from './server-sent-events.ts';
+import { frameEvent } from './server-sent-events.ts';
 
 /** `attempt-number` in a fleet, else the number. */
 function lineId({ attempt, seq }: RecordLine): string {
@@ -54,6 +54,7 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
     push(frameEvent('end', {}));
   };
   live?.on('message', listen);
+  signal.addEventListener('abort', () => wake(), { once: true });
   const followed = follow()
     .catch((error: unknown) => {
       // Kept until the reader takes it: as a rejection that nothing awaits yet, it would end the process.
@@ -72,7 +73,7 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
       }
       if (failure !== undefined) throw failure.error;
       if (isOver || signal.aborted) return;
-      if (!(await woken((resolve) => (wake = resolve), signal))) push(HEARTBEAT);
+      await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
     live?.off('message', listen);
@@ -81,41 +82,18 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
   }
 }
 
-/** Resolves to true when woken or aborted, and to false after a time without news. */
-function woken(onWake: (resolve: () => void) => void, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const done = (isNews: boolean): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-      resolve(isNews);
-    };
-    const stop = (): void => done(true);
-    const timer = setTimeout(() => done(false), HEARTBEAT_MS).unref();
-    signal.addEventListener('abort', stop, { once: true });
-    onWake(() => done(true));
-  });
-}
-
 /** Sends `change` whenever the state differs from the last one that was sent. The state is read only while a page listens. */
 export async function* changes(
   read: () => Readonly<Record<string, string | number>> | Promise<Readonly<Record<string, string | number>>>,
   { signal, pollMs }: { readonly signal: AbortSignal; readonly pollMs: number },
 ): AsyncGenerator<string> {
   let last = '';
-  let silentMs = 0;
   yield 'retry: 1000\n\n';
   while (!signal.aborted) {
     const state = await read();
     const text = JSON.stringify(state);
-    if (text !== last) {
-      last = text;
-      silentMs = 0;
-      yield frameEvent('change', state);
-    } else if (silentMs >= HEARTBEAT_MS) {
-      silentMs = 0;
-      yield HEARTBEAT;
-    }
-    silentMs += pollMs;
+    if (text !== last) yield frameEvent('change', state);
+    last = text;
     await wait(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -6,10 +6,8 @@ import path from 'node:path';
 import { isSystemError, LOOPBACK_HEADERS } from '#platform';
 
 export interface PageFiles {
-  /** Whether the page was built. */
   readonly isPresent: boolean;
   has(pathname: string): boolean;
-  /** Sends the file of a path that `has` knows. */
   send(response: ServerResponse, pathname: string): void;
 }
 

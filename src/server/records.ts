@@ -42,7 +42,6 @@ export interface RunRecords {
   check(run: string): Promise<void>;
   /** The folder of the record as it is now. */
   open(run: string): Promise<string>;
-  /** The bytes of an output file. */
   file(run: string, name: string): Promise<Uint8Array>;
   /** The recorded events as server-sent events, after the last one that the reader has. */
   stream(run: string, options: { readonly signal: AbortSignal; readonly lastEventId?: string }): AsyncIterable<string>;

@@ -5,13 +5,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LOOPBACK_HEADERS, openLoopbackServer, trySealKey } from '#platform';
 import { readSurroundings } from '#runtime';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
-import { httpError } from './http-error.ts';
+import { httpError, sendError } from './http-error.ts';
 import { API_PATH } from './open-api.ts';
 import { openPageFiles, type PageFiles } from './page-files.ts';
 import { apiRoutes } from './routes.ts';
 import { openRunStarter } from './run-starter.ts';
 import { openSessions, type Sessions } from './sessions.ts';
-import { answerApi, sendError, type ApiExchange } from './exchange.ts';
+import { answerApi, type ApiExchange } from './exchange.ts';
 
 export type { RunServerLimits, RunServerOptions } from './server-options.ts';
 
@@ -43,7 +43,8 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
   // The key of the user keeps a page open over a restart; otherwise a key of this process.
   const key = trySealKey(surroundings.home) ?? randomBytes(32);
   let sessions: Sessions | undefined;
-  const sessionsOf = (port: number): Sessions => (sessions ??= openSessions({ key, purpose: surroundings.cwd, port }));
+  const findSessions = (port: number): Sessions =>
+    (sessions ??= openSessions({ key, purpose: surroundings.cwd, port }));
   const exchange: Exchange = {
     routes,
     pages: openPageFiles(options.console),
@@ -57,16 +58,16 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
     connections: limits.connections,
     // The first page explains itself, and takes links.
     admit: (request, url, port) =>
-      isLogin(request, url, exchange.pages.isPresent) ? undefined : sessionsOf(port).refusal(request),
+      isLogin(request, url, exchange.pages.isPresent) ? undefined : findSessions(port).refusal(request),
     answer: (request, response, url) =>
       isLogin(request, url, exchange.pages.isPresent)
-        ? Promise.resolve(login(request, response, url, sessionsOf(Number(new URL(server.url).port)), exchange))
+        ? Promise.resolve(login(request, response, url, findSessions(Number(new URL(server.url).port)), exchange))
         : answer(request, response, url, exchange),
   });
   return {
     url: server.url,
     token: server.token,
-    newLink: () => `${server.url}/?link=${sessionsOf(Number(new URL(server.url).port)).newLink()}`,
+    newLink: () => `${server.url}/?link=${findSessions(Number(new URL(server.url).port)).newLink()}`,
     close: () => {
       closing.abort();
       return server.close(() => starter.close());

@@ -30,7 +30,6 @@ export interface RunStarter {
   readonly start: (begin: (options: RunParts, live: LiveOptions) => Promise<AgentResult>) => Promise<string>;
   readonly find: (run: string) => StartedRun | undefined;
   readonly active: () => number;
-  /** The run that asks for an approval. */
   readonly askedBy: (request: string) => string | undefined;
   /** The folder of the output files of a run; it may not exist. */
   readonly outputs: (run: string) => string;
@@ -157,7 +156,6 @@ function openOutput(live: EventEmitter): {
   };
 }
 
-/** Names of the files in a folder and below, relative to it. */
 export function filesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -17,7 +17,6 @@ interface RunFacts {
   readonly resumes?: string;
   readonly turns: readonly number[];
   readonly events: number;
-  /** What is missing from the output files. */
   readonly notStored: readonly string[];
 }
 
@@ -27,7 +26,6 @@ export interface RunReader {
   readonly detail: (id: string, folder: string) => Immutable<RunDetail>;
 }
 
-/** The runs of this server. */
 export interface OwnRuns {
   /** Whether a run can be cancelled here. */
   readonly isOwn: (run: string) => boolean;
@@ -40,7 +38,7 @@ const MAX_REMEMBERED = 1_000;
 /** `own`: runs that this server started, if any. */
 export function openRunReader(own?: OwnRuns): RunReader {
   const remembered = new Map<string, RunFacts>();
-  const factsOf = (folder: string, info: RunInfo): RunFacts => {
+  const rememberFacts = (folder: string, info: RunInfo): RunFacts => {
     const key = `${folder} ${info.events.head}`;
     const known = remembered.get(key);
     if (known !== undefined) return known;
@@ -51,7 +49,7 @@ export function openRunReader(own?: OwnRuns): RunReader {
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
     return facts;
   };
-  const rowOf = (id: string, state: string, info: RunInfo, usage: RunUsage): Immutable<RunRow> => ({
+  const toRow = (id: string, state: string, info: RunInfo, usage: RunUsage): Immutable<RunRow> => ({
     run: id,
     state,
     request: sliceStart(info.request, 2_000),
@@ -64,14 +62,14 @@ export function openRunReader(own?: OwnRuns): RunReader {
   return {
     row({ id, path: folder, reading, state }) {
       if (reading.type !== 'run') return { run: id, state, request: '', skills: [], isOwn: false };
-      return rowOf(id, state, reading.info, factsOf(folder, reading.info).usage);
+      return toRow(id, state, reading.info, rememberFacts(folder, reading.info).usage);
     },
     detail(id, folder) {
       const { info, state, torn, problems } = readRun(folder, { content: 'start' });
-      const { usage, plan, answer, resumes, turns, events, notStored } = factsOf(folder, info);
+      const { usage, plan, answer, resumes, turns, events, notStored } = rememberFacts(folder, info);
       const outputs = own?.outputs(id);
       return {
-        run: rowOf(id, state, info, usage),
+        run: toRow(id, state, info, usage),
         reason: info.reason,
         usage,
         events,

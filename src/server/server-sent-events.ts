@@ -24,23 +24,34 @@ export async function* serverSentEvents(
   lines: AsyncIterable<JournalLine>,
   options: ServerSentEventOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  const { heartbeatMs = HEARTBEAT_MS, retryMs = RETRY_MS, signal } = options;
-  const after = readLastEventId(options.lastEventId);
-  const iterator = lines[Symbol.asyncIterator]();
+  yield `retry: ${String(Math.max(0, Math.round(options.retryMs ?? RETRY_MS)))}\n\n`;
+  yield* withHeartbeat(frameLines(lines, readLastEventId(options.lastEventId)), options);
+}
+
+async function* frameLines(lines: AsyncIterable<JournalLine>, after: number): AsyncGenerator<string> {
+  for await (const line of lines) {
+    const { seq, event } = line;
+    if (!(seq <= after)) yield frameEvent(event.type, line, Number.isSafeInteger(seq) ? seq : undefined);
+  }
+}
+
+/** Adds comments that say that a stream without news is still open. Ends with the signal. */
+export async function* withHeartbeat(
+  frames: AsyncIterable<string>,
+  { heartbeatMs = HEARTBEAT_MS, signal }: Pick<ServerSentEventOptions, 'heartbeatMs' | 'signal'>,
+): AsyncGenerator<string, void, undefined> {
+  const iterator = frames[Symbol.asyncIterator]();
   try {
-    yield `retry: ${String(Math.max(0, Math.round(retryMs)))}\n\n`;
     let next = iterator.next();
     while (true) {
       const result = await orSilence(next, heartbeatMs, signal);
       if (result === 'gone') return;
-      if (result === 'silence') {
-        yield HEARTBEAT;
-        continue;
+      if (result === 'silence') yield ': \n\n';
+      else if (result.done === true) return;
+      else {
+        yield result.value;
+        next = iterator.next();
       }
-      if (result.done === true) return;
-      const { seq, event } = result.value;
-      if (!(seq <= after)) yield frameEvent(event.type, result.value, Number.isSafeInteger(seq) ? seq : undefined);
-      next = iterator.next();
     }
   } finally {
     // Not awaited: a source that waits for its next line ends when that arrives.
@@ -63,9 +74,7 @@ export function frameLine(event: string, json: string, id?: string | number): st
   return `${first}event: ${/^[a-z-]{1,40}$/.test(event) ? event : 'unknown'}\ndata: ${json}\n\n`;
 }
 
-/** Says that a stream without news is still open. */
-export const HEARTBEAT = ': \n\n';
-export const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 
 /** Waits for the next line, the keep-alive interval, or the abort signal, whichever comes first. */
 async function orSilence<Line>(

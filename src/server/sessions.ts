@@ -5,7 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import { isSealOf, computeSeal, sha256, type Refusal } from '#platform';
+import { isSealOf, computeSeal, sha256 } from '#platform';
 
 export interface SessionOptions {
   readonly key: Uint8Array;
@@ -16,8 +16,7 @@ export interface SessionOptions {
 
 export interface Sessions {
   /** Why a request has no session, or undefined. */
-  readonly refusal: (request: IncomingMessage) => Refusal | undefined;
-  /** Creates a link token that opens one session. */
+  readonly refusal: (request: IncomingMessage) => { readonly status: number; readonly message: string } | undefined;
   readonly newLink: () => string;
   /** Uses up a link token; returns the `Set-Cookie` header of the new session, or undefined. */
   readonly redeem: (link: string) => string | undefined;

@@ -9,11 +9,9 @@ import { httpError } from './http-error.ts';
 export interface Uploads {
   /** Stores a file under a safe name. Throws 429 if all others are new and were not used yet. */
   readonly store: (name: string, bytes: Uint8Array) => Uploaded;
-  /** The path of an uploaded file. */
   readonly find: (id: string) => string | undefined;
   /** A run has these files: they can go once it has ended. Until then `runs resume` may need them. */
   readonly use: (ids: readonly string[], run: string) => void;
-  /** Returns false if there is no such file. */
   readonly remove: (id: string) => boolean;
 }
 

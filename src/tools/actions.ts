@@ -1,6 +1,5 @@
 import {
   jsonSchema,
-  isOfferedPath,
   type Action,
   type ActionFailed,
   type Observation,
@@ -161,8 +160,8 @@ function showSkill(loaded: OfType<Observation, 'skill-loaded'>, offer: Offer): u
     truncated: report.truncated,
     sha256: toBareHash(report.digest),
     resources: inOrder(files)
-      .map(({ path }) => path)
-      .filter((path) => path !== report.path && isOfferedPath(path)),
+      .filter(({ path, kind }) => path !== report.path && kind !== 'other')
+      .map(({ path }) => path),
     ...(documents.length === 0
       ? {}
       : { documents: documents.map((shown) => ({ path: shown.report.path, content: shown.text })) }),

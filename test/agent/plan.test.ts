@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { PLAN_LIMITS, applyPlanUpdate, planText, startPlan } from '../../src/agent/plan.ts';
-import { STEP_STATES, type Plan, type PlanUpdate } from '../../src/core/plan.ts';
+import type { Plan, PlanUpdate } from '../../src/core/plan.ts';
 import { hiddenCharacters } from '../../src/core/text/text.ts';
 import { runs } from '../property-runs.ts';
+import { STEP_STATES } from '../../src/agent/step-states.ts';
 
 const plan: Plan = {
   goal: 'Sum the table',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import { FAILURES, type FailureCode } from '../../src/core/failure-codes.ts';
-import { listParentFolders, parentFolder, isOfferedPath, toRelativePath, kindOfFile } from '../../src/core/path.ts';
+import { listParentFolders, parentFolder, toRelativePath } from '../../src/core/path.ts';
 import { verifies } from '../conformance/verifies.ts';
+import { isOfferedPath, kindOfFile } from '../../src/skills/loader/file-kind.ts';
 
 const REFUSED: readonly (readonly [text: string, code: FailureCode])[] = [
   ['', 'path/empty'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { declaredSecrets, isProviderKey } from '../../src/policy/secret-names.ts';
+import { declaredSecrets } from '../../src/policy/secret-names.ts';
+import { isProviderKey } from '../../src/runtime/secrets/provider-keys.ts';
 
 test('a skill declares variables with env:, each once and nothing else', () => {
   const requires = [

@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished } from 'vitest';
 
 import { collectOutputs } from '../../src/sandbox/outputs/collect.ts';
 import { WorkspaceFolders } from '../../src/sandbox/outputs/collect-folders.ts';
-import { isSystemError } from '../../src/platform/fs/paths.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { SECRET, makeWorkspace } from './collect-support.ts';
 import { needs } from '../needs.ts';
+import { isSystemError } from '../../src/platform/system-error.ts';
 
 const RIGHT = 'what the program made';
 const READS = 10_000;

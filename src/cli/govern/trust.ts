@@ -3,7 +3,7 @@ import path from 'node:path';
 import { countText, printable, quoted } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
 import { projectTop, reviewSkills, readSurroundings } from '#runtime';
-import { openTrust, type TrustStore } from '#policy';
+import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -56,7 +56,7 @@ export const command = defineCommand({
 });
 
 interface TrustInvocation extends GlobalInvocation {
-  readonly store: TrustStore;
+  readonly store: ReturnType<typeof openTrust>;
 }
 
 async function trust(

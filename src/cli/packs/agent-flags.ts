@@ -25,7 +25,6 @@ export function targetsFor(settings: PackSettings, choice: Parameters<typeof fin
   }
 }
 
-/** Which agents see the skills of a root. */
 export interface SkillAgents {
   /** Ids of all known agents that see the skill. */
   readonly all: (name: string) => readonly string[];

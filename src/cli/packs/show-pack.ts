@@ -105,7 +105,6 @@ function leftOutLines(leftOut: readonly string[], { style }: Terminal): readonly
   ];
 }
 
-/** The plan as `--json` prints it. */
 export function planJson({ root, resolved, skills, refused, notes, leftOut, places, signedBy }: InstallPlan): object {
   return {
     root,

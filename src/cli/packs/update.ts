@@ -182,7 +182,6 @@ function listWithLimit(what: string, paths: readonly string[], style: (text: str
   ];
 }
 
-/** A skill of an update as `--json` prints it. */
 function updateJson(update: Updated['skills'][number]): object {
   const { name, status } = update;
   if (status === 'current') return { name, status, reason: update.reason };

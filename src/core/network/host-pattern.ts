@@ -80,14 +80,6 @@ function notPattern(message: string): Problem {
   return { code: 'input/invalid', message, hint: 'write a host with or without :port, such as example.org:8443' };
 }
 
-/**
- * A grant for programs as the user wrote it: `localhost:3000` and `127.0.0.1:3000` mean this machine and need no `private://`. Other
- * spellings of the loopback do, because people may not recognize them. Requests of a model never get this: their host is not the user's words.
- */
-export function programGrant(text: string): string {
-  return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(?:\d+|\*))?$/i.test(text) ? `${PRIVATE}${text}` : text;
-}
-
 /** The first grant that covers this host and port. */
 export function findGrant(patterns: readonly HostPattern[], host: Host, port: number): HostPattern | undefined {
   return patterns.find(

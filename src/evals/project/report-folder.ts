@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject, parseJson, printable, quoted } from '#core';
-import { isDirectory, isPresent, isSystemError, makeFolders, quietly, writeFileAtomically } from '#platform';
+import { isDirectory, isPresent, makeFolders, quietly, writeFileAtomically, isSystemError } from '#platform';
 import { jsonReport, readReport } from '../report/json.ts';
 import type { EvalReport } from '../report/result.ts';
 import type { PortabilityReport } from '../subjects/portability.ts';
@@ -38,11 +38,7 @@ export function newEvaluation(cwd: string, at: Date, prefix: '' | 'tune-' = ''):
 
 /** Removes the folder of an evaluation that has no results, because it cannot be resumed. */
 export function dropIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => rmdirSync(folder));
 }
 
 export function unfinishedEvaluation(cwd: string): string {

@@ -1,13 +1,12 @@
 /**
  * The agents that read skills, as data: id, display name, the folder of a project, the folder of the user, and paths that exist where the
- * agent is in use. `~` is the home folder; `${NAME:-path}` is an environment variable with its default. A detection path without `~`,
- * `$` or `/` at the start is relative to the project. An agent that reads `.agents/skills` has that folder here, so it needs no link.
+ * agent is in use. `~` is the home folder; `${NAME:-path}` is an environment variable with its default; `*` is the first detection path.
+ * A detection path without `~`, `$` or `/` at the start is relative to the project. An agent that reads `.agents/skills` has that folder here, so it needs no link.
  */
 export interface Agent {
   /** As `--agent` takes it. */
   readonly id: string;
   readonly name: string;
-  /** Relative to the project. */
   readonly project: string;
   readonly user: string;
   readonly detect: readonly string[];
@@ -24,30 +23,12 @@ const ROWS: readonly Row[] = [
   ['aider-desk', 'AiderDesk', '.aider-desk/skills', '~/.aider-desk/skills', '~/.aider-desk'],
   ['amp', 'Amp', '.agents/skills', '${XDG_CONFIG_HOME:-~/.config}/agents/skills', '${XDG_CONFIG_HOME:-~/.config}/amp'],
   ['antigravity', 'Antigravity', '.agents/skills', '~/.gemini/antigravity/skills', '~/.gemini/antigravity'],
-  [
-    'antigravity-cli',
-    'Antigravity CLI',
-    '.agents/skills',
-    '~/.gemini/antigravity-cli/skills',
-    '~/.gemini/antigravity-cli',
-  ],
+  ['antigravity-cli', 'Antigravity CLI', '.agents/skills', '*/skills', '~/.gemini/antigravity-cli'],
   ['astrbot', 'AstrBot', 'data/skills', '~/.astrbot/data/skills', 'data/skills', '~/.astrbot'],
   ['augment', 'Augment', '.augment/skills', '~/.augment/skills', '~/.augment'],
-  [
-    'autohand-code',
-    'Autohand Code CLI',
-    '.autohand/skills',
-    '${AUTOHAND_HOME:-~/.autohand}/skills',
-    '${AUTOHAND_HOME:-~/.autohand}',
-  ],
+  ['autohand-code', 'Autohand Code CLI', '.autohand/skills', '*/skills', '${AUTOHAND_HOME:-~/.autohand}'],
   ['bob', 'IBM Bob', '.bob/skills', '~/.bob/skills', '~/.bob'],
-  [
-    'claude-code',
-    'Claude Code',
-    '.claude/skills',
-    '${CLAUDE_CONFIG_DIR:-~/.claude}/skills',
-    '${CLAUDE_CONFIG_DIR:-~/.claude}',
-  ],
+  ['claude-code', 'Claude Code', '.claude/skills', '*/skills', '${CLAUDE_CONFIG_DIR:-~/.claude}'],
   ['cline', 'Cline', '.agents/skills', '~/.agents/skills', '~/.cline'],
   ['codearts-agent', 'CodeArts Agent', '.codeartsdoer/skills', '~/.codeartsdoer/skills', '~/.codeartsdoer'],
   ['codebuddy', 'CodeBuddy', '.codebuddy/skills', '~/.codebuddy/skills', '.codebuddy', '~/.codebuddy'],
@@ -60,13 +41,7 @@ const ROWS: readonly Row[] = [
   ['crush', 'Crush', '.crush/skills', '~/.config/crush/skills', '~/.config/crush'],
   ['cursor', 'Cursor', '.agents/skills', '~/.agents/skills', '~/.cursor'],
   ['deepagents', 'Deep Agents', '.agents/skills', '~/.deepagents/agent/skills', '~/.deepagents'],
-  [
-    'devin',
-    'Devin for Terminal',
-    '.devin/skills',
-    '${XDG_CONFIG_HOME:-~/.config}/devin/skills',
-    '${XDG_CONFIG_HOME:-~/.config}/devin',
-  ],
+  ['devin', 'Devin for Terminal', '.devin/skills', '*/skills', '${XDG_CONFIG_HOME:-~/.config}/devin'],
   ['dexto', 'Dexto', '.agents/skills', '~/.agents/skills', '~/.dexto'],
   ['droid', 'Droid', '.agents/skills', '~/.factory/skills', '~/.factory'],
   ['firebender', 'Firebender', '.agents/skills', '~/.firebender/skills', '~/.firebender'],
@@ -100,14 +75,7 @@ const ROWS: readonly Row[] = [
   ['openhands', 'OpenHands', '.openhands/skills', '~/.openhands/skills', '~/.openhands'],
   ['pi', 'Pi', '.agents/skills', '~/.agents/skills', '~/.pi/agent'],
   ['pochi', 'Pochi', '.pochi/skills', '~/.pochi/skills', '~/.pochi'],
-  [
-    'posit-assistant',
-    'Posit Assistant',
-    '.posit/assistant/skills',
-    '~/.posit/assistant/skills',
-    '~/.posit/assistant',
-    '~/.positai',
-  ],
+  ['posit-assistant', 'Posit Assistant', '.posit/assistant/skills', '*/skills', '~/.posit/assistant', '~/.positai'],
   ['qoder', 'Qoder', '.qoder/skills', '~/.qoder/skills', '~/.qoder'],
   ['qoder-cn', 'Qoder CN', '.qoder/skills', '~/.qoder-cn/skills', '~/.qoder-cn'],
   ['qwen-code', 'Qwen Code', '.qwen/skills', '~/.qwen/skills', '~/.qwen'],
@@ -131,13 +99,9 @@ const ROWS: readonly Row[] = [
 /* oxlint-enable no-template-curly-in-string */
 
 /** Sorted by id. */
-export const AGENTS: readonly Agent[] = ROWS.map(([id, name, project, user, ...detect]) => ({
-  id,
-  name,
-  project,
-  user,
-  detect,
-}));
+export const AGENTS: readonly Agent[] = ROWS.map(([id, name, project, user, ...detect]) => {
+  return { id, name, project, user: user.replace('*', () => detect[0] ?? ''), detect };
+});
 
 /** Where an agent reads the skills of a project; the shared folder for an unknown agent. */
 export function findProjectFolder(id: string): string {

@@ -19,7 +19,6 @@ export interface AgentBase {
   readonly surroundings: Pick<Surroundings, 'home' | 'env'>;
 }
 
-/** The names in a folder, for `mayExist`. */
 export function nameSet(folder: string | undefined): ReadonlySet<string> {
   return new Set(folder === undefined ? [] : namesIn(folder));
 }
@@ -145,11 +144,11 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
 /** The agents of a project and of the user, by id. Nothing is read before the first call. */
 export interface AgentFolders {
   /** Agents in use here. */
-  used(): ReadonlySet<string>;
+  readonly used: () => ReadonlySet<string>;
   /** Agents that see the skill in a folder. */
-  seeing(dir: string): readonly string[];
+  readonly seeing: (dir: string) => readonly string[];
   /** Agents that look in a folder. */
-  lookingIn(folder: string): readonly string[];
+  readonly lookingIn: (folder: string) => readonly string[];
 }
 
 /** With `root`, only the agents of the project or home folder of that root. */

@@ -12,7 +12,6 @@ import { SHARED_FOLDER } from './agent-table.ts';
 import { isRefusal } from '../problems.ts';
 import { isCopyOf } from './copies.ts';
 
-/** A change of a skill, as far as it matters here. */
 interface SkillChange {
   readonly type: 'put' | 'remove';
   readonly name: string;
@@ -40,7 +39,6 @@ export function planFolderChanges(
   return mergeChanges([...followed, ...requested]);
 }
 
-/** The places of a lock entry. */
 export function listLockedFolders(skill: LockedSkill | undefined): readonly Pick<FolderChange, 'folder' | 'kind'>[] {
   return [
     ...(skill?.links ?? []).map((folder) => ({ folder, kind: 'link' as const })),
@@ -116,7 +114,6 @@ export interface CheckedCopy {
   readonly status: 'same' | 'missing' | 'changed' | 'edited' | 'broken';
 }
 
-/** Checks what the lock records about one skill. */
 export function checkCopies(skill: LockedSkill, root: string, base: AgentBase): readonly CheckedCopy[] {
   const places = listLockedFolders(skill);
   if (places.length === 0) return [];

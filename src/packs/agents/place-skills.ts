@@ -11,19 +11,10 @@ import { isInside, isSystemError, makeFolders, type DirectoryHandle } from '#pla
 import { removeEmptyFolders, inTargetFolder, type TargetFolder } from './place-folder.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
-import {
-  digestFolder,
-  isCopyOf,
-  stageCopies,
-  hasSameFiles,
-  type CopyContext,
-  type StagedCopies,
-  type StagedCopy,
-} from './copies.ts';
+import { digestFolder, isCopyOf, stageCopies, hasSameFiles, type CopyContext, type StagedCopies } from './copies.ts';
 
 export type PlacementKind = 'link' | 'copy';
 
-/** What changes in one folder. */
 export interface FolderChange {
   /** Relative to the root, with `/`. */
   readonly folder: string;
@@ -91,10 +82,9 @@ function tryFolderChange(
   if (place === undefined)
     return failedOutcome(change, context, 'is not the folder of a known agent: name it with --agent or --to');
   try {
-    const done = inTargetFolder(place, context.root, { create: change.add.length > 0 }, (directory, real) => {
-      const work = new Placing({ change, directory, real, root: context.root, context, copies });
-      return work.run();
-    });
+    const done = inTargetFolder(place, context.root, { create: change.add.length > 0 }, (directory, real) =>
+      placeInFolder({ change, directory, real, context, copies }),
+    );
     if (done.type === 'done') {
       const isLast = done.result !== 'no-links' && done.result.removed.length > 0 && done.result.added.length === 0;
       if (isLast) removeEmptyFolders(place.folder, place.within);
@@ -126,183 +116,123 @@ interface PlacingInput {
   readonly change: FolderChange;
   readonly directory: DirectoryHandle;
   readonly real: string;
-  readonly root: string;
   readonly context: CopyContext;
   readonly copies: StagedCopies | undefined;
 }
 
 /** The work in one open folder. */
-class Placing {
-  readonly #input: PlacingInput;
-  readonly #undo: (() => void)[] = [];
-  readonly #added: string[] = [];
-  readonly #digests = new Map<string, string>();
-  readonly #removed: string[] = [];
-  readonly #unplaced: Unplaced[] = [];
-
-  constructor(input: PlacingInput) {
-    this.#input = input;
-  }
-
-  run(): FolderOutcome | 'no-links' {
-    const { change, directory } = this.#input;
-    for (const name of change.remove) this.#remove(name);
-    for (const name of change.add) {
-      if (change.kind === 'copy') this.#copy(name);
-      else if (!this.#link(name)) return 'no-links';
-    }
-    sync(directory);
-    return {
-      change,
-      kind: change.kind,
-      added: this.#added,
-      digests: this.#digests,
-      removed: this.#removed,
-      unplaced: this.#unplaced,
-      undo: () => {
-        for (const step of this.#undo.toReversed()) step();
-      },
-    };
-  }
-
-  #at(name: string): string {
-    return `${this.#input.directory.place}/${name}`;
-  }
-
-  /** False if the file system does not support links. */
-  #link(name: string): boolean {
-    const { real, root } = this.#input;
-    const target = path.relative(real, path.join(root, name));
-    try {
-      symlinkSync(target, this.#at(name), process.platform === 'win32' ? 'junction' : 'dir');
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-      if (NO_LINKS.has(error.code)) return false;
-      if (error.code !== 'EEXIST') throw error;
-      if (this.#isOurLink(this.#at(name), name) || this.#takeOver(name, target)) this.#added.push(name);
-      else this.#foreign(name);
-      return true;
-    }
-    this.#added.push(name);
-    const { change, context } = this.#input;
-    this.#undo.push(() => void tryFolderChange({ ...change, add: [], remove: [name] }, context, undefined));
-    return true;
-  }
-
-  /** Exchanges an unchanged copy of ours, or a folder of another installer with the files of the skill, for a link. */
-  #takeOver(name: string, target: string): boolean {
-    const { change, root } = this.#input;
-    const isForeign = change.takeOver === true && hasSameFiles(this.#at(name), path.join(root, name));
-    if (!isForeign && !(this.#hasCopy(name) && this.#isOurCopy(this.#at(name), name))) return false;
-    const fresh = this.#at(`.${name}${FRESH}`);
-    if (this.#isOurLink(fresh, name)) unlinkSync(fresh);
-    symlinkSync(target, fresh, 'dir');
-    this.#discard(this.#at(name), name);
-    renameSync(fresh, this.#at(name));
-    return true;
-  }
-
-  #hasCopy(name: string): boolean {
-    const { change, context } = this.#input;
-    return context.locks(name).before?.copies?.includes(change.folder) === true;
-  }
-
-  #isOurCopy(place: string, name: string): boolean {
-    const { change, context } = this.#input;
+function placeInFolder({ change, directory, real, context, copies }: PlacingInput): FolderOutcome | 'no-links' {
+  const { root, staging } = context;
+  const undo: (() => void)[] = [];
+  const added: string[] = [];
+  const digests = new Map<string, string>();
+  const removed: string[] = [];
+  const unplaced: Unplaced[] = [];
+  const at = (name: string): string => `${directory.place}/${name}`;
+  const linkTarget = (name: string): string => path.relative(real, path.join(root, name));
+  const isOurLink = (place: string, name: string): boolean => isLinkTo(place, { real, target: path.join(root, name) });
+  const hasCopy = (name: string): boolean => context.locks(name).before?.copies?.includes(change.folder) === true;
+  const isOurCopy = (place: string, name: string): boolean => {
     const { before, after } = context.locks(name);
     return [before, after].some((lock) => lock !== undefined && isCopyOf(place, lock, change.folder));
-  }
-
-  #copy(name: string): void {
-    const { copies, context } = this.#input;
-    const place = this.#at(name);
-    const present = lstatSync(place, { throwIfNoEntry: false });
-    const staged = copies?.get(name);
-    if (staged === undefined) return this.#fail(name, 'could not be copied');
-    const isLink = this.#isOurLink(place, name);
-    if (present !== undefined && !isLink) {
-      const isSame = present.isDirectory() && digestFolder(place, context.locks(name).after) === staged.digest;
-      if (isSame) return this.#copied(name, staged);
-      if (!this.#isOurCopy(place, name)) return this.#foreign(name);
-    }
-    const old = this.#at(`.${name}${ASIDE}`);
-    this.#removeLeftover(old, name);
-    if (isLink) unlinkSync(place);
-    else if (present !== undefined) renameSync(place, old);
-    moveInto(staged.path, place, this.#at(`.${name}${FRESH}`));
-    this.#removeLeftover(old, name);
-    this.#copied(name, staged);
-    if (present === undefined)
-      this.#undo.push(() => rmSync(path.join(this.#input.real, name), { recursive: true, force: true }));
-  }
-
-  #copied(name: string, { digest }: StagedCopy): void {
-    this.#added.push(name);
-    this.#digests.set(name, digest);
-  }
-
-  /** Moves the entry aside before the check, so that an entry that replaces it meanwhile is not removed. */
-  #remove(name: string): void {
-    const { change } = this.#input;
-    const aside = this.#at(`.${name}${ASIDE}`);
-    this.#removeLeftover(aside, name);
-    if (lstatSync(aside, { throwIfNoEntry: false }) !== undefined) return this.#fail(name, 'could not be moved aside');
-    if (!tryRename(this.#at(name), aside)) {
-      this.#removed.push(name);
-      return;
-    }
-    if (this.#removeLeftover(aside, name)) {
-      this.#removed.push(name);
-      if (change.kind === 'link') {
-        const { real, root } = this.#input;
-        this.#undo.push(() => symlinkSync(path.relative(real, path.join(root, name)), path.join(real, name), 'dir'));
-      }
-      return;
-    }
-    if (lstatSync(this.#at(name), { throwIfNoEntry: false }) === undefined) renameSync(aside, this.#at(name));
-    this.#fail(name, 'was changed after the install and was kept: delete it if you do not need it');
-  }
-
-  /** Removes an entry that we made and moved aside, in this change or in an interrupted one. */
-  #removeLeftover(aside: string, name: string): boolean {
-    if (lstatSync(aside, { throwIfNoEntry: false }) === undefined || !this.#isOurs(aside, name)) return false;
-    if (this.#input.change.kind === 'link') unlinkSync(aside);
-    else this.#discard(aside, name);
-    return true;
-  }
-
+  };
+  const fail = (name: string, reason: string): void => {
+    const folder = path.resolve(root, change.folder);
+    unplaced.push({ folder, name, message: `${quoted(path.join(folder, name), 200)} ${reason}` });
+  };
+  const failForeign = (name: string): void => fail(name, hasCopy(name) ? EDITED_COPY : FOREIGN_ENTRY);
   /** Moves a copy to the staging folder, which is cleared later: a partly deleted copy could not be recognized as ours. */
-  #discard(aside: string, name: string): void {
-    const { staging } = this.#input.context;
+  const discard = (aside: string, name: string): void => {
     makeFolders(staging, 0o700);
     try {
       renameSync(aside, path.join(staging, timedName(new Date(), name)));
     } catch (error) {
       if (!isSystemError(error) || error.code !== 'EXDEV') throw error;
-      const gone = this.#at(`.${name}${GONE}`);
+      const gone = at(`.${name}${GONE}`);
       rmSync(gone, { recursive: true, force: true });
       renameSync(aside, gone);
       rmSync(gone, { recursive: true });
     }
-  }
+  };
+  /** Removes an entry that we made and moved aside, in this change or in an interrupted one. */
+  const removeLeftover = (aside: string, name: string): boolean => {
+    const isOurs = change.kind === 'link' ? isOurLink : isOurCopy;
+    if (lstatSync(aside, { throwIfNoEntry: false }) === undefined || !isOurs(aside, name)) return false;
+    if (change.kind === 'link') unlinkSync(aside);
+    else discard(aside, name);
+    return true;
+  };
+  /** Exchanges an unchanged copy of ours, or a folder of another installer with the files of the skill, for a link. */
+  const takeOver = (name: string): boolean => {
+    const isForeign = change.takeOver === true && hasSameFiles(at(name), path.join(root, name));
+    if (!isForeign && !(hasCopy(name) && isOurCopy(at(name), name))) return false;
+    const fresh = at(`.${name}${FRESH}`);
+    if (isOurLink(fresh, name)) unlinkSync(fresh);
+    symlinkSync(linkTarget(name), fresh, 'dir');
+    discard(at(name), name);
+    renameSync(fresh, at(name));
+    return true;
+  };
+  /** False if the file system does not support links. */
+  const link = (name: string): boolean => {
+    try {
+      symlinkSync(linkTarget(name), at(name), process.platform === 'win32' ? 'junction' : 'dir');
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      if (NO_LINKS.has(error.code)) return false;
+      if (error.code !== 'EEXIST') throw error;
+      if (isOurLink(at(name), name) || takeOver(name)) added.push(name);
+      else failForeign(name);
+      return true;
+    }
+    added.push(name);
+    undo.push(() => void tryFolderChange({ ...change, add: [], remove: [name] }, context, undefined));
+    return true;
+  };
+  const copy = (name: string): void => {
+    const place = at(name);
+    const present = lstatSync(place, { throwIfNoEntry: false });
+    const staged = copies?.get(name);
+    if (staged === undefined) return fail(name, 'could not be copied');
+    const isLink = isOurLink(place, name);
+    const isSame = present?.isDirectory() === true && digestFolder(place, context.locks(name).after) === staged.digest;
+    if (present !== undefined && !isLink && !isSame && !isOurCopy(place, name)) return failForeign(name);
+    if (!isSame) {
+      const old = at(`.${name}${ASIDE}`);
+      removeLeftover(old, name);
+      if (isLink) unlinkSync(place);
+      else if (present !== undefined) renameSync(place, old);
+      moveInto(staged.path, place, at(`.${name}${FRESH}`));
+      removeLeftover(old, name);
+      if (present === undefined) undo.push(() => rmSync(path.join(real, name), { recursive: true, force: true }));
+    }
+    added.push(name);
+    digests.set(name, staged.digest);
+  };
+  /** Moves the entry aside before the check, so that an entry that replaces it meanwhile is not removed. */
+  const remove = (name: string): void => {
+    const aside = at(`.${name}${ASIDE}`);
+    removeLeftover(aside, name);
+    if (lstatSync(aside, { throwIfNoEntry: false }) !== undefined) return fail(name, 'could not be moved aside');
+    const isThere = tryRename(at(name), aside);
+    if (isThere && !removeLeftover(aside, name)) {
+      if (lstatSync(at(name), { throwIfNoEntry: false }) === undefined) renameSync(aside, at(name));
+      return fail(name, 'was changed after the install and was kept: delete it if you do not need it');
+    }
+    removed.push(name);
+    if (isThere && change.kind === 'link') undo.push(() => symlinkSync(linkTarget(name), path.join(real, name), 'dir'));
+  };
 
-  #isOurs(place: string, name: string): boolean {
-    return this.#input.change.kind === 'link' ? this.#isOurLink(place, name) : this.#isOurCopy(place, name);
+  for (const name of change.remove) remove(name);
+  for (const name of change.add) {
+    if (change.kind === 'copy') copy(name);
+    else if (!link(name)) return 'no-links';
   }
-
-  #isOurLink(place: string, name: string): boolean {
-    return isLinkTo(place, { real: this.#input.real, target: path.join(this.#input.root, name) });
-  }
-
-  #foreign(name: string): void {
-    this.#fail(name, this.#hasCopy(name) ? EDITED_COPY : FOREIGN_ENTRY);
-  }
-
-  #fail(name: string, reason: string): void {
-    const { change, context } = this.#input;
-    const folder = path.resolve(context.root, change.folder);
-    this.#unplaced.push({ folder, name, message: `${quoted(path.join(folder, name), 200)} ${reason}` });
-  }
+  sync(directory);
+  const undoAll = (): void => {
+    for (const step of undo.toReversed()) step();
+  };
+  return { change, kind: change.kind, added, digests, removed, unplaced, undo: undoAll };
 }
 
 /** Errors of file systems and systems without symbolic links. */

@@ -10,7 +10,6 @@ import type { EntryProblem } from '../sources/source.ts';
 export interface TreeWriter {
   folder(at: string): void;
   file(at: string, isExecutable: boolean): FileWriter;
-  /** Closes all folders. */
   close(): void;
   /** Removes what was written, and the folder itself if it was created. Call it before `close`. */
   undo(): Promise<void>;

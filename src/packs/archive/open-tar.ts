@@ -56,7 +56,6 @@ async function* validatedEntries(
   }
 }
 
-/** Result of the validation. */
 interface Expected {
   readonly entries: readonly ArchiveEntry[];
   /** Paths of `entries`. */

@@ -47,7 +47,8 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
         yield piece;
       }
     }
-    if (!isTop(raw)) yield { raw, content };
+    // Not the packed folder itself.
+    if (raw.name !== './' || raw.kind !== 'folder' || raw.bytes !== 0) yield { raw, content };
     // Skips data that the caller did not read.
     if (left > 0) for await (const piece of content()) void piece;
     await takePadding(source, raw.bytes);
@@ -98,27 +99,11 @@ function tell(header: TarHeader, extensions: Extensions): RawEntry {
   return { name, kind, mode: header.mode, bytes: header.bytes };
 }
 
-/** The packed folder itself, `./`. */
-function isTop({ name, kind, bytes }: RawEntry): boolean {
-  return name === './' && kind === 'folder' && bytes === 0;
-}
+const KINDS: Readonly<Record<string, RawEntry['kind']>> = { 0: 'file', 7: 'file', 1: 'link', 2: 'link', 5: 'folder' };
 
+/** Old archives have no types and mark folders by a slash. */
 function classifyEntry(type: string, name: string): RawEntry['kind'] {
-  switch (type) {
-    case '\0':
-      // Old archives have no types and mark folders by a slash.
-      return name.endsWith('/') ? 'folder' : 'file';
-    case '0':
-    case '7':
-      return 'file';
-    case '1':
-    case '2':
-      return 'link';
-    case '5':
-      return 'folder';
-    default:
-      return 'special';
-  }
+  return type === '\0' ? (name.endsWith('/') ? 'folder' : 'file') : (KINDS[type] ?? 'special');
 }
 
 async function takeWhole(source: ByteSource, length: number): Promise<Buffer> {

@@ -138,7 +138,6 @@ function asRefused(error: unknown, signal: AbortSignal | undefined): unknown {
   return refused('archive/unreadable', 'the central directory cannot be read');
 }
 
-/** Location of the central directory. */
 export interface ZipEnd {
   readonly count: number;
   readonly start: number;

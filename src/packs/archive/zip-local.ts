@@ -75,11 +75,7 @@ function readLocalHeader(file: Pick<ArchiveFile, 'bytes'>, entry: ZipEntry): num
 
 function refuseSizes(entry: ZipEntry, header: Buffer, extraFields: readonly ExtraField[]): void {
   const zip64 = extraFields.find(({ id }) => id === ZIP64)?.data;
-  const raw = {
-    crc: header.readUInt32LE(14),
-    packed: header.readUInt32LE(18),
-    bytes: header.readUInt32LE(22),
-  };
+  const raw = { crc: header.readUInt32LE(14), packed: header.readUInt32LE(18), bytes: header.readUInt32LE(22) };
   const isWide = raw.packed === 0xffffffff || raw.bytes === 0xffffffff;
   // The local header must contain both sizes.
   if (isWide && (zip64 === undefined || zip64.length < 16))

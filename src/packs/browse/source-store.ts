@@ -207,12 +207,7 @@ function readSkill(value: unknown): AvailableSkill | undefined {
   const { name, description, path, digest } = value;
   if (!isText(name) || !isValidName(name) || !isText(description)) return undefined;
   if ((path !== undefined && !isText(path)) || (digest !== undefined && !isText(digest))) return undefined;
-  return availableSkill({
-    name,
-    description,
-    path,
-    digest,
-  });
+  return availableSkill({ name, description, path, digest });
 }
 
 function isText(value: unknown): value is string {

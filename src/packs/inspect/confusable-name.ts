@@ -143,7 +143,6 @@ export interface NameCheck {
   readonly notes: readonly string[];
 }
 
-/** Returns a function that checks a name against the installed names. */
 export function openNameCheck(installed: readonly string[]): (name: string) => NameCheck {
   const similarityOf = openNameComparison(installed);
   return (name) => checkName(name, similarityOf(name));

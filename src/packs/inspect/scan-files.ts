@@ -4,15 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import { applyScanPolicy, type PolicyResult, type ScanFile } from '#scan';
 import type { PackSettings } from '../pack-settings.ts';
-import {
-  readPieces,
-  TREE_LIMITS,
-  findTreeRefusal,
-  walkTree,
-  withEntryNow,
-  type TreeEntry,
-  type TreeProblem,
-} from '#platform';
+import { readPieces, findTreeRefusal, walkTree, withEntryNow, type TreeEntry, type TreeProblem } from '#platform';
 
 /** Bytes per text file. */
 const MAX_TEXT = 2 * 1024 * 1024;
@@ -22,14 +14,14 @@ const MAX_TEXTS = 16 * 1024 * 1024;
 const HEAD = 4_096;
 
 export interface ScanFilesOptions {
-  readonly limits?: typeof TREE_LIMITS;
+  readonly limits?: NonNullable<Parameters<typeof walkTree>[1]>['limits'];
   readonly signal?: AbortSignal;
 }
 
 /** Returns all files of a folder, sorted by path. Refuses a tree that cannot be read completely, because a partial scan proves nothing. */
 export function readScanFiles(
   folder: string,
-  { limits = TREE_LIMITS, signal }: ScanFilesOptions = {},
+  { limits, signal }: ScanFilesOptions = {},
 ): readonly ScanFile[] | PackRefusal {
   try {
     const files: ScanFile[] = [];
@@ -66,7 +58,6 @@ function readScanFile(entry: Extract<TreeEntry, { type: 'file' }>, room: number)
   return file.binary === undefined && bytes.length < stats.size ? { ...file, isCut: true } : file;
 }
 
-/** Classifies and decodes the bytes of a file. */
 export function toScanFile(path: string, bytes: Buffer, isExecutable: boolean): ScanFile {
   const binary = binaryKind(path, bytes);
   return binary === undefined ? { path, text: decode(bytes), isExecutable } : { path, text: '', binary, isExecutable };
@@ -96,36 +87,32 @@ function detectUtf16(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }
 
-interface Magic {
-  readonly kind: 'archive' | 'program' | 'other';
-  readonly at?: number;
-  /** Latin-1. */
-  readonly bytes: string;
-}
-
-const MAGICS: readonly Magic[] = [
-  { kind: 'archive', bytes: 'PK\x03\x04' },
-  { kind: 'archive', bytes: 'PK\x05\x06' },
-  { kind: 'archive', bytes: 'Rar!\x1a\x07' },
-  { kind: 'archive', bytes: '7z\xbc\xaf\x27\x1c' },
-  { kind: 'archive', bytes: '\x1f\x8b' },
-  { kind: 'archive', bytes: 'BZh' },
-  { kind: 'archive', bytes: '\xfd7zXZ\0' },
-  { kind: 'archive', bytes: '\x28\xb5\x2f\xfd' },
-  { kind: 'archive', bytes: 'MSCF' },
-  { kind: 'archive', bytes: '!<arch>\n' },
-  { kind: 'archive', bytes: 'xar!' },
-  { kind: 'archive', at: 257, bytes: 'ustar' },
-  { kind: 'program', bytes: '\x7fELF' },
-  { kind: 'program', bytes: '\xfe\xed\xfa\xce' },
-  { kind: 'program', bytes: '\xfe\xed\xfa\xcf' },
-  { kind: 'program', bytes: '\xce\xfa\xed\xfe' },
-  { kind: 'program', bytes: '\xcf\xfa\xed\xfe' },
-  { kind: 'program', bytes: '\xca\xfe\xba\xbe' },
-  { kind: 'program', bytes: '\0asm' },
-  { kind: 'program', bytes: 'dex\n' },
-  { kind: 'program', bytes: 'BC\xc0\xde' },
+/** How files start, in Latin-1. */
+const ARCHIVE_STARTS = [
+  'PK\x03\x04',
+  'PK\x05\x06',
+  'Rar!\x1a\x07',
+  '7z\xbc\xaf\x27\x1c',
+  '\x1f\x8b',
+  'BZh',
+  '\xfd7zXZ\0',
+  '\x28\xb5\x2f\xfd',
+  'MSCF',
+  '!<arch>\n',
+  'xar!',
 ];
+const PROGRAM_STARTS = [
+  '\x7fELF',
+  '\xfe\xed\xfa\xce',
+  '\xfe\xed\xfa\xcf',
+  '\xce\xfa\xed\xfe',
+  '\xcf\xfa\xed\xfe',
+  '\xca\xfe\xba\xbe',
+  '\0asm',
+  'dex\n',
+  'BC\xc0\xde',
+];
+const TAR_MARK = { at: 257, text: 'ustar' };
 
 /** Office documents are zip archives, but not a way to hide files. */
 const DOCUMENT_NAME = /\.(?:docx|xlsx|pptx|dotx|xltx|potx|odt|ods|odp|epub|vsdx)$/i;
@@ -134,13 +121,15 @@ const PROGRAM_NAME =
 
 function binaryKind(path: string, bytes: Buffer): ScanFile['binary'] {
   const head = bytes.toString('latin1', 0, HEAD);
-  const magic = MAGICS.find(({ at = 0, bytes: wanted }) => head.startsWith(wanted, at));
-  if (magic?.kind === 'archive' && DOCUMENT_NAME.test(path)) return 'other';
-  const isText = magic === undefined && !head.includes('\0');
+  const startsWith = (starts: readonly string[]): boolean => starts.some((start) => head.startsWith(start));
+  const isArchive = startsWith(ARCHIVE_STARTS) || head.startsWith(TAR_MARK.text, TAR_MARK.at);
+  const kind = isArchive ? 'archive' : startsWith(PROGRAM_STARTS) ? 'program' : undefined;
+  if (isArchive && DOCUMENT_NAME.test(path)) return 'other';
+  const isText = kind === undefined && !head.includes('\0');
   if (PROGRAM_NAME.test(path) && !isText) return 'program';
   // Windows programs start with `MZ`, as some texts do.
   if (head.startsWith('MZ') && head.includes('\0')) return 'program';
-  if (magic !== undefined) return magic.kind;
+  if (kind !== undefined) return kind;
   return isText || detectUtf16(bytes) !== undefined ? undefined : 'other';
 }
 

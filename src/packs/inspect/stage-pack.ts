@@ -6,30 +6,17 @@ import { isDirectory, isPresent } from '#platform';
 import { ARCHIVE_LIMITS, quoted } from '#core';
 import { isRefusal, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { readSource, sourceText } from '../sources/source-text.ts';
-import type {
-  ExtractArchive,
-  PackSource,
-  StageProgress,
-  StagedSource,
-  StageContext,
-  StageOptions,
-} from '../sources/source.ts';
+import type { ExtractArchive, PackSource, StagedSource, StageContext, StageOptions } from '../sources/source.ts';
 import { resolveTypedPath, stageFolder } from '../sources/folder.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import type { SiteIndex } from '../sources/well-known.ts';
 import { stageArchive } from '../sources/archive.ts';
 
-export interface StagePackOptions {
+export interface StagePackOptions extends Omit<
+  StageOptions,
+  'cwd' | 'home' | 'env' | 'limits' | 'network' | 'extract'
+> {
   readonly settings: PackSettings;
-  /** An empty staging folder of the root. */
-  readonly to: string;
-  readonly offline?: boolean;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: StageProgress) => void;
-  /** From a lock: exactly this revision and archive. */
-  readonly expect?: { readonly revision?: string; readonly archive?: string };
-  /** Names of the wanted skills (default: all). */
-  readonly only?: readonly string[];
 }
 
 /** Parses a typed source. An existing path takes precedence over a repository shorthand. */

@@ -1,7 +1,7 @@
 /** Inspects the skills of a source one by one: a skill that is refused does not affect the others. */
 import { compareText, printable, quoted } from '#core';
 import type { scanSkill } from '#scan';
-import type { LockFile, Drift } from '../lock/lock-file.ts';
+import type { LockFile, LockedSkill, Drift } from '../lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { requirementRefusal, resolveRequirements, type RequiringSkill } from '../requires/requires.ts';
 import { presentFiles } from '../root/present-files.ts';
@@ -12,23 +12,16 @@ import type { PackSettings } from '../pack-settings.ts';
 import { compareVersions } from '../compare-versions.ts';
 
 /** A skill that is not installed. Nothing of it is written to the root. */
-export interface RefusedSkill {
+export interface RefusedSkill extends UnusableSkill {
   readonly verdict: 'refused';
-  readonly name: string;
-  /** Relative to the source. */
-  readonly folder: string;
   /** The user named it. */
   readonly isNamed: boolean;
-  /** The reason. `refusal.allow` names the flag or setting that accepts the skill, if there is one. */
-  readonly refusal: PackRefusal;
   /** Absent if the skill could not be read. */
   readonly skill?: InspectedSkill;
 }
 
-/** The skills of a source by verdict. */
 export interface SourceVerdicts {
   readonly type: 'verdicts';
-  /** Skills that can be installed. */
   readonly ready: readonly InspectedSkill[];
   /** Skills of the source that `ready` requires and the user did not name. */
   readonly needed: readonly InspectedSkill[];
@@ -115,13 +108,13 @@ function unknownName(
   const file = `/${unknown}/SKILL.md: `.toLowerCase();
   const reason = leftOut.find((line) => `/${line}`.toLowerCase().includes(file) || line.startsWith(`${unknown}/: `));
   if (reason !== undefined)
-    return {
-      ...packRefusal(
-        'pack/unknown-skill',
-        `the source has ${quoted(unknown)}, but it is left out: ${printable(reason)}`,
-      ),
-      hint: 'name another skill, or install from a folder or archive in which it is not left out',
-    };
+    return packRefusal(
+      'pack/unknown-skill',
+      `the source has ${quoted(unknown)}, but it is left out: ${printable(reason)}`,
+      {
+        hint: 'name another skill, or install from a folder or archive in which it is not left out',
+      },
+    );
   const known = skills.map(({ name }) => quoted(name, 64)).slice(0, 20);
   return packRefusal('pack/unknown-skill', `the source has no ${quoted(unknown)}; it has ${known.join(', ')}`);
 }
@@ -236,11 +229,7 @@ function resolveNeeds(
     const names = new Set(ready.map(({ name }) => name));
     const installed = [...lock.skills.values()]
       .filter(({ name }) => !names.has(name))
-      .map(({ name, version }): RequiringSkill => ({
-        name,
-        version,
-        requires: [],
-      }));
+      .map(({ name, version }): RequiringSkill => ({ name, version, requires: [] }));
     const failed = ready.flatMap((skill) => {
       if (skill.requires.length === 0) return [];
       const available = [...ready, ...others].filter((other) => other !== skill);
@@ -333,12 +322,7 @@ async function verifySourceSignature(
   return { signedBy: verified.keyId };
 }
 
-export interface VersionAndSigner {
-  readonly name: string;
-  readonly version?: string;
-  /** Key id; absent if it is unsigned. */
-  readonly signedBy?: string;
-}
+type VersionAndSigner = Pick<LockedSkill, 'name' | 'version' | 'signedBy'>;
 
 /** Checks signed skills only. Returns undefined if the replacement is allowed. */
 export function downgradeProblem(installed: VersionAndSigner, next: VersionAndSigner): PackRefusal | undefined {

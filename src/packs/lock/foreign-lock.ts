@@ -63,7 +63,6 @@ export function readForeignLock(text: string): ForeignLock | PackRefusal {
   return { type: 'read', scope, skills: read, unread };
 }
 
-/** Returns an object or an error message. */
 function parse(text: string): object | string {
   if (text.length > MAX_CHARACTERS) return `the file has more than ${String(MAX_CHARACTERS)} characters`;
   if (/^(?:<{7}|>{7}) /m.test(text)) return 'the file has unresolved merge conflicts';
@@ -80,7 +79,6 @@ interface Entry {
   readonly folder?: string;
 }
 
-/** Returns the skill or an error message. */
 function readEntry(key: string, value: unknown): ForeignSkill | string {
   const { name } = readName(key);
   if (name === undefined) return `${quoted(key)} is not a valid skill name`;
@@ -141,7 +139,6 @@ function parseSkillFolder(skillPath = ''): string | undefined {
 
 type ForeignSource = Omit<ForeignSkill, 'name'>;
 
-/** Returns the source or an error message. */
 function toForeignSource(entry: Entry): ForeignSource | string {
   const { source, sourceType, sourceUrl } = entry;
   switch (sourceType) {

@@ -12,7 +12,7 @@ import {
   type SkillError,
 } from '#core';
 import { readTextFile } from '#platform';
-import { accepted, asRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { accepted, asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 
 /**
  * `skills.lock.json` records what is installed in a root, from which source and with which bytes. It is stored in the root. `lock-file.ts`
@@ -21,7 +21,6 @@ import { accepted, asRefusal, isRefusal, packRefusal, refused, type PackRefusal 
 export const LOCK_FILE_NAME = 'skills.lock.json';
 export const LOCK_SCHEMA = 1;
 
-/** One file of an installed skill. */
 export interface LockedFile {
   readonly sha256: string;
   readonly bytes: number;
@@ -46,7 +45,6 @@ export interface LockedSkill {
   readonly files: Readonly<Record<string, LockedFile>>;
   /** Folders that have a link to the skill, relative to the root, with `/` as separator; sorted. */
   readonly links?: readonly string[];
-  /** Folders that have a copy of the skill. */
   readonly copies?: readonly string[];
   /** Digests of copies, by folder, if they differ from `digest`: a merged or edited skill was copied. */
   readonly copyDigests?: Readonly<Record<string, string>>;
@@ -84,8 +82,7 @@ export function readLockFile(text: string): LockFile | PackRefusal {
   try {
     const value = parsed(text);
     const lock = toLock(value);
-    // `JSON.parse` does not report duplicate keys. A text with more `":` than the value has keys may have some.
-    if (countKeys(value) !== countColons(text)) refuseRepeated(text);
+    if (countKeys(value) !== measureJson(text).keys) refuseRepeated(text);
     return lock;
   } catch (error) {
     return asRefusal(error);
@@ -336,24 +333,32 @@ function unknownField(key: string, what: string): SkillError {
   return invalid(`${what} has ${quoted(key)}, which is not a known field`);
 }
 
-/** The keys of all objects of a parsed lock. */
-function countKeys(value: unknown): number {
-  if (!isObject(value)) return 0;
-  let count = 0;
-  for (const key of Object.keys(value)) count += 1 + countKeys(value[key]);
-  return count;
+export function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inside = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce<number>((sum, item) => sum + countKeys(item), inside);
 }
 
-/** How many colons of a text follow a quote and JSON's white space: at least one for each key. */
-function countColons(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) {
-    let before = at - 1;
-    while (' \t\n\r'.includes(text.charAt(before)) && before >= 0) before -= 1;
-    if (text[before] === '"') count += 1;
+/** The depth and the keys of JSON text. `JSON.parse` keeps the last of duplicate keys, other parsers the first. */
+export function measureJson(text: string): { readonly depth: number; readonly keys: number } {
+  let open = 0;
+  let depth = 0;
+  let keys = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_LIST || code === OPEN_OBJECT) depth = Math.max(depth, (open += 1));
+    else if (code === CLOSE_LIST || code === CLOSE_OBJECT) open -= 1;
+    else if (code === COLON) keys += 1;
+    else if (code === QUOTE)
+      for (at += 1; at < text.length && text.charCodeAt(at) !== QUOTE; at += 1)
+        if (text.charCodeAt(at) === BACKSLASH) at += 1;
   }
-  return count;
+  return { depth, keys };
 }
+
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COLON, QUOTE, BACKSLASH] = [
+  0x5b, 0x5d, 0x7b, 0x7d, 0x3a, 0x22, 0x5c,
+];
 
 function refuseRepeated(text: string): void {
   const written = readJsonText(text);
@@ -377,12 +382,6 @@ export function readLock(root: string): LockFile | PackRefusal | undefined {
 /** The lock of a root. Throws a refusal if there is none. */
 export function requireLock(root: string): LockFile {
   return accepted(readLock(root) ?? packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`));
-}
-
-/** The lock entry of the skill in a folder; undefined if there is none that can be read. */
-export function findLockedSkill(dir: string): LockedSkill | undefined {
-  const lock = readLock(path.dirname(dir));
-  return lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir));
 }
 
 /** Reads a lock file; a missing one is an empty lock. */

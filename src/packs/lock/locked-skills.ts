@@ -2,16 +2,15 @@
 import path from 'node:path';
 
 import { compareText, quoted, type SkillHead } from '#core';
-import { requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
+import { readLock, requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
 import { completeChange, type RootOptions } from '../root/open-root.ts';
-import { refused } from '../problems.ts';
+import { isRefusal, refused } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
 import { parseSkillMd } from '#skills';
 import { readTextFile } from '#platform';
 
 /** Skills of one source, which is staged once for all of them. */
 export interface LockedGroup {
-  /** As in the lock. */
   readonly source: string;
   readonly skills: readonly LockedSkill[];
 }
@@ -32,7 +31,6 @@ export function lockedGroups(lock: LockFile, names: readonly string[], root: str
   return [...groups.entries()].map(([source, skills]) => ({ source, skills }));
 }
 
-/** Finds a skill by name, preferring its locked folder. */
 export function findInSource(
   { name, folder = '' }: LockedSkill,
   skills: readonly SourceSkill[],
@@ -66,4 +64,10 @@ export async function listLocked(
   await completeChange(options);
   const { root } = options.settings;
   return { root, skills: [...requireLock(root).skills.values()].toSorted((a, b) => compareText(a.name, b.name)) };
+}
+
+/** The lock entry of the skill in a folder; undefined if there is none that can be read. */
+export function findLockedSkill(dir: string): LockedSkill | undefined {
+  const lock = readLock(path.dirname(dir));
+  return lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir));
 }

@@ -121,7 +121,6 @@ async function stageGroup(
   return accepted(isRebuilt ? await stage(undefined) : staged);
 }
 
-/** Finds the skill with the locked bytes. */
 function changeFor(locked: LockedSkill, { skills, unusable }: StagedSource, existing: Existing = 'refuse'): PutChange {
   const { name, folder = '', source } = locked;
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);

@@ -13,7 +13,7 @@ import {
   ARCHIVE_LIMITS,
 } from '#core';
 import { findOmission } from '../sources/skill-folders.ts';
-import type { LockedFile } from '../lock/lock-file.ts';
+import { countKeys, measureJson, type LockedFile, type LockedSkill } from '../lock/lock-file.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 
@@ -22,14 +22,7 @@ export const MANIFEST_SCHEMA = 1;
 /** Room for a name of 1 KiB and a hash for each file of the largest pack. */
 export const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 
-export interface ManifestSkill {
-  readonly name: string;
-  readonly version?: string;
-  /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
-  readonly digest: string;
-  /** By path relative to the skill. */
-  readonly files: Readonly<Record<string, LockedFile>>;
-}
+export type ManifestSkill = Pick<LockedSkill, 'name' | 'version' | 'digest' | 'files'>;
 
 export interface PackManifest {
   readonly schema: typeof MANIFEST_SCHEMA;
@@ -76,7 +69,8 @@ export function readManifest(text: string): ManifestReading {
 
 function parsed(text: string): unknown {
   if (text.length > MAX_MANIFEST_BYTES) throw wrong('the file is too large');
-  if (measured(text).depth > MAX_DEPTH) throw wrong('the JSON is nested too deeply');
+  // Before it is parsed: a million nested lists take far longer.
+  if (measureJson(text).depth > MAX_DEPTH) throw wrong('the JSON is nested too deeply');
   const value = parseJson(text);
   if (value === undefined) throw wrong('the file is not valid JSON');
   return value;
@@ -84,38 +78,6 @@ function parsed(text: string): unknown {
 
 /** A manifest has five levels; foreign files may have more. */
 const MAX_DEPTH = 64;
-
-interface Measure {
-  readonly depth: number;
-  /** Number of keys in the text. `JSON.parse` keeps the last of duplicate keys, other parsers the first. */
-  readonly keys: number;
-}
-
-/** Measures JSON text before it is parsed, because parsing a million nested lists takes far longer. */
-function measured(text: string): Measure {
-  let open = 0;
-  let depth = 0;
-  let keys = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === OPEN_LIST || code === OPEN_OBJECT) depth = Math.max(depth, (open += 1));
-    else if (code === CLOSE_LIST || code === CLOSE_OBJECT) open -= 1;
-    else if (code === COLON) keys += 1;
-    else if (code === QUOTE) at = endOfString(text, at + 1);
-  }
-  return { depth, keys };
-}
-
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COLON, QUOTE, BACKSLASH] = [
-  0x5b, 0x5d, 0x7b, 0x7d, 0x3a, 0x22, 0x5c,
-];
-
-function endOfString(text: string, from: number): number {
-  let at = from;
-  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at))
-    at += code === BACKSLASH ? 2 : 1;
-  return at;
-}
 
 /** Other programs have a `manifest.json` too. One that lists nothing may be what is left of ours, so it is not taken for theirs. */
 function isForeign(value: unknown): boolean {
@@ -130,21 +92,11 @@ function parseManifest(value: unknown, text: string): PackManifest {
   if (schema !== MANIFEST_SCHEMA) throw wrong('unknown schema version');
   if (!Array.isArray(skills) || skills.length === 0) throw wrong('there are no skills');
   const read = skills.map(parseSkill);
-  if (measured(text).keys > countKeys(read)) throw wrong('a key occurs twice');
+  if (measureJson(text).keys > countKeys(value)) throw wrong('a key occurs twice');
   if (new Set(read.map(({ name }) => collisionKey(name))).size < read.length) throw wrong('a skill occurs twice');
   if (read.reduce((sum, { files }) => sum + Object.keys(files).length, 0) > ARCHIVE_LIMITS.maxEntries)
     throw wrong('there are too many files');
   return { schema, skills: read };
-}
-
-/** The number of keys that a manifest with these skills has. */
-function countKeys(skills: readonly ManifestSkill[]): number {
-  let count = 2;
-  for (const { version, files } of skills) {
-    count += version === undefined ? 3 : 4;
-    for (const { executable } of Object.values(files)) count += executable === undefined ? 3 : 4;
-  }
-  return count;
 }
 
 function parseSkill(value: unknown): ManifestSkill {

@@ -17,42 +17,25 @@ import {
 import { whyLeftOut } from '../sources/skill-folders.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
-import { isRefusal, refused, treeRefusal } from '../problems.ts';
+import { accepted, refused, treeRefusal } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 
 /** Files that exclude files from packs; later files take precedence. */
 export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
 
 /** Files of repositories, editors, systems and interpreters. An ignore file can include them with `!`. */
-const ALWAYS = [
-  '.git',
-  '.hg/',
-  '.svn/',
-  '.gitignore',
-  '.gitattributes',
-  '.gitmodules',
-  '.skillignore',
-  '.DS_Store',
-  '._*',
-  '__MACOSX/',
-  'Thumbs.db',
-  'desktop.ini',
-  '*~',
-  '*.sw[op]',
-  '.idea/',
-  '.vscode/',
-  'node_modules/',
-  '__pycache__/',
-  '*.py[co]',
-  '.venv/',
-  '.pytest_cache/',
-];
+const ALWAYS =
+  '.git .hg/ .svn/ .gitignore .gitattributes .gitmodules .skillignore .DS_Store ._* __MACOSX/ ' +
+  'Thumbs.db desktop.ini *~ *.sw[op] .idea/ .vscode/ node_modules/ __pycache__/ *.py[co] .venv/ .pytest_cache/';
 
 /** Rules that precede those of all files. */
-export const BUILT_IN_IGNORES: readonly ReturnType<typeof parseIgnore>[number][] = parseIgnore(ALWAYS.join('\n'), {
-  folder: '',
-  file: '',
-});
+export const BUILT_IN_IGNORES: readonly ReturnType<typeof parseIgnore>[number][] = parseIgnore(
+  ALWAYS.replaceAll(' ', '\n'),
+  {
+    folder: '',
+    file: '',
+  },
+);
 
 type IgnoreRule = ReturnType<typeof parseIgnore>[number];
 
@@ -105,8 +88,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
     if (entry.type === 'folder') continue;
     const at = `${name}/${entry.path}`;
     if (entry.type === 'link') throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
-    const usable = names.check(at, 'file');
-    if (isRefusal(usable)) throw problemError(usable);
+    const usable = accepted(names.check(at, 'file'));
     const inside = usable.path.slice(name.length + 1);
     if (inside !== entry.path) spellings.set(inside, entry.path);
     if (entry.stats.size > limits.maxFileBytes)
@@ -135,11 +117,7 @@ export function readWhole(entry: FileEntry): { readonly hash: string; readonly b
 }
 
 export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
-  return {
-    sha256,
-    bytes: stats.size,
-    ...(isProgram(stats) ? { executable: true } : {}),
-  };
+  return { sha256, bytes: stats.size, ...(isProgram(stats) ? { executable: true } : {}) };
 }
 
 /** Includes only the folders of the packed files, as an unpacked pack has them. */
@@ -182,16 +160,16 @@ function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFi
       if (!isOwn && rule === undefined && hidden === undefined) return false;
       // Reports a secret file to its author even though it is excluded.
       if (!isOwn && rule === undefined && !isFolder && !allowSecrets) refuseSecretName(at);
-      const why = isOwn ? 'the pack itself' : rule === undefined ? `never installed: ${hidden ?? ''}` : ruleName(rule);
+      const why = isOwn
+        ? 'the pack itself'
+        : rule === undefined
+          ? `never installed: ${hidden ?? ''}`
+          : rule.from || 'never packed';
       leftOut.set(at, `${printable(at)}${isFolder ? '/' : ''} (${printable(why)})`);
       return true;
     },
     leftOut: () => [...leftOut.values()],
   };
-}
-
-function ruleName({ from }: IgnoreRule): string {
-  return from === '' ? 'never packed' : from;
 }
 
 /** Refuses an unreadable ignore file, because its files would be published. */

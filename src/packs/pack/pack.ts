@@ -56,7 +56,6 @@ export interface PackWordsOptions extends Omit<PackOptions, 'skills' | 'out'> {
   /** Relative to the current folder (default: `<name>-<version>.zip`). */
   readonly output?: string;
   readonly dryRun?: boolean;
-  /** Finds the folder of a skill by name. */
   readonly findSkill: (name: string) => Promise<string | undefined>;
 }
 

@@ -20,7 +20,6 @@ import { presentFiles } from '../root/present-files.ts';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };
 
-/** Reads `manifest.json` as a file. */
 export function readPackManifest(file: string): PackManifestReading {
   const read = readTextFile(file, MAX_MANIFEST_BYTES);
   if (read.type === 'absent') return { type: 'absent' };
@@ -103,7 +102,6 @@ export function checkManifest(folder: string, { skills }: PackManifest): Manifes
   return hasDrift(drift) ? { type: 'drift', drift } : { type: 'same' };
 }
 
-/** Entries beside the skills and the manifest. */
 function extraEntries(folder: string, skills: readonly ManifestSkill[]): readonly string[] {
   const known = new Set([MANIFEST_NAME, ...skills.map(({ name }) => name)]);
   return readdirSync(folder, { withFileTypes: true })
@@ -124,11 +122,7 @@ function skillDrift(folder: string, skill: ManifestSkill): Drift | PackRefusal {
   const { changed, missing, added } = findDrift(files, tree.files);
   const expected = new Set(Object.keys(files).flatMap(listParentFolders));
   const folders = tree.folders.filter((at) => !expected.has(at)).map((at) => `${at}/`);
-  const drift = {
-    changed: changed.map(below),
-    missing: missing.map(below),
-    added: [...added, ...folders].map(below),
-  };
+  const drift = { changed: changed.map(below), missing: missing.map(below), added: [...added, ...folders].map(below) };
   if (!hasDrift(drift) && tree.digest !== digest)
     return packRefusal(
       'pack/manifest',

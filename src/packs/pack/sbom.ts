@@ -19,21 +19,14 @@ import { settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
 import { readSkillHead, lockedGroups } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
-export interface SbomSkill {
-  readonly name: string;
-  readonly version?: string;
-  /** `sha256-tree:<hex>`. */
-  readonly digest: string;
-  readonly files: Readonly<Record<string, LockedFile>>;
+export interface SbomSkill extends Pick<
+  LockedSkill,
+  'name' | 'version' | 'digest' | 'files' | 'revision' | 'requires' | 'signedBy'
+> {
   readonly description?: string;
   /** From the frontmatter. */
   readonly license?: string;
   readonly source?: PackSource;
-  /** A commit or an exact version. */
-  readonly revision?: string;
-  /** Names of the required skills. */
-  readonly requires?: readonly string[];
-  readonly signedBy?: string;
 }
 
 interface Property {

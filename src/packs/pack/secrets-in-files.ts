@@ -5,9 +5,7 @@
 import { positionOf } from '#core';
 
 export interface FoundSecret {
-  /** Description of the secret, never the secret itself. */
   readonly kind: string;
-  /** 1-based. */
   readonly line: number;
   readonly column: number;
 }
@@ -65,11 +63,7 @@ const SHAPES: readonly Shape[] = [
   { kind: 'a Hugging Face token', starts: ['hf_'], whole: /hf_([A-Za-z]{34})(?![A-Za-z])/y },
   { kind: 'a SendGrid key', starts: ['SG.'], whole: /SG\.([\w-]{22})\.[\w-]{43}/y },
   { kind: 'an Azure storage key', starts: ['AccountKey='], whole: /AccountKey=([A-Za-z0-9+/]{86}==)/y },
-  {
-    kind: 'a signed token',
-    starts: ['eyJ'],
-    whole: /eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.([\w-]{20,1024})/y,
-  },
+  { kind: 'a signed token', starts: ['eyJ'], whole: /eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.([\w-]{20,1024})/y },
 ];
 
 /** Must not start inside a longer word, except for private keys. */

@@ -78,7 +78,6 @@ function jsonTexts(text: string): readonly string[] | undefined {
   return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))) : [];
 }
 
-/** Parses one entry. */
 export function readRequirement(entry: string): SkillRequirement | UnreadRequirement {
   const unread = (reason: string): UnreadRequirement => ({ entry: sliceStart(entry, MAX_ENTRY), reason });
   if (entry.length > MAX_ENTRY) return unread(`${quoted(entry)} has more than ${String(MAX_ENTRY)} characters`);

@@ -64,16 +64,7 @@ export async function reapplySteps(
   return outcomes;
 }
 
-const MAY_WORK_LATER: ReadonlySet<string> = new Set([
-  'ENOSPC',
-  'EDQUOT',
-  'EROFS',
-  'EIO',
-  'EACCES',
-  'EPERM',
-  'EMFILE',
-  'ENFILE',
-]);
+const MAY_WORK_LATER = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
 
 /**
  * Undoes steps in reverse order, including partly applied ones. After a failure, the steps can still be applied again. Throws system
@@ -98,7 +89,6 @@ function undoPut(handle: RootHandle, step: Put, target: string): void {
   if (old !== undefined && isThere(old) && !isThere(target)) move(old, target);
 }
 
-/** The lock that results from the applied steps. */
 export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): LockFile {
   const skills = new Map<string, LockedSkill>(lock.skills);
   for (const { step, isDone } of outcomes) {
@@ -197,7 +187,6 @@ function move(from: string, to: string): void {
   }
 }
 
-/** System call numbers of `renameat2`. */
 const CALLS: Readonly<Record<string, number>> = { x64: 316, arm64: 276, riscv64: 276, loong64: 276 };
 const PROGRAM = '/usr/bin/perl';
 const MAX_MS = 20_000;
@@ -212,7 +201,6 @@ const TEXT = `
   getppid() == $parent or exit 1;
   while (@names) { my ($a, $b) = splice @names, 0, 2; syscall($call + 0, -100, $a, -100, $b, 2) == 0 or exit 1 }`;
 
-/** Two paths relative to the root. */
 export type Pair = readonly [string, string];
 
 /** Exchanges pairs in one process. Pairs that cannot be exchanged are left as they are. */

@@ -212,7 +212,6 @@ function listChangedFolders(steps: readonly Step[]): readonly string[] {
   return [...new Set([...kept, ...from])];
 }
 
-/** Folders that were created for backups, each with a record. */
 function backupFolders(steps: readonly Step[]): readonly string[] {
   return steps
     .flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? [])

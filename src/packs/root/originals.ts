@@ -10,7 +10,7 @@ import { gunzip as gunzipCallback, gzip as gzipCallback } from 'node:zlib';
 
 import type { LockFile, LockedFile } from '../lock/lock-file.ts';
 import { isObject, parseJson, toRelativePath } from '#core';
-import { isSystemError, namesIn, openConfined, readPrivateFile, writeFileAtomically } from '#platform';
+import { namesIn, openConfined, readPrivateFile, writeFileAtomically, quietly } from '#platform';
 import { listBackups } from './skill-backups.ts';
 import type { PutChange } from './plan.ts';
 import { BACKUP_PARTS, statePath, type RootHandle } from './root-paths.ts';
@@ -100,11 +100,7 @@ export function pruneOriginals(handle: RootHandle, lock: LockFile): void {
   const backups = BACKUP_PARTS.flatMap((part) => listBackups(handle, part));
   const kept = new Set(backups.flatMap((backup) => (backup.lock === undefined ? [] : entryPath(backup.lock.digest))));
   for (const name of unlocked.filter((one) => !kept.has(`originals/${one}`)))
-    try {
-      rmSync(`${folder}/${name}`, { force: true, recursive: true });
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-    }
+    quietly(() => rmSync(`${folder}/${name}`, { force: true, recursive: true }));
 }
 
 /** Relative to the state folder. */

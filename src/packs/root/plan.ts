@@ -5,7 +5,7 @@ import path from 'node:path';
 import { collisionKey, isValidName, problemError, quoted } from '#core';
 import { makeFolders } from '#platform';
 import { lockedSkillProblem, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
-import { orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { orRefusal, refused, type PackRefusal } from '../problems.ts';
 import type { Step } from './journal.ts';
 import { prepareBackup, type BackupKind } from './skill-backups.ts';
 import type { TreeLooks } from './present-files.ts';
@@ -145,7 +145,6 @@ function partFor(
   return isOurs ? 'previous' : 'trash';
 }
 
-/** A path in the staging folder, which is deleted at the end. */
 function pathForRemoval(handle: RootHandle, staging: string, name: string): string {
   makeFolders(statePath(handle, `${staging}/removed`), 0o700);
   return `${staging}/removed/${name}`;
@@ -184,19 +183,16 @@ function refuseRemove(handle: RootHandle, lock: LockFile, { name, force = false 
   const place = path.join(handle.path, name);
   if (identityAt(skillPath(handle, name)) === undefined)
     throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
-  if (!force) throw problemError(handPlacedRefusal(name, place));
-}
-
-function handPlacedRefusal(name: string, place: string): PackRefusal {
-  return {
-    ...packRefusal(
+  if (!force)
+    throw refused(
       'install/foreign',
-      `${quoted(name)} was placed in ${quoted(path.dirname(place), 200)} by hand and is not in skills.lock.json`,
-      place,
-    ),
-    hint: 'use --force to move it to the trash, from where restore brings it back, or delete the folder yourself',
-    allow: '--force',
-  };
+      `${quoted(name)} was placed in ${quoted(handle.path, 200)} by hand and is not in skills.lock.json`,
+      {
+        path: place,
+        hint: 'use --force to move it to the trash, from where restore brings it back, or delete the folder yourself',
+        allow: '--force',
+      },
+    );
 }
 
 function refuseRepeated({ name }: PlannedChange, seen: Map<string, string>): void {

@@ -14,17 +14,15 @@ import {
   FileHasher,
   isProgram,
   isSystemError,
-  keepsModes,
   REPOSITORY_DATA,
   SMALL_FILE,
   TreeFingerprint,
   findTreeRefusal,
   tryOpenDirectory,
   walk,
-  type WalkedEntry,
-  type WalkProblem,
   type WalkStep,
 } from '#platform';
+import { keepsModes } from './keeps-modes.ts';
 
 export interface PresentTree {
   readonly type: 'present';
@@ -59,7 +57,6 @@ export interface PresentOptions {
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
 
-/** Allocates a buffer for `presentFiles`. */
 export function presentBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(SMALL_FILE);
 }
@@ -143,7 +140,6 @@ function lockedFile({ kind, content, bytes }: ReadEntry): LockedFile {
   return kind === 'program' ? { sha256, bytes, executable: true } : { sha256, bytes };
 }
 
-/** Computes the stat fingerprint of a tree without opening its files. */
 export function fingerprintFolder(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
   return orRefused(folder, () => {
     const fingerprint = new TreeFingerprint();
@@ -174,7 +170,7 @@ function walkFolder(
 ): void {
   const root = openFolder(folder);
   let count = 0;
-  const accept = ({ name, path }: WalkedEntry): boolean => {
+  const accept = ({ name, path }: WalkStep): boolean => {
     if (name === REPOSITORY_DATA) {
       leftOut.push(path);
       return false;
@@ -183,7 +179,7 @@ function walkFolder(
     if (count > maxEntries) throw unfit(folder, '', `has more than ${String(maxEntries)} files and folders`);
     return true;
   };
-  const onProblem = (problem: WalkProblem, path: string, cause?: unknown): void => {
+  const onProblem = (problem: string, path: string, cause?: unknown): void => {
     if (problem === 'too-deep') throw unfit(folder, path, `is more than ${String(maxDepth)} folders deep`);
     if (problem === 'name') throw unfit(folder, path, 'has a file name that is not UTF-8');
     throw isSystemError(cause) ? cause : changed(folder, path);
@@ -211,7 +207,7 @@ interface PresentEntry {
   readonly stats: Stats;
 }
 
-function readFile(folder: string, { path, place }: WalkedEntry, hasher: FileHasher): PresentEntry {
+function readFile(folder: string, { path, place }: WalkStep, hasher: FileHasher): PresentEntry {
   const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
   try {
     const stats = fstatSync(descriptor);
@@ -228,7 +224,7 @@ function readFile(folder: string, { path, place }: WalkedEntry, hasher: FileHash
 }
 
 /** Links are part of the tree digest. Special files are hashed like a link to NUL, which no real link can contain. */
-function describeOther({ path, place }: WalkedEntry): PresentEntry {
+function describeOther({ path, place }: WalkStep): PresentEntry {
   const stats = lstatSync(place);
   const content = stats.isSymbolicLink() ? readlinkSync(place, { encoding: 'buffer' }) : Buffer.from('\0');
   return { entry: { kind: 'link', path, content, bytes: 0 }, stats };

@@ -1,11 +1,11 @@
 /** Recovers a root after a crash: completes a committed change and clears an uncommitted one. */
 import { readdirSync, renameSync } from 'node:fs';
 
-import { problemError, quoted } from '#core';
+import { quoted } from '#core';
 import { removeTree, writeFileAtomically } from '#platform';
 import { recordFolders } from '../agents/lock-places.ts';
 import { lockFileText, readLockAt, type LockFile } from '../lock/lock-file.ts';
-import { isRefusal, refused } from '../problems.ts';
+import { accepted, isRefusal, refused } from '../problems.ts';
 import { lockAfter, reapplySteps, isExchangeOver, type OnStep } from './apply.ts';
 import { placeSkills } from './commit.ts';
 import { syncPath } from './sync.ts';
@@ -65,8 +65,7 @@ async function finish(handle: RootHandle, { steps, places }: Transaction, onStep
   if (!(await isExchangeOver(handle)))
     throw refused('install/busy', `folders of ${quoted(handle.path, 200)} are still being moved`);
   // Reads the lock first, so that folders move only if the lock can follow.
-  const lock = readLockAt(lockPath(handle));
-  if (isRefusal(lock)) throw problemError(lock);
+  const lock = accepted(readLockAt(lockPath(handle)));
   const outcomes = await reapplySteps(handle, steps, onStep);
   const placed = await placeSkills(
     { handle, lock, staging: `staging/${timedName(new Date(), 'work')}` },

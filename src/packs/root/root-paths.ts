@@ -166,12 +166,7 @@ export async function lockRoot(
   { signal, timeoutMs = TIMEOUT_MS }: RootLockOptions = {},
 ): Promise<RootLock> {
   const file = statePath(handle, 'lock');
-  const lock = await acquireLock(file, {
-    timeoutMs,
-    staleMs: STALE_MS,
-    heartbeatMs: HEARTBEAT_MS,
-    signal,
-  });
+  const lock = await acquireLock(file, { timeoutMs, staleMs: STALE_MS, heartbeatMs: HEARTBEAT_MS, signal });
   if (lock === undefined) throw busy(handle, file);
   return {
     refuseLost() {

@@ -60,7 +60,6 @@ export function listBackups(handle: RootHandle, part: BackupKind, name?: string)
     .flatMap((id) => readBackup(handle, part, id) ?? []);
 }
 
-/** The skill name in the name of a backup folder. */
 function parseBackupName(id: string): string | undefined {
   return ID.exec(id)?.[1];
 }

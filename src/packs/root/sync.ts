@@ -28,7 +28,6 @@ export async function syncPaths({ count, places, within }: ToSync): Promise<void
   for (const place of places()) syncPath(place);
 }
 
-/** A sync that runs in the background. */
 export interface BackgroundSync {
   /** Waits for the sync. Resolves to true if everything that existed at its start is on disk. */
   readonly isDone: () => Promise<boolean>;
@@ -61,12 +60,7 @@ function isSynced(within: string, signal?: AbortSignal): Promise<boolean> {
   if (program === undefined) return Promise.resolve(false);
   return new Promise((resolve) => {
     // `-f` syncs only the file system that contains the folder.
-    const child = spawn(program, ['-f', '--', within], {
-      stdio: 'ignore',
-      env: {},
-      timeout: MAX_MS,
-      signal,
-    });
+    const child = spawn(program, ['-f', '--', within], { stdio: 'ignore', env: {}, timeout: MAX_MS, signal });
     child.on('error', () => resolve(false));
     child.on('exit', (code) => resolve(code === 0));
   });

@@ -17,7 +17,6 @@ import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';
 
 export interface PinnedKey {
-  /** The user's name for the key. */
   readonly name: string;
   readonly key: MinisignPublicKey;
   /** The key as `minisign -P` takes it. */
@@ -128,7 +127,6 @@ export async function openKeyFile(file: string, password?: string): Promise<KeyF
   return openSecretKey(read.bytes.toString('utf8'), password);
 }
 
-/** A secret key file to sign with. */
 export interface KeyChoice {
   readonly file: string;
   readonly password?: string;
@@ -174,7 +172,6 @@ function openKeysFile(home: string): SealedFile<PinnedKey> {
   };
 }
 
-/** An entry of the file. `key` is the key line. */
 interface StoredKey {
   readonly name: string;
   readonly key: string;

@@ -41,7 +41,6 @@ export interface MinisignSignature {
   readonly globalSignature: Uint8Array;
 }
 
-/** A secret key as stored in its file. */
 export interface MinisignSecretKey {
   readonly type: 'secret-key';
   readonly comment: string;

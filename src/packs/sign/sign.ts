@@ -21,7 +21,6 @@ import { openSigningKey, type KeyChoice, type PinnedKey } from './keys.ts';
 export const SIGNATURE_SUFFIX = '.minisig';
 
 export interface SignPackOptions {
-  /** A pack or a manifest. */
   readonly file: string;
   readonly manifest: PackManifest;
   readonly key: SigningKey;
@@ -98,7 +97,6 @@ export interface VerifyOptions {
 export interface VerifiedSignature {
   readonly type: 'verified';
   readonly keyId: string;
-  /** The user's name for the key. */
   readonly keyName: string;
   /** Hash of the verified bytes, in hex. The bytes that are unpacked later must be these. */
   readonly sha256: string;
@@ -176,7 +174,6 @@ export function hashPayload(payload: Payload): PayloadSums {
   return { blake2b512: long.digest(), sha256: short.digest('hex') };
 }
 
-/** Formats a signature, which also covers the comment. */
 export function signed(sums: PayloadSums, key: SigningKey, trustedComment: string): string {
   const signature = sign(null, sums.blake2b512, key.key);
   const globalSignature = sign(null, Buffer.concat([signature, Buffer.from(trustedComment, 'utf8')]), key.key);

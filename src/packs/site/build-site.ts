@@ -38,7 +38,6 @@ export interface BuildSiteOptions {
   readonly title: string;
   /** Address of the site for install commands on its pages. */
   readonly url?: string;
-  /** Signs the packs. Every skill then needs a version. */
   readonly key?: SigningKey | KeyChoice;
   readonly now?: Date;
   readonly signal?: AbortSignal;
@@ -195,7 +194,6 @@ function writerBelow(folder: string): (file: string, content: string | Uint8Arra
 
 interface Published {
   readonly page: PageSkill;
-  /** The entry of the index. */
   readonly entry: object;
 }
 

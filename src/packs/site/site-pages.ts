@@ -1,8 +1,8 @@
 /** The HTML pages of a site: no script, no request, everything from skills escaped. */
 import { createHash } from 'node:crypto';
 
-import { countText, escapeXml, printable } from '#core';
-import type { LockedFile } from '../lock/lock-file.ts';
+import { countText, escapeXml, printable, type SkillHead } from '#core';
+import type { ManifestSkill } from '../pack/manifest.ts';
 import { markdownHtml } from './markdown-html.ts';
 
 /** The style of the site. Its hash is in the content security policy of each page, so nothing else can style a page. */
@@ -25,16 +25,8 @@ blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid var(--line)}
 summary{cursor:pointer}
 `.trim();
 
-export interface PageSkill {
-  readonly name: string;
-  readonly description: string;
-  readonly version?: string;
-  readonly license?: string;
-  readonly compatibility?: string;
+export interface PageSkill extends ManifestSkill, Pick<SkillHead, 'description' | 'license' | 'compatibility'> {
   readonly allowedTools?: readonly string[];
-  /** `sha256-tree:<hex>` of the files. */
-  readonly digest: string;
-  readonly files: Readonly<Record<string, LockedFile>>;
   /** Markdown after the frontmatter. */
   readonly body: string;
   /** The pack, relative to the top of the site. */
@@ -90,7 +82,10 @@ export function skillPage(site: PageSite, skill: PageSkill): string {
     `<dt>digest</dt><dd><code>${text(digest)}</code></dd>`,
     '</dl>',
     `<details><summary>${countText(paths.length, 'file')}</summary><ul>`,
-    ...paths.map(([at, file]) => `<li>${text(at)} <span class="dim">${fileNote(file)}</span></li>`),
+    ...paths.map(
+      ([at, file]) =>
+        `<li>${text(at)} <span class="dim">${String(file.bytes)} bytes${file.executable === true ? ', executable' : ''}</span></li>`,
+    ),
     '</ul></details>',
     '<h2>Instructions</h2>',
     markdownHtml(body),
@@ -108,10 +103,6 @@ function keyLines({ key }: PageSite): readonly string[] {
 
 function place({ url }: PageSite): string {
   return url ?? 'URL-OF-THIS-SITE';
-}
-
-function fileNote({ bytes, executable }: LockedFile): string {
-  return `${String(bytes)} bytes${executable === true ? ', executable' : ''}`;
 }
 
 function row(label: string, value: string | undefined): readonly string[] {

@@ -5,12 +5,11 @@ import path from 'node:path';
 
 import { parentFolder, problemError, quoted } from '#core';
 import { OPEN_FLAGS, isDirectory, isSystemError, pause } from '#platform';
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME, findSkillFolder, leftOutLine, skillName, startOfFile } from './skill-folders.ts';
 import { ARCHIVE_NAME, sourceText } from './source-text.ts';
 import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
 import { findSkills, resolveTypedPath, skillsInside } from './folder.ts';
-import { refuse } from './staged-skill.ts';
 import { noSkill, readSignature, withManifest } from './top-files.ts';
 
 const PIECE = 1024 * 1024;
@@ -55,7 +54,6 @@ export interface ArchiveHere {
   readonly hasTopFolder?: boolean;
 }
 
-/** Unpacks an archive from the staging folder and finds its skills. */
 export async function unpack(archive: ArchiveHere, context: StageContext): Promise<StagedSource | PackRefusal> {
   const { file, shown, resolved, signature, isMeant = () => true } = archive;
   const { expect, tree, limits, signal } = context;
@@ -93,15 +91,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
       refusal,
     })),
   );
-  const staged: StagedSource = {
-    type: 'staged',
-    resolved,
-    folder,
-    skills,
-    unusable,
-    leftOut,
-    signature,
-  };
+  const staged: StagedSource = { type: 'staged', resolved, folder, skills, unusable, leftOut, signature };
   return meant[0] === '' ? staged : withManifest(staged, folder);
 }
 
@@ -150,7 +140,6 @@ function attributeProblems(
   return { type: 'attributed', refusals, leftOut };
 }
 
-/** Describes an unpacked skill. */
 export async function skillAt(tree: string, folder: string, fallbackName: string): Promise<SourceSkill> {
   const place = path.join(tree, folder);
   const named = folder === '' ? fallbackName : path.posix.basename(folder);
@@ -169,13 +158,13 @@ async function copyHashed(from: string, to: string, { limits, signal }: StageCon
   const input = openSource(from);
   try {
     const stats = fstatSync(input);
-    if (!stats.isFile()) refuse(packRefusal('source/missing', `${quoted(from, 200)} is not a file`, from));
-    const tooLarge = packRefusal(
+    if (!stats.isFile()) throw refused('source/missing', `${quoted(from, 200)} is not a file`, from);
+    const tooLarge = refused(
       'archive/too-large',
       `${quoted(from, 200)} has more than ${String(maxArchiveBytes)} bytes`,
       from,
     );
-    if (stats.size > maxArchiveBytes) refuse(tooLarge);
+    if (stats.size > maxArchiveBytes) throw tooLarge;
     const hash = createHash('sha256');
     const buffer = Buffer.allocUnsafe(PIECE);
     const output = openSync(to, 'wx', 0o600);
@@ -190,7 +179,7 @@ async function copyHashed(from: string, to: string, { limits, signal }: StageCon
         hash.update(piece);
         for (let written = 0; written < count;) written += writeSync(output, piece, written);
         copied += count;
-        if (copied > maxArchiveBytes) refuse(tooLarge);
+        if (copied > maxArchiveBytes) throw tooLarge;
         await pause(signal);
       }
       return `sha256:${hash.digest('hex')}`;

@@ -21,7 +21,6 @@ export interface Downloaded {
   readonly sha256: string;
 }
 
-/** Downloads to a new file. */
 export async function downloadTo(address: string, file: string, asking: Asking): Promise<Downloaded | PackRefusal> {
   const descriptor = openSync(file, 'wx', 0o600);
   try {
@@ -37,7 +36,6 @@ export interface DownloadedBytes extends Downloaded {
   readonly content: Buffer;
 }
 
-/** Downloads a small file into memory. */
 export async function downloadBytes(address: string, asking: Asking): Promise<DownloadedBytes | PackRefusal> {
   const pieces: Buffer[] = [];
   const downloaded = await download(address, asking, (piece) => pieces.push(piece));

@@ -22,12 +22,11 @@ import {
   SKILL_FILE_NAME,
   nestedSkill,
   whyUnreachable,
-  type LeftOut,
 } from './skill-folders.ts';
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { StagedSkill, refuse } from './staged-skill.ts';
+import { StagedSkill } from './staged-skill.ts';
 import { noSkill, withManifest } from './top-files.ts';
 
 /** Limit of folders to search for skills. */
@@ -80,7 +79,6 @@ export async function stageFolder(
   return folders[0] === '' ? staged : withManifest(staged, root);
 }
 
-/** Resolves a typed path to an absolute one. */
 export function resolveTypedPath(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
   const inHome = /^~(?:[/\\]|$)/.test(typed);
   return inHome ? path.join(home, typed.slice(1)) : path.resolve(cwd, typed);
@@ -120,7 +118,8 @@ export function findSkills(root: string): FoundFolders {
         if (type === 'folder' && isNeverSearched(entry.name) !== 'copies')
           leftOut.push(...skillsNotSearched(root, below));
       } else if (entry.isSymbolicLink())
-        if (isFileLike(`${root}/${below}/${SKILL_FILE_NAME}`)) leftOut.push(leftOutLine(behindLink(below)));
+        if (isFileLike(`${root}/${below}/${SKILL_FILE_NAME}`))
+          leftOut.push(leftOutLine({ path: `${below}/${SKILL_FILE_NAME}`, type: 'file', reason: 'behind a link' }));
         else tell('a link');
       else if (type === 'file') {
         if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
@@ -143,10 +142,6 @@ function skillsNotSearched(root: string, folder: string): readonly string[] {
     ),
     ...(isCut ? [leftOutLine({ path: folder, type: 'folder', reason: 'there may be more skills in it' })] : []),
   ];
-}
-
-function behindLink(at: string): LeftOut {
-  return { path: `${at}/${SKILL_FILE_NAME}`, type: 'file', reason: 'behind a link' };
 }
 
 /** Each SKILL.md inside a skill that was unpacked to `tree`. */
@@ -235,7 +230,7 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
     return true;
   };
   const names = openOtherNames(folder);
-  const refused = await orRefusal(async () => {
+  const unread = await orRefusal(async () => {
     for (const entry of walkOpened(path.join(root, folder), { limits, skip })) {
       if (entry.type === 'folder') skill.folder(entry.path);
       else if (entry.type === 'file') {
@@ -243,14 +238,13 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
         if (entry.path.endsWith(`/${SKILL_FILE_NAME}`))
           leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
         copyFile(entry, skill, copying);
-      } else
-        refuse(packRefusal('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path)));
+      } else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
       copying.count += 1;
       if (copying.count % SLICE === 0) await pause(signal);
     }
     return undefined;
   });
-  if (refused !== undefined) throw problemError(treeRefusal(refused, folder));
+  if (unread !== undefined) throw problemError(treeRefusal(unread, folder));
   names.refuseStrangers();
   copying.room -= skill.keptBytes;
   return await skill.finish();
@@ -275,12 +269,10 @@ function openOtherNames(folder: string): {
     refuseStrangers() {
       for (const { path: at, names, seen } of linked.values())
         if (seen < names)
-          refuse(
-            packRefusal(
-              'archive/link',
-              `${quoted(at)} is a hard link to a file outside of the skill`,
-              path.posix.join(folder, at),
-            ),
+          throw refused(
+            'archive/link',
+            `${quoted(at)} is a hard link to a file outside of the skill`,
+            path.posix.join(folder, at),
           );
     },
   };
@@ -295,12 +287,12 @@ function copyFile(
   const { maxFileBytes } = context.limits;
   try {
     if (stats.size > maxFileBytes)
-      refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));
+      throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
     skill.file(at, isProgram(stats), (write) => {
       const sha256 = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
       // Small files are read in one call. Large files are checked for changes afterwards.
       if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
-        refuse(packRefusal('source/changed', `${quoted(at)} changed while it was read`, at));
+        throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
       return { sha256, bytes: stats.size };
     });
   } finally {

@@ -6,10 +6,9 @@ import { lookup } from 'node:dns/promises';
 
 import { printable, quoted, sliceStart, readAddress, readAuthority, type SkillError, type HostAndPort } from '#core';
 import { isSystemError, openAllowProxy, proxyFor, type networkGate } from '#platform';
-import { findRefusal, packRefusal, refused } from '../problems.ts';
+import { findRefusal, refused } from '../problems.ts';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
-import { refuse } from './staged-skill.ts';
 import { isLoopback } from './source-text.ts';
 
 /**
@@ -129,7 +128,6 @@ export function shownErrors(errors: string): string {
   return text === '' ? 'it failed without a message' : printable(sliceStart(text, MAX_SHOWN));
 }
 
-/** Size of the fetched packs in bytes. */
 export function packBytes({ folder }: ScratchRepository): number {
   try {
     const packs = path.join(folder, 'objects', 'pack');
@@ -239,7 +237,7 @@ export async function listTree(
 
 function readEntry(line: string): TreeFile {
   const [, mode = '', type = '', object = '', size = '', path = ''] = ENTRY.exec(line) ?? [];
-  if (path === '') refuse(packRefusal('source/failed', `git listed ${quoted(line)}, which is not a file entry`));
+  if (path === '') throw refused('source/failed', `git listed ${quoted(line)}, which is not a file entry`);
   const kind = type === 'commit' ? 'submodule' : mode === '120000' ? 'link' : 'file';
   return { path, kind, isExecutable: mode === '100755', object, bytes: size === '-' ? 0 : Number(size) };
 }
@@ -285,7 +283,6 @@ async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMa
 }
 
 export interface GitGate {
-  /** Settings for git. */
   readonly settings: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Why a connection was refused, if one was. */

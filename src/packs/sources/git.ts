@@ -23,7 +23,7 @@ import {
   type ScratchRepository,
   type TreeFile,
 } from './git-repository.ts';
-import { StagedSkill, refuse } from './staged-skill.ts';
+import { StagedSkill } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
 
@@ -47,7 +47,11 @@ export async function stageGit(
   const { folders } = found;
   const leftOut = found.leftOut.map(leftOutLine);
   if (folders.length === 0) return noSkill(sourceText(source), leftOut);
-  const written = await writeSkills(own, { files, folders, leftOut }, deriveSkillName(source));
+  const written = await writeSkills(
+    own,
+    { files, folders, leftOut },
+    path.posix.basename(source.folder ?? source.url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill',
+  );
   await removeTree(own.folder);
   return {
     type: 'staged',
@@ -58,11 +62,6 @@ export async function stageGit(
   };
 }
 
-function deriveSkillName({ url, folder }: Extract<PackSource, { type: 'git' }>): string {
-  return path.posix.basename(folder ?? url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill';
-}
-
-/** A file to write, with its skill and its path in the skill. */
 interface ChosenFile extends TreeFile {
   readonly folder: string;
   readonly inside: string;
@@ -132,7 +131,7 @@ async function writeSkills(
   const staged = new Map<string, StagedSkill>();
   for (const folder of choice.folders)
     staged.set(folder, new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits }));
-  const reader = new BlobReader(chosen, (file, bytes, done) => {
+  const reader = openBlobReader(chosen, (file, bytes, done) => {
     try {
       staged.get(file.folder)?.wholeFile(file.inside, file.isExecutable, bytes);
     } catch (error) {
@@ -165,7 +164,7 @@ async function writeSkills(
 function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: number): void {
   const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > maxBytes)
-    refuse(packRefusal('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`));
+    throw refused('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`);
 }
 
 export interface Blob {
@@ -181,67 +180,57 @@ const MAX_HEADER = 200;
  * Parses the output of `git cat-file --batch` in chunks of any size: a header line and the content for each object, in order. Buffers one
  * object at a time. If the callback throws, the program is ended and `finish` rethrows.
  */
-export class BlobReader<T extends Blob> {
-  readonly #blobs: readonly T[];
-  readonly #found: (blob: T, bytes: Buffer, done: number) => void;
-  #next = 0;
-  #header = '';
-  #content: Buffer | undefined;
-  #length = 0;
-  #problem: { readonly error: unknown } | undefined;
-
-  constructor(blobs: readonly T[], found: (blob: T, bytes: Buffer, done: number) => void) {
-    this.#blobs = blobs;
-    this.#found = found;
-  }
-
-  /** Returns false to stop the program. */
-  take(chunk: Uint8Array): boolean {
-    if (this.#problem !== undefined) return false;
-    try {
-      for (let at = 0; at < chunk.length;)
-        at += this.#content === undefined ? this.#readHeader(chunk, at) : this.#readContent(chunk, at);
-      return true;
-    } catch (error) {
-      this.#problem = { error };
-      return false;
-    }
-  }
-
-  /** Throws if objects are missing. */
-  finish(): void {
-    if (this.#problem !== undefined) throw this.#problem.error;
-    if (this.#next < this.#blobs.length) throw damaged();
-  }
-
-  #readHeader(chunk: Uint8Array, from: number): number {
+function openBlobReader<T extends Blob>(blobs: readonly T[], found: (blob: T, bytes: Buffer, done: number) => void) {
+  let next = 0;
+  let header = '';
+  let content: Buffer | undefined;
+  let length = 0;
+  let problem: { readonly error: unknown } | undefined;
+  const readHeader = (chunk: Uint8Array, from: number): number => {
     const end = chunk.indexOf(NEW_LINE, from);
-    this.#header += Buffer.from(chunk.subarray(from, end === -1 ? undefined : end)).toString('latin1');
-    if (this.#header.length > MAX_HEADER) throw damaged();
+    header += Buffer.from(chunk.subarray(from, end === -1 ? undefined : end)).toString('latin1');
+    if (header.length > MAX_HEADER) throw damaged();
     if (end === -1) return chunk.length - from;
-    const blob = this.#blobs[this.#next];
-    if (blob === undefined || this.#header !== `${blob.object} blob ${String(blob.bytes)}`) throw damaged();
-    this.#header = '';
-    this.#length = 0;
+    const blob = blobs[next];
+    if (blob === undefined || header !== `${blob.object} blob ${String(blob.bytes)}`) throw damaged();
+    header = '';
+    length = 0;
     // A newline follows the content.
-    this.#content = Buffer.allocUnsafe(blob.bytes + 1);
+    content = Buffer.allocUnsafe(blob.bytes + 1);
     return end + 1 - from;
-  }
-
-  #readContent(chunk: Uint8Array, from: number): number {
-    const blob = this.#blobs[this.#next];
-    const content = this.#content;
-    if (blob === undefined || content === undefined) throw damaged();
-    const piece = chunk.subarray(from, from + content.length - this.#length);
-    content.set(piece, this.#length);
-    this.#length += piece.length;
-    if (this.#length === content.length) {
-      this.#content = undefined;
-      this.#next += 1;
-      this.#found(blob, content.subarray(0, blob.bytes), this.#next);
+  };
+  const readContent = (into: Buffer, chunk: Uint8Array, from: number): number => {
+    const blob = blobs[next];
+    if (blob === undefined) throw damaged();
+    const piece = chunk.subarray(from, from + into.length - length);
+    into.set(piece, length);
+    length += piece.length;
+    if (length === into.length) {
+      content = undefined;
+      next += 1;
+      found(blob, into.subarray(0, blob.bytes), next);
     }
     return piece.length;
-  }
+  };
+  return {
+    /** Returns false to stop the program. */
+    take(chunk: Uint8Array): boolean {
+      if (problem !== undefined) return false;
+      try {
+        for (let at = 0; at < chunk.length;)
+          at += content === undefined ? readHeader(chunk, at) : readContent(content, chunk, at);
+        return true;
+      } catch (error) {
+        problem = { error };
+        return false;
+      }
+    },
+    /** Throws if objects are missing. */
+    finish(): void {
+      if (problem !== undefined) throw problem.error;
+      if (next < blobs.length) throw damaged();
+    },
+  };
 }
 
 function damaged(): SkillError {

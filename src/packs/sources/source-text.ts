@@ -281,11 +281,9 @@ function readWebUrl(text: string, { allowHttp = false }: AddressOptions): URL | 
 
 /** `subject` is the address with its verb. */
 export function insecure(subject: string): PackRefusal {
-  return {
-    ...packRefusal('source/refused', `${subject} not secure: the connection can be tampered with`),
-    hint: 'use https://, or set install.allow_http in your own configuration',
-    allow: 'install.allow_http',
-  };
+  const hint = 'use https://, or set install.allow_http in your own configuration';
+  const message = `${subject} not secure: the connection can be tampered with`;
+  return packRefusal('source/refused', message, { hint, allow: 'install.allow_http' });
 }
 
 export function isLoopback({ host }: HostAndPort): boolean {

@@ -111,7 +111,6 @@ export interface EntryProblem {
 export interface SourceNetwork {
   /** Allows `http://` and `git://` to other machines. */
   readonly allowHttp?: boolean;
-  /** Allows private addresses. */
   readonly allowPrivate?: boolean;
   readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
   /** Additional certificate authorities in PEM format. */

@@ -3,13 +3,13 @@ import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
-import { compareText, parentFolder, problemError, quoted } from '#core';
+import { compareText, parentFolder, quoted } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import type { ScanFile } from '#scan';
 import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint } from '#platform';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator, type PathValidator } from './portable-name.ts';
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { accepted, refused } from '../problems.ts';
 import { SKILL_FILE_NAME, MAX_HEAD, skillName } from './skill-folders.ts';
 import type { SkillContents, SourceSkill } from './source.ts';
 import { toScanFile } from '../inspect/scan-files.ts';
@@ -117,7 +117,7 @@ export class StagedSkill {
   async finish(): Promise<SourceSkill> {
     const { folder, path: place } = this.#options;
     if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
-      refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file with the exact name ${SKILL_FILE_NAME}`));
+      throw refused('pack/no-skill', `${quoted(folder)} has no file with the exact name ${SKILL_FILE_NAME}`);
     const seen = this.#seenSkill();
     for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.set(look, at, lstatSync(folderPlace));
     return {
@@ -163,8 +163,7 @@ export class StagedSkill {
 
   /** The normalized name. */
   #usable(at: string, type: 'file' | 'folder'): string {
-    const usable = this.#names.check(at, type);
-    if (isRefusal(usable)) throw problemError(usable);
+    const usable = accepted(this.#names.check(at, type));
     if (usable.path !== at) this.#looks = undefined;
     return usable.path;
   }
@@ -177,9 +176,7 @@ export class StagedSkill {
     const { maxBytes } = this.#options.limits;
     this.#bytes += bytes.length;
     if (this.#bytes > maxBytes)
-      refuse(
-        packRefusal('archive/too-large', `with ${quoted(at)} the skill has more than ${String(maxBytes)} bytes`, at),
-      );
+      throw refused('archive/too-large', `with ${quoted(at)} the skill has more than ${String(maxBytes)} bytes`, at);
     if (at === SKILL_FILE_NAME && this.#head === '')
       this.#head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_HEAD)).toString('utf8');
     for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
@@ -194,8 +191,4 @@ function makeFolder(place: string): void {
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
     makeFolders(place);
   }
-}
-
-export function refuse(refusal: PackRefusal | undefined): void {
-  if (refusal !== undefined) throw problemError(refusal);
 }

@@ -30,7 +30,6 @@ export function withManifest(staged: StagedSource, top: string): StagedSource {
   };
 }
 
-/** Reads the signature beside a file. */
 export function readSignature(file: string): string | undefined {
   for (const ending of SIGNATURE_ENDINGS) {
     const text = readOwnText(file + ending, MAX_SIGNATURE_BYTES);

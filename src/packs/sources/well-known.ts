@@ -5,13 +5,21 @@ import path from 'node:path';
 import { ARCHIVE_LIMITS, isObject, isValidName, parseJson, problemError, quoted } from '#core';
 import { removeTree } from '#platform';
 import { leftOutLine, findOmission, SKILL_FILE_NAME } from './skill-folders.ts';
-import { asRefusal, isRefusal, packRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
+import {
+  accepted,
+  asRefusal,
+  isRefusal,
+  packRefusal,
+  refused,
+  type PackProblem,
+  type PackRefusal,
+} from '../problems.ts';
 import { sourceText, ARCHIVE_NAME } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { archiveEnding, skillAt, unpack } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
-import { StagedSkill, refuse } from './staged-skill.ts';
+import { StagedSkill } from './staged-skill.ts';
 import { MAX_SIGNATURE_BYTES, noSkill } from './top-files.ts';
 import { openPathValidator } from './portable-name.ts';
 
@@ -122,10 +130,9 @@ async function downloadSkill(skill: SiteSkill, site: Site): Promise<SourceSkill>
 async function downloadContent(url: string, sha256: string | undefined, site: Site): Promise<Buffer> {
   const address = resolveAddress(url, site);
   site.budget.files -= 1;
-  if (site.budget.files < 0) refuse(packRefusal('archive/too-many', 'the skills of the site have too many files'));
+  if (site.budget.files < 0) throw refused('archive/too-many', 'the skills of the site have too many files');
   const maxBytes = Math.min(MAX_SKILL_FILE_BYTES, site.budget.bytes);
-  const found = await downloadBytes(address, { ...site.context, maxBytes });
-  if (isRefusal(found)) throw problemError(found);
+  const found = accepted(await downloadBytes(address, { ...site.context, maxBytes }));
   site.budget.bytes -= found.bytes;
   if (sha256 !== undefined) mustBe(address, found.sha256, sha256);
   return found.content;
@@ -137,12 +144,10 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
   const address = resolveAddress(skill.url, site);
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
-  const downloaded = await downloadTo(address, file, { ...context, maxBytes });
-  if (isRefusal(downloaded)) throw problemError(downloaded);
+  const downloaded = accepted(await downloadTo(address, file, { ...context, maxBytes }));
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
-  const extracted = await context.extract(file, folder, { limits, signal });
-  if (isRefusal(extracted)) throw problemError(extracted);
+  const extracted = accepted(await context.extract(file, folder, { limits, signal }));
   budget.bytes -= extracted.bytes;
   if (extracted.problems[0] !== undefined) throw problemError(extracted.problems[0].refusal);
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
@@ -163,11 +168,12 @@ async function signatureFor(
   site: Site,
 ): Promise<Pick<SourceSkill, 'signature'>> {
   if (signature === undefined) return {};
-  const found = await downloadBytes(resolveAddress(signature, site), {
-    ...site.context,
-    maxBytes: MAX_SIGNATURE_BYTES,
-  });
-  if (isRefusal(found)) throw problemError(found);
+  const found = accepted(
+    await downloadBytes(resolveAddress(signature, site), {
+      ...site.context,
+      maxBytes: MAX_SIGNATURE_BYTES,
+    }),
+  );
   return { signature: { of: 'archive', text: found.content.toString('utf8'), payload } };
 }
 
@@ -182,9 +188,7 @@ function resolveAddress(url: string, { index }: Site): string {
 
 function mustBe(address: string, found: string, promised: string): void {
   if (found !== promised)
-    refuse(
-      packRefusal('source/digest', `${quoted(address, 200)} has sha256:${found}, the index has sha256:${promised}`),
-    );
+    throw refused('source/digest', `${quoted(address, 200)} has sha256:${found}, the index has sha256:${promised}`);
 }
 
 /** Paths of the index, newest version first. The files of a skill are relative to it. */

@@ -5,11 +5,10 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
+import { compareText, listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
 import {
   hashOpened,
   isProgram,
-  keepsModes,
   orRefusal,
   pause,
   sha256,
@@ -25,6 +24,7 @@ import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
 import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
+import { keepsModes } from '../root/keeps-modes.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;
@@ -43,7 +43,6 @@ export interface BuiltUpdate {
   readonly type: 'built';
   /** The built files by path. The lock stores the files of the new version instead, as the base of the next update. */
   readonly files: FileTable;
-  /** Paths of files with merged lines. */
   readonly merged: readonly string[];
   /** Paths of files that keep their local state and differ from the new version. */
   readonly kept: readonly string[];
@@ -80,17 +79,14 @@ function sideRefusal({ problem, path: at, message }: TreeRefusal): PackRefusal {
   return packRefusal(isChanged ? 'source/changed' : 'install/root', message, at === '' ? undefined : at);
 }
 
-/** The state of one build. */
 interface Building {
   readonly request: BuildUpdateRequest;
   readonly rows: ReadonlyMap<string, PlannedFile>;
   readonly buffer: Buffer;
   readonly files: Map<string, LockedFile>;
-  /** Folders created so far. */
   readonly folders: Set<string>;
   /** Folders of the new version that contain a file, directly or nested. */
   readonly usedFolders: ReadonlySet<string>;
-  /** The bytes of files to merge, by side. */
   readonly toMerge: Readonly<Record<Side, Map<string, Buffer>>>;
   readonly total: number;
   done: number;
@@ -126,15 +122,10 @@ async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateC
   );
   return {
     type: 'built',
-    files: Object.fromEntries(plan.files.flatMap(({ path: at }) => pickEntry(building.files, at))),
+    files: Object.fromEntries([...building.files].toSorted(([a], [b]) => compareText(a, b))),
     merged: plan.toMerge,
     kept: kept.map(({ path: at }) => at),
   };
-}
-
-function pickEntry(files: ReadonlyMap<string, LockedFile>, at: string): readonly (readonly [string, LockedFile])[] {
-  const file = files.get(at);
-  return file === undefined ? [] : [[at, file]];
 }
 
 /** Copies the files that the plan takes from one side. Refuses if that side no longer matches the plan. */

@@ -52,7 +52,7 @@ export function newCapabilities(name: string, files: readonly UpdatedFile[]): re
     ...stated('declares that it needs the network', after.needsNetwork && !before.needsNetwork),
     ...added('requires these skills', ({ skills }) => skills),
     ...added('requires these programs and packages', ({ controls }) =>
-      (controls?.requires ?? []).filter(isProgramOrPackage),
+      (controls?.requires ?? []).filter((entry) => !/^(?:env|skills?):/i.test(entry)),
     ),
   ];
 }
@@ -78,12 +78,6 @@ function isProgram(path: string, { isExecutable }: FileSide): boolean {
   return isExecutable || isBelowScripts(path);
 }
 
-/** Variables and skills have their own lists. */
-function isProgramOrPackage(entry: string): boolean {
-  return !/^(?:env|skills?):/i.test(entry);
-}
-
-/** The declarations of one version. */
 interface SkillState {
   /** Absent if SKILL.md is missing or invalid. */
   readonly controls?: SkillHead['controls'];

@@ -3,6 +3,8 @@
  * insertion beside a change of the other side, because the order is not known. `text-diff.ts` bounds the work: texts that differ in very
  * many lines conflict more often.
  */
+import { isDeepStrictEqual } from 'node:util';
+
 import { changesBetween } from '#core';
 
 export interface MergeTexts {
@@ -53,7 +55,7 @@ export function mergeText({ base, local, incoming }: MergeTexts): TextMerge {
     const here = applyEdits(lines, { from, to }, ours);
     const there = applyEdits(lines, { from, to }, theirs);
     pieces.push(lines.slice(at, from));
-    if (ours.length === 0 || isSame(here, there)) pieces.push(there);
+    if (ours.length === 0 || isDeepStrictEqual(here, there)) pieces.push(there);
     else if (theirs.length === 0) pieces.push(here);
     else
       conflicts.push({
@@ -97,7 +99,6 @@ function editsBetween(base: readonly string[], side: readonly string[]): readonl
   return edits;
 }
 
-/** Overlapping edits of both sides. */
 interface EditGroup {
   readonly from: number;
   to: number;
@@ -114,7 +115,8 @@ function groupEdits(local: readonly Edit[], incoming: readonly Edit[]): readonly
   const groups: EditGroup[] = [];
   for (const { edit, side } of all) {
     const last = groups.at(-1);
-    const group = last !== undefined && meets(edit, last) ? last : { ...range(edit), local: [], incoming: [] };
+    const group =
+      last !== undefined && meets(edit, last) ? last : { from: edit.from, to: edit.to, local: [], incoming: [] };
     if (group !== last) groups.push(group);
     group[side].push(edit);
     group.to = Math.max(group.to, edit.to);
@@ -127,11 +129,6 @@ function meets(edit: Edit, { to, local, incoming }: EditGroup): boolean {
   return [edit, ...local, ...incoming].some((one) => one.from === one.to && one.from === to);
 }
 
-function range({ from, to }: Edit): Pick<Edit, 'from' | 'to'> {
-  return { from, to };
-}
-
-/** Applies the edits of one side to a range of the base. */
 function applyEdits(
   base: readonly string[],
   { from, to }: Pick<Edit, 'from' | 'to'>,
@@ -144,8 +141,4 @@ function applyEdits(
     at = edit.to;
   }
   return [...pieces, base.slice(at, to)].flat();
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((line, at) => line === b[at]);
 }

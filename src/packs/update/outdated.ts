@@ -105,7 +105,7 @@ async function readSourceState(source: PackSource, group: LockedGroup, options: 
     if (revision !== undefined && group.skills.every((locked) => locked.revision === revision))
       return () => ({ type: 'found', revision });
     const staged = await stagePack(source, stageOptions);
-    if (isRefusal(staged)) return () => failedState(staged);
+    if (isRefusal(staged)) return () => ({ type: GONE.has(staged.code) ? 'gone' : 'unknown', reason: staged.message });
     const found = new Map(group.skills.map((locked) => [locked.name, currentState(locked, staged)]));
     return ({ name }) => found.get(name) ?? { type: 'unknown', reason: 'the source was not compared with it' };
   } catch (error) {
@@ -117,16 +117,7 @@ async function readSourceState(source: PackSource, group: LockedGroup, options: 
 }
 
 /** Codes of sources that answered without the skill. */
-const GONE: ReadonlySet<PackProblem> = new Set([
-  'source/missing',
-  'source/revision',
-  'pack/no-skill',
-  'pack/unknown-skill',
-]);
-
-function failedState({ code, message: reason }: PackRefusal): SourceNow {
-  return { type: GONE.has(code) ? 'gone' : 'unknown', reason };
-}
+const GONE = new Set<PackProblem>(['source/missing', 'source/revision', 'pack/no-skill', 'pack/unknown-skill']);
 
 function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
   const skill = findInSource(locked, skills);
@@ -148,14 +139,7 @@ function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): 
 /** The current state of a skill in its source. */
 export type SourceNow =
   /** Fields as in the lock; absent if unknown. `latest`: the newest version, even if the source is pinned to another. */
-  | {
-      readonly type: 'found';
-      readonly revision?: string;
-      readonly archive?: string;
-      readonly digest?: string;
-      readonly version?: string;
-      readonly latest?: string;
-    }
+  | ({ readonly type: 'found'; readonly archive?: string; readonly latest?: string } & SkillVersion)
   /** The source exists without the skill, or reports that it no longer exists. */
   | { readonly type: 'gone'; readonly reason: string }
   /** The source could not be reached or read. */
@@ -177,11 +161,7 @@ export type Outdated =
   | { readonly status: 'gone'; readonly reason: string }
   | { readonly status: 'unknown'; readonly reason: string };
 
-export interface SkillVersion {
-  readonly version?: string;
-  readonly revision?: string;
-  readonly digest?: string;
-}
+export type SkillVersion = Partial<Pick<LockedSkill, 'version' | 'revision' | 'digest'>>;
 
 /** `source` is the parsed `locked.source`. Reasons start in lower case; untrusted text in them is quoted. */
 export function compareWithSource(locked: LockedSkill, source: PackSource, now: SourceNow): Outdated {

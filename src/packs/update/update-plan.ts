@@ -59,7 +59,6 @@ export interface UpdatePlan {
   readonly mode: UpdateMode;
   /** Every path of the three tables, sorted. */
   readonly files: readonly PlannedFile[];
-  /** Paths with local edits. */
   readonly edited: readonly string[];
   /** Local edits that `force` discards; empty in other modes. */
   readonly lost: readonly string[];
@@ -72,21 +71,13 @@ export interface UpdatePlan {
 }
 
 export function planUpdate({ base, local, incoming, mode }: UpdateRequest): UpdatePlan {
-  const tables = { base: new Map(Object.entries(base)), local: new Map(Object.entries(local)) };
-  const incomingFiles = new Map(Object.entries(incoming));
-  const paths = [...new Set([...tables.base.keys(), ...tables.local.keys(), ...incomingFiles.keys()])].sort(
-    compareText,
-  );
-  const sides = paths.map((path): FileSides => {
-    const [before, here, there] = [tables.base.get(path), tables.local.get(path), incomingFiles.get(path)];
-    return {
-      path,
-      base: before,
-      local: here,
-      incoming: there,
-    };
-  });
-  const planned = sides.map((file) => planFile(file, mode));
+  const [bases, locals, incomings] = [base, local, incoming].map((table) => new Map(Object.entries(table)));
+  const paths = new Set([base, local, incoming].flatMap((table) => Object.keys(table)));
+  const planned = [...paths]
+    .sort(compareText)
+    .map((path) =>
+      planFile({ path, base: bases?.get(path), local: locals?.get(path), incoming: incomings?.get(path) }, mode),
+    );
   const files = mode === 'force' ? planned : withNameCollisions(planned);
   const edited = files.filter(isLocalEdit).map(({ path }) => path);
   const refusal = findRefusal(files, mode);
@@ -136,30 +127,16 @@ function classifyChange({ base, local, incoming }: FileSides): FileChange {
 function chooseSide({ base, local, incoming }: FileSides, change: FileChange, mode: UpdateMode): PlannedFile['take'] {
   const theirs = incoming === undefined ? 'nothing' : 'incoming';
   const ours = local === undefined ? 'nothing' : 'local';
-  switch (change) {
-    case 'unchanged':
-    case 'updated':
-    case 'added':
-    case 'removed':
-    case 'same-on-both-sides':
-      return theirs;
-    case 'edited-locally':
-    case 'added-locally':
-    case 'deleted-locally':
-      return mode === 'force' ? theirs : ours;
-    case 'edited-on-both-sides':
-      if (mode === 'force' || mode === 'keep') break;
-      // If one side changed only the executable bit, the bytes come from the other side.
-      if (local?.sha256 === base?.sha256) return 'incoming';
-      return incoming?.sha256 === base?.sha256 || incoming?.sha256 === local?.sha256 ? 'local' : 'merge';
-    case 'added-on-both-sides':
-    case 'deleted-locally-updated':
-    case 'edited-locally-removed':
-    case 'name-taken':
-      break;
-  }
-  return mode === 'force' ? theirs : mode === 'keep' ? ours : 'conflict';
+  if (mode === 'force' || NOT_EDITED.has(change)) return theirs;
+  if (mode === 'keep' || ONLY_OURS.has(change)) return ours;
+  if (change !== 'edited-on-both-sides') return 'conflict';
+  // If one side changed only the executable bit, the bytes come from the other side.
+  if (local?.sha256 === base?.sha256) return 'incoming';
+  return incoming?.sha256 === base?.sha256 || incoming?.sha256 === local?.sha256 ? 'local' : 'merge';
 }
+
+const NOT_EDITED = new Set<FileChange>(['unchanged', 'updated', 'added', 'removed', 'same-on-both-sides']);
+const ONLY_OURS = new Set<FileChange>(['edited-locally', 'added-locally', 'deleted-locally']);
 
 /** The executable bit of the side that changed it; `keep` keeps the local bit of edited files. */
 function isExecutable(file: FileSides, mode: UpdateMode): boolean {
@@ -219,10 +196,11 @@ const NAME_TAKEN_HINT =
 
 /** A link or a special file cannot be merged or kept. */
 export function linkedRefusal(at: string): PackRefusal {
-  return {
-    ...packRefusal('install/edited', `${quoted(at)} was replaced here by something other than a file`, at),
-    hint: 'put a file in its place and update again, or use --force, which keeps it in the previous version',
-  };
+  const hint = 'put a file in its place and update again, or use --force, which keeps it in the previous version';
+  return packRefusal('install/edited', `${quoted(at)} was replaced here by something other than a file`, {
+    path: at,
+    hint,
+  });
 }
 
 const SHOWN_NAMES = 5;

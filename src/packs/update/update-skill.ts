@@ -39,9 +39,7 @@ export interface ChangedSkill {
   /** The files before and after the update. */
   readonly files: readonly UpdatedFile[];
   readonly changes: ReturnType<typeof countChanges>;
-  /** Paths of files with merged lines. */
   readonly merged: readonly string[];
-  /** Paths of files that keep their local state. */
   readonly kept: readonly string[];
   /** Paths of local edits that `force` discards. */
   readonly lost: readonly string[];
@@ -203,7 +201,6 @@ export function baseFileReader(
   };
 }
 
-/** A folder and its files. */
 export interface TreeSide {
   readonly dir: string;
   readonly files: FileTable;

@@ -18,7 +18,8 @@ import path from 'node:path';
 
 import { SkillError } from '#core';
 import { linkNew } from './link-new.ts';
-import { isSystemError, realPath } from './paths.ts';
+import { realPath } from './paths.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 /**
  * A name beside `target` that no other process uses: pid, time and random characters. Create it with `wx` or `mkdir`, which refuse what
@@ -82,7 +83,7 @@ export class PendingFile {
   create(): void {
     this.close();
     linkNew(this.#temporary, this.#file);
-    unlinkQuietly(this.#temporary);
+    quietly(() => unlinkSync(this.#temporary));
   }
 
   close(): void {
@@ -93,7 +94,7 @@ export class PendingFile {
   /** Removes the temporary file, if it is still there. */
   discard(): void {
     this.close();
-    unlinkQuietly(this.#temporary);
+    quietly(() => unlinkSync(this.#temporary));
   }
 }
 
@@ -102,44 +103,28 @@ export interface AtomicWriteOptions {
   readonly mode?: number;
   /** Wait until the bytes are on the disk: for data that cannot be rebuilt. */
   readonly sync?: boolean;
+  /** Throw EEXIST if something is there (default: replace it). */
+  readonly isNew?: boolean;
   /** The file that is replaced: the new one gets its permission bits whatever the umask, and its owner where that is permitted. */
   readonly like?: { readonly mode: number; readonly uid: number; readonly gid: number };
 }
 
 /**
- * Replaces a file by one rename: a reader sees the old bytes or the new ones, never a part. A link at `file` is replaced, not
+ * Replaces or creates a file in one step: a reader sees the old bytes or the new ones, never a part. A link at `file` is replaced, not
  * followed. Throws system errors and leaves no temporary file behind.
  */
 export function writeFileAtomically(
   file: string,
   data: Uint8Array | Iterable<Uint8Array>,
-  { mode = 0o600, sync = false, like }: AtomicWriteOptions = {},
+  { mode = 0o600, sync = false, isNew = false, like }: AtomicWriteOptions = {},
 ): void {
-  writePendingFile(file, mode, (pending) => {
+  const pending = new PendingFile(file, { mode });
+  try {
     for (const chunk of data instanceof Uint8Array ? [data] : data) pending.write(chunk);
     if (like !== undefined) copyOwnership(pending.descriptor, like);
     if (sync) pending.sync();
-    pending.replace();
-  });
-}
-
-/** Creates a file that appears whole. Throws EEXIST if something is there, and leaves no temporary file behind. */
-export function createFileAtomically(
-  file: string,
-  data: Uint8Array,
-  { mode = 0o600, sync = false }: Omit<AtomicWriteOptions, 'like'> = {},
-): void {
-  writePendingFile(file, mode, (pending) => {
-    pending.write(data);
-    if (sync) pending.sync();
-    pending.create();
-  });
-}
-
-function writePendingFile(file: string, mode: number, write: (pending: PendingFile) => void): void {
-  const pending = new PendingFile(file, { mode });
-  try {
-    write(pending);
+    if (isNew) pending.create();
+    else pending.replace();
   } catch (error) {
     pending.discard();
     throw error;
@@ -157,7 +142,7 @@ export function removeStaleTemporaries(
     if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue;
     const temporary = path.join(directory, name);
     const stats = lstatSync(temporary, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.mtimeMs < now - olderThanMs) unlinkQuietly(temporary);
+    if (stats !== undefined && stats.mtimeMs < now - olderThanMs) quietly(() => unlinkSync(temporary));
   }
 }
 
@@ -204,13 +189,4 @@ function copyOwnership(descriptor: number, { mode, uid, gid }: NonNullable<Atomi
   }
   // After the owner, because chown clears bits. Skipped if nothing changes: some file systems reject chmod.
   if (((fstatSync(descriptor).mode ^ mode) & 0o777) !== 0) fchmodSync(descriptor, mode & 0o777);
-}
-
-function unlinkQuietly(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    // Already gone, or in a directory that cannot be written: the caller reports the original error.
-    if (!isSystemError(error)) throw error;
-  }
 }

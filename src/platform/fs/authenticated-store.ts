@@ -3,10 +3,11 @@ import path from 'node:path';
 
 import { isSkillError, parseJson, printable, readField, SkillError } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
-import { isPresent, isSystemError } from './paths.ts';
+import { isPresent } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { isSealOf, sealKey, computeSeal } from './seal-key.ts';
 import { makeFolders } from './make-folders.ts';
+import { isSystemError } from '../system-error.ts';
 
 export interface SealedFileOptions<T extends object> {
   readonly file: string;

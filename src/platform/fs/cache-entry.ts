@@ -5,7 +5,7 @@ import path from 'node:path';
 import { writeFileAtomically } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
 import { NAMED_FILE } from './open-flags.ts';
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '../system-error.ts';
 
 /** Entries kept per kind: a few projects with a few snapshots each. */
 const MAX_ENTRIES = 16;

@@ -16,8 +16,9 @@ import {
   type OpenedDirectory,
   type OpenedFile,
 } from './directory-handle.ts';
-import { isInside, isSystemError, tryRealPath } from './paths.ts';
+import { isInside, tryRealPath } from './paths.ts';
 import { walk } from './walk.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 /** A whole file, or why it is not read. */
 export type ConfinedFile =
@@ -227,12 +228,7 @@ function isExecutable(stats: Stats): boolean {
 }
 
 function statQuietly(place: string): Stats | undefined {
-  try {
-    return lstatSync(place, { throwIfNoEntry: false });
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  return quietly(() => lstatSync(place, { throwIfNoEntry: false }));
 }
 
 interface LinkResolution {

@@ -29,7 +29,7 @@ import {
 } from './directory-handle.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
-import { isSystemError } from './paths.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 /**
  * `replaced` is the SHA-256 of the replaced file, in hex; absent for a new file. `mode` are the permissions of the new one. `lostBits` are
@@ -258,13 +258,4 @@ function orFailed<Result>(act: () => Result): Result | OpenFailed {
 
 function forWriting(problem: OpenFailed): OpenFailed {
   return problem.code === 'file/unreadable' ? { ...problem, code: 'file/unwritable' } : problem;
-}
-
-/** For cleanup: system errors are ignored. */
-function quietly(act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
 }

@@ -2,9 +2,10 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '#core';
-import { isPresent, isSystemError } from './paths.ts';
+import { isPresent } from './paths.ts';
 import { temporaryName } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
+import { isSystemError } from '../system-error.ts';
 
 export interface TreeFile {
   /** Relative, with forward slashes. Trusted: the caller has checked a name that it did not choose. */

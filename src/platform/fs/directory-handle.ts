@@ -7,7 +7,8 @@ import { closeSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync, readl
 
 import type { RelativePath, ActionProblem } from '#core';
 import { FOREIGN_FILE, FOREIGN_FOLDER, NAMED_FOLDER } from './open-flags.ts';
-import { isSystemError, realPath, tryRealPath } from './paths.ts';
+import { realPath, tryRealPath } from './paths.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 /** `descriptors` where the system has /proc/self/fd; `paths` everywhere else. */
 export type Confinement = 'descriptors' | 'paths';
@@ -211,12 +212,8 @@ function createDirectory(place: string): boolean {
 /** What root creates in a user's directory belongs to that user, who could not change it otherwise. */
 export function giveTo(descriptor: number, { uid, gid }: Stats): void {
   if (process.getuid?.() !== 0) return;
-  try {
-    fchownSync(descriptor, uid, gid);
-  } catch (error) {
-    // A file system without owners.
-    if (!isSystemError(error)) throw error;
-  }
+  // A file system without owners.
+  quietly(() => fchownSync(descriptor, uid, gid));
 }
 
 export function failed(code: ActionProblem['code'], detail?: string): OpenFailed {

@@ -1,30 +1,9 @@
 /** Detecting changed files by their metadata, without opening them. */
-import { lstatSync, lutimesSync, statSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { statSync, type Stats } from 'node:fs';
 
 import { sha256 } from '../hash.ts';
-import { isSystemError } from './paths.ts';
-
-export interface FileStamp {
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-  readonly ino: number;
-  readonly dev: number;
-}
 
 const QUIET = { throwIfNoEntry: false } as const;
-
-/** The stamp of a regular file; `undefined` for anything else, a link included, and for system errors. */
-export function statFile(file: string): FileStamp | undefined {
-  try {
-    const stats = lstatSync(file, QUIET);
-    return stats?.isFile() === true ? stats : undefined;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
-}
 
 /** File system clocks tick coarsely: a file can change twice within one tick and keep its times. */
 const TICK_MS = 50;
@@ -35,25 +14,9 @@ const WHOLE_SECOND_TICK_MS = 2_100;
  * True if any change after `readAt` alters the stamp. False if the last change was within one tick of the clock or lies in the future;
  * such a file must be read again (git calls it racily clean).
  */
-export function isSettled({ mtimeMs, ctimeMs }: FileStamp, readAt: number): boolean {
+export function isSettled({ mtimeMs, ctimeMs }: Pick<Stats, 'mtimeMs' | 'ctimeMs'>, readAt: number): boolean {
   const tick = mtimeMs % 1000 === 0 || ctimeMs % 1000 === 0 ? WHOLE_SECOND_TICK_MS : TICK_MS;
   return Math.max(mtimeMs, ctimeMs) + tick < readAt;
-}
-
-/**
- * A change time (`ctimeMs`) that divides changes: earlier ones of this file system are before it, later ones are not. The entry must be
- * new. Waits for the next tick of the clock where needed: Linux since 6.13 stamps a change exactly if the stamp before it was read. On
- * file systems with long ticks it returns the current tick, which earlier changes may share.
- */
-export async function nextChangeTime(entry: string): Promise<number> {
-  const { ctimeMs: made } = lstatSync(entry);
-  for (const deadline = performance.now() + TICK_MS; performance.now() < deadline; await delay(1)) {
-    const now = new Date();
-    lutimesSync(entry, now, now);
-    const { ctimeMs } = lstatSync(entry);
-    if (ctimeMs > made) return ctimeMs;
-  }
-  return made;
 }
 
 export interface Fingerprint {

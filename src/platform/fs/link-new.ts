@@ -3,7 +3,7 @@ import { closeSync, linkSync, lstatSync, openSync, renameSync, unlinkSync } from
 import path from 'node:path';
 
 import { sha256 } from '../hash.ts';
-import { isSystemError } from './paths.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 /** What `link` fails with on file systems without hard links, such as FAT and some network mounts. */
 const NO_HARD_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
@@ -47,14 +47,14 @@ function reserve(file: string): () => void {
   for (;;) {
     try {
       closeSync(openSync(reservation, 'wx', 0o600));
-      return () => unlinkIfPresent(reservation);
+      return () => quietly(() => unlinkSync(reservation));
     } catch (error) {
       if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
     }
     const stats = lstatSync(reservation, { throwIfNoEntry: false });
     const now = stats === undefined ? '' : `${String(stats.ino)} ${String(stats.ctimeMs)}`;
     if (now !== seen) [seen, since] = [now, performance.now()];
-    else if (now !== '' && performance.now() - since > ABANDONED_MS) unlinkIfPresent(reservation);
+    else if (now !== '' && performance.now() - since > ABANDONED_MS) quietly(() => unlinkSync(reservation));
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS * Math.random());
   }
 }
@@ -66,12 +66,4 @@ function exists(file: string): Error {
     syscall: 'link',
     path: file,
   });
-}
-
-function unlinkIfPresent(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
 }

@@ -4,8 +4,7 @@
  * whether an owner is still running.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
-
-import { isSystemError } from './paths.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 export interface LockOwner {
   readonly pid: number;
@@ -76,19 +75,9 @@ function readStartTime(pid: number): string | undefined {
 }
 
 function pidNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
-  } catch (error) {
-    if (isSystemError(error)) return '';
-    throw error;
-  }
+  return quietly(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '', '');
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isSystemError(error)) return '';
-    throw error;
-  }
+  return quietly(() => readFileSync(file, 'utf8'), '');
 }

@@ -10,8 +10,9 @@ import { SkillError } from '#core';
 import { nodeCrypto } from '../hash.ts';
 import { linkNew } from './link-new.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';
-import { isPresent, isSystemError } from './paths.ts';
+import { isPresent } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
+import { isSystemError, quietly } from '../system-error.ts';
 
 export interface LockOptions {
   readonly signal?: AbortSignal;
@@ -121,7 +122,7 @@ function heldLock(file: string, content: string, heartbeatMs: number | undefined
     renew,
     release() {
       clearInterval(timer);
-      if (isHeld()) unlinkQuietly(file);
+      if (isHeld()) quietly(() => unlinkSync(file));
     },
   };
 }
@@ -145,7 +146,7 @@ function tryLock(file: string): string | undefined {
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
     return undefined;
   } finally {
-    unlinkQuietly(own);
+    quietly(() => unlinkSync(own));
   }
 }
 
@@ -154,7 +155,7 @@ function removeAbandoned(file: string): void {
   const [folder, prefix] = [path.dirname(file), ownPrefix(file)];
   for (const name of readdirSync(folder)) {
     const owner = name.startsWith(prefix) ? ownerOfName(name.slice(prefix.length)) : undefined;
-    if (owner !== undefined && ownerState(owner) === 'dead') unlinkQuietly(path.join(folder, name));
+    if (owner !== undefined && ownerState(owner) === 'dead') quietly(() => unlinkSync(path.join(folder, name)));
   }
 }
 
@@ -167,13 +168,13 @@ function removeIfStale(file: string, staleMs: number): boolean {
   if (state !== 'stale') return state === 'gone';
   const remover = `${file}.remove`;
   if (tryLock(remover) === undefined) {
-    if (readLockState(remover, staleMs) === 'stale') unlinkQuietly(remover);
+    if (readLockState(remover, staleMs) === 'stale') quietly(() => unlinkSync(remover));
     return false;
   }
   try {
-    if (readLockState(file, staleMs) === 'stale') unlinkQuietly(file);
+    if (readLockState(file, staleMs) === 'stale') quietly(() => unlinkSync(file));
   } finally {
-    unlinkQuietly(remover);
+    quietly(() => unlinkSync(remover));
   }
   return true;
 }
@@ -190,13 +191,4 @@ function readLockState(file: string, staleMs: number): 'held' | 'stale' | 'gone'
 function readLockContent(file: string): string {
   const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
   return read.type === 'read' ? read.bytes.toString('utf8') : '';
-}
-
-function unlinkQuietly(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    // Another process removed it first.
-    if (!isSystemError(error)) throw error;
-  }
 }

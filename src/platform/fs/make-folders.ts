@@ -1,7 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '../system-error.ts';
 
 /**
  * Creates a folder and its missing parents, one `mkdir` at a time. Throws system errors. Node's recursive `mkdir` is not used: it

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { quietly } from '../system-error.ts';
 
 const QUIET = { throwIfNoEntry: false } as const;
 
@@ -10,43 +11,23 @@ export function realPath(file: string): string {
 
 /** The path with every link resolved; `undefined` if a part is missing, loops or is not accessible. */
 export function tryRealPath(file: string): string | undefined {
-  try {
-    // Most paths asked for do not exist, and a thrown error takes ten times as long as `lstat`.
-    return lstatSync(file, QUIET) === undefined ? undefined : realpathSync.native(file);
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  // Most paths asked for do not exist, and a thrown error takes ten times as long as `lstat`.
+  return quietly(() => (lstatSync(file, QUIET) === undefined ? undefined : realpathSync.native(file)));
 }
 
 /** True if something exists at the path, a broken link included; false on system errors. */
 export function isPresent(file: string): boolean {
-  try {
-    return lstatSync(file, QUIET) !== undefined;
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  return quietly(() => lstatSync(file, QUIET) !== undefined, false);
 }
 
 /** True if nothing exists at the path; false on system errors. */
 export function isAbsent(file: string): boolean {
-  try {
-    return lstatSync(file, QUIET) === undefined;
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  return quietly(() => lstatSync(file, QUIET) === undefined, false);
 }
 
 /** True for a directory or a link to one. */
 export function isDirectory(file: string): boolean {
-  try {
-    return statSync(file, QUIET)?.isDirectory() ?? false;
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  return quietly(() => statSync(file, QUIET)?.isDirectory() ?? false, false);
 }
 
 /** True if `inner` is `outer` or lies below it; both are absolute real paths. */
@@ -59,19 +40,9 @@ export function withForwardSlashes(file: string): string {
   return path.sep === '/' ? file : file.replaceAll(path.sep, '/');
 }
 
-/** True for errors of the operating system, which have a `code` (`ENOENT`, ...). */
-export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error;
-}
-
 /** The names in a folder; empty if it cannot be read. */
 export function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(() => readdirSync(folder), []);
 }
 
 /** Resolves a path that may start with `~`; undefined if it needs a home folder that does not exist. */

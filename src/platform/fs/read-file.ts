@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 
 import { FOREIGN_FILE, NAMED_FILE } from './open-flags.ts';
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '../system-error.ts';
 
 export type FileRead =
   | { readonly type: 'read'; readonly bytes: Buffer }

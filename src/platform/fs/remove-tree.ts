@@ -17,8 +17,8 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { descriptorPath } from './directory-handle.ts';
-import { isSystemError } from './paths.ts';
 import { FOREIGN_FOLDER, UNREADABLE_FOLDER } from './open-flags.ts';
+import { isSystemError } from '../system-error.ts';
 
 export interface RemoveTreeOptions {
   /** When to stop, as `Date.now()`; the caller removes the rest later. */

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { toRelativePath, type RelativePath } from '#core';
 import { MAX_LINKS, pathBelow } from './confined-directory.ts';
 import { failed, systemFailure, type OpenFailed } from './directory-handle.ts';
-import { isInside, isSystemError, tryRealPath } from './paths.ts';
+import { isInside, tryRealPath } from './paths.ts';
+import { isSystemError } from '../system-error.ts';
 
 /** The path with its links resolved; empty for the root itself. */
 export type Resolution =

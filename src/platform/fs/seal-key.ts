@@ -2,11 +2,11 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError, SkillError } from '#core';
-import { PendingFile } from './atomic-replace.ts';
 import { nodeCrypto } from '../hash.ts';
-import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { makeFolders } from './make-folders.ts';
+import { isSystemError } from '../system-error.ts';
+import { writeFileAtomically } from './atomic-replace.ts';
 
 const KEY_BYTES = 32;
 
@@ -39,17 +39,18 @@ export function readSealKey(home: string): Uint8Array | undefined {
   }
 }
 
-export function sealKeyFile(home: string): string {
+function sealKeyFile(home: string): string {
   return path.join(home, '.agent/seal.key');
 }
 
-/** Why an existing key is unusable; `undefined` if it is usable or does not exist yet. */
-export function sealKeyProblem(home: string): string | undefined {
+/** The file of the key and why it is unusable; it may not exist yet. */
+export function checkSealKey(home: string): { readonly file: string; readonly problem?: string } {
+  const file = sealKeyFile(home);
   try {
-    readKey(sealKeyFile(home));
-    return undefined;
+    readKey(file);
+    return { file };
   } catch (error) {
-    if (isSkillError(error)) return error.message;
+    if (isSkillError(error)) return { file, problem: error.message };
     throw error;
   }
 }
@@ -82,13 +83,9 @@ function readKey(file: string): Uint8Array | undefined {
 /** If two processes create the key at once, the second one keeps the key of the first. */
 function makeKey(file: string): void {
   makeFolders(path.dirname(file), 0o700);
-  const pending = new PendingFile(file, {});
   try {
-    pending.write(nodeCrypto().randomBytes(KEY_BYTES));
-    pending.sync();
-    pending.create();
+    writeFileAtomically(file, nodeCrypto().randomBytes(KEY_BYTES), { sync: true, isNew: true });
   } catch (error) {
-    pending.discard();
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
   }
 }

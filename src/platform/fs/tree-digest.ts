@@ -8,7 +8,6 @@ import { parseJson, quoted } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
 import { isSettled } from './file-stamp.ts';
 import { sha256 } from '../hash.ts';
-import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeFingerprint, fingerprintTree, readFingerprint } from './tree-stat.ts';
@@ -22,6 +21,7 @@ import {
   type WalkOptions,
 } from './tree-walk.ts';
 import { withoutUnusable, type Usable } from './usable-tree.ts';
+import { quietly } from '../system-error.ts';
 
 /** `content`: SHA-256 of the bytes of a file, in hex or as bytes; the target of a link; empty for a folder. */
 export interface DigestEntry {
@@ -307,10 +307,6 @@ function isKnownTree(value: unknown): value is KnownTree {
 }
 
 function keep(file: string, known: ReadonlyMap<string, KnownTree>): void {
-  try {
-    writeFileAtomically(file, Buffer.from(JSON.stringify([...known.values()]), 'utf8'));
-  } catch (error) {
-    // The cache is optional: the next process reads the tree again.
-    if (!isSystemError(error)) throw error;
-  }
+  // The cache is optional: the next process reads the tree again.
+  quietly(() => writeFileAtomically(file, Buffer.from(JSON.stringify([...known.values()]), 'utf8')));
 }

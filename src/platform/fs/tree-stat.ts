@@ -2,8 +2,8 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
 
 import { sha256 } from '../hash.ts';
-import { isSystemError } from './paths.ts';
 import { walkTree, type WalkOptions } from './tree-walk.ts';
+import { quietly } from '../system-error.ts';
 
 const FIELDS = 5;
 const INITIAL_CAPACITY = 16;
@@ -43,23 +43,22 @@ export class TreeFingerprint {
    * added, removed or renamed changed the metadata of its folder.
    */
   isCurrent(root: string): boolean {
-    try {
-      return this.#paths.every((path, position) => {
-        const stats = path === '' ? statSync(root, QUIET) : lstatSync(`${root}/${path}`, QUIET);
-        const at = position * FIELDS;
-        return (
-          stats !== undefined &&
-          stats.mode === this.#numbers[at] &&
-          stats.size === this.#numbers[at + 1] &&
-          stats.mtimeMs === this.#numbers[at + 2] &&
-          stats.ctimeMs === this.#numbers[at + 3] &&
-          stats.ino === this.#numbers[at + 4]
-        );
-      });
-    } catch (error) {
-      if (isSystemError(error)) return false;
-      throw error;
-    }
+    return quietly(
+      () =>
+        this.#paths.every((path, position) => {
+          const stats = path === '' ? statSync(root, QUIET) : lstatSync(`${root}/${path}`, QUIET);
+          const at = position * FIELDS;
+          return (
+            stats !== undefined &&
+            stats.mode === this.#numbers[at] &&
+            stats.size === this.#numbers[at + 1] &&
+            stats.mtimeMs === this.#numbers[at + 2] &&
+            stats.ctimeMs === this.#numbers[at + 3] &&
+            stats.ino === this.#numbers[at + 4]
+          );
+        }),
+      false,
+    );
   }
 
   digest(): string {

@@ -9,8 +9,8 @@ import path from 'node:path';
 import { isSkillError, quoted, problemError, toProblem, type Problem, type SkillError } from '#core';
 import { DirectoryHandle } from './directory-handle.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
-import { isSystemError } from './paths.ts';
 import { walk, type WalkProblem, type WalkedEntry } from './walk.ts';
+import { isSystemError } from '../system-error.ts';
 
 /** Every reason to refuse a tree, with what to do. */
 const HINTS = {

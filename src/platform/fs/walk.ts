@@ -8,7 +8,7 @@ import { lstatSync, opendirSync, readdirSync, statSync, type Dirent } from 'node
 
 import { compareText } from '#core';
 import type { DirectoryHandle } from './directory-handle.ts';
-import { isSystemError } from './paths.ts';
+import { isSystemError } from '../system-error.ts';
 
 export interface WalkedEntry {
   /** What the directory lists. It counts only after the entry was opened, because it may be swapped. */

@@ -6,8 +6,8 @@ import { quoted, SkillError, type Identity } from '#core';
 import { answerRaw, httpProxy } from './http-proxy.ts';
 import { byteMeter, takeBytes } from './joined-sockets.ts';
 import { networkGate, readGrant, type NetworkDecision, type ResolveHost } from './network-gate.ts';
-import { isSystemError } from '../fs/paths.ts';
 import { SOCKS_VERSION, serveSocks } from './socks-proxy.ts';
+import { isSystemError } from '../system-error.ts';
 
 export interface ProxyLimits {
   /** Bytes of all connections together, in both directions. */

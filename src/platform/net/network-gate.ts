@@ -14,8 +14,8 @@ import {
   type Problem,
   isProblem,
 } from '#core';
-import { isSystemError } from '../fs/paths.ts';
 import { connectThrough, proxyFor } from './user-proxy.ts';
+import { isSystemError } from '../system-error.ts';
 
 type NetworkAddress = NonNullable<ReturnType<typeof readAddress>>;
 

@@ -19,11 +19,12 @@ import {
 } from '#core';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots, type Inherited } from './inherited-descriptors.ts';
-import { isDirectory, isPresent, isSystemError } from '../fs/paths.ts';
+import { isDirectory, isPresent } from '../fs/paths.ts';
 import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './proc.ts';
+import { isSystemError } from '../system-error.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
@@ -80,7 +81,7 @@ export interface Child {
 }
 
 /** How long the streams may stay open after the exit, for the last lines of a process that was left behind. */
-export const GRACE_MS = 250;
+const GRACE_MS = 250;
 /** How often and at which interval killed processes are checked. */
 const MAX_TRIES = 500;
 const GONE_MS = 5;
@@ -362,7 +363,7 @@ function whenPassed(ms: number, signal: AbortSignal, act: () => void): void {
   signal.addEventListener('abort', stop, { once: true });
 }
 
-export async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function withinTime<T>(promise: Promise<T>, ms = GRACE_MS): Promise<T | undefined> {
   const waiting = new AbortController();
   try {
     return await Promise.race([

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 import { namesIn } from '../fs/paths.ts';
-import { quietly } from '../quietly.ts';
+import { quietly } from '../system-error.ts';
 
 /** One process as /proc shows it. */
 export interface ProcessRow {

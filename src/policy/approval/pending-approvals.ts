@@ -12,17 +12,14 @@ import {
   parseJson,
   printable,
   quoted,
-  RISKS,
   shape,
   SkillError,
   type ApprovalAnswer,
   type ApprovalRequest,
 } from '#core';
 import {
-  createFileAtomically,
   isPresent,
   isSealOf,
-  isSystemError,
   makeFolders,
   namesIn,
   readPrivateFile,
@@ -30,8 +27,11 @@ import {
   computeSeal,
   temporaryName,
   writeFileAtomically,
+  isSystemError,
+  quietly,
 } from '#platform';
 import { openUsedApprovals } from './used-approvals.ts';
+import { RISKS } from '../risks.ts';
 
 /**
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
@@ -213,8 +213,7 @@ function writeSealed(
   const text = JSON.stringify({ mac: computeSeal(sealKey(home), purpose, body), body });
   try {
     makeFolders(folder, 0o700);
-    if (purpose === ANSWER) createFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
-    else writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+    writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true, isNew: purpose === ANSWER });
     return true;
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -266,11 +265,7 @@ function parseAnswer(body: string, { request, asking }: PendingQuestion): Approv
 }
 
 function unlinkIfPresent(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => unlinkSync(file));
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {

@@ -1,5 +1,5 @@
 import { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest } from '#core';
-import { LONGEST_TIMER_MS } from '#platform';
+import { timerMs } from '#platform';
 
 interface AskOptions {
   readonly signal: AbortSignal | undefined;
@@ -17,7 +17,7 @@ export async function askCallback(
   { signal = new AbortController().signal, deadlineMs }: AskOptions,
 ): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
   const over = new AbortController();
-  const isLimited = deadlineMs !== undefined && deadlineMs <= LONGEST_TIMER_MS;
+  const isLimited = deadlineMs !== undefined && deadlineMs === timerMs(deadlineMs);
   const timer = isLimited ? setTimeout(() => over.abort(), deadlineMs) : undefined;
   try {
     const reply = await untilAborted([signal, over.signal], async (either) => ask({ signal: either }));

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import { RISKS, type ApprovalRequest, type Decision } from '#core';
+import type { ApprovalRequest, Decision } from '#core';
 import { openSealedFile, sha256 } from '#platform';
+import { RISKS } from '../risks.ts';
 
 /** An answer that is valid for a skill until one of its files changes. */
 export interface StoredApproval {

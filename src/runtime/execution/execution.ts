@@ -4,7 +4,6 @@ import {
   actionFailed,
   executorTraits,
   isWeaker,
-  programGrant,
   SkillError,
   type ActionFailed,
   type Executor,
@@ -49,6 +48,7 @@ import {
 import { stagedSource } from './working-directory.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
+import { programGrant } from './program-grant.ts';
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */

@@ -3,7 +3,7 @@ import { openSync, fchmodSync, closeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 
 import { cleanText, SkillError, quoted, type OutputSink, type AttachedWorkspace, type ProgramEnd } from '#core';
-import { OPEN_FLAGS, writeAll, wholeCharacters, isContinuation, isSystemError } from '#platform';
+import { OPEN_FLAGS, writeAll, wholeCharacters, isSystemError } from '#platform';
 import type { Redactor } from '#journal';
 
 export interface CaptureLimits {
@@ -96,7 +96,7 @@ function visible(bytes: Uint8Array): string {
 /** The start of the first whole character. */
 function firstCharacter(bytes: Uint8Array): number {
   let at = 0;
-  while (at < 3 && isContinuation(bytes[at] ?? 0)) at += 1;
+  while (at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
   return at;
 }
 

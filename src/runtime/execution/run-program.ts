@@ -20,7 +20,7 @@ import {
   type OfType,
   type ProgramAction,
 } from '#core';
-import { inConfined, isInside, nextChangeTime, programEnvironment } from '#platform';
+import { inConfined, isInside, programEnvironment } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
 import { areaForSecrets, mountFolders, programCommand, serveProgram, stageInputs, writableSkill } from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
@@ -29,6 +29,7 @@ import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';
 import { missingFolder, workingDirectory, editorFor, stagedSource } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { withNetworkHint } from './network-hint.ts';
+import { nextChangeTime } from './change-time.ts';
 
 interface Refused {
   readonly type: 'refused';

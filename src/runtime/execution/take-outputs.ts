@@ -15,7 +15,6 @@ import {
 import {
   isInside,
   isPresent,
-  isSystemError,
   makeFolders,
   openConfined,
   realPath,
@@ -23,6 +22,8 @@ import {
   tryRealPath,
   tryStat,
   writeBeneath,
+  isSystemError,
+  quietly,
 } from '#platform';
 import { redacted } from '../secrets/redact-value.ts';
 import type { Redactor } from '#journal';
@@ -207,11 +208,7 @@ function missingFolders(root: string, copies: readonly OutputCopy[]): readonly s
 }
 
 function removeEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => rmdirSync(folder));
 }
 
 function failedAt(file: string, cause: string, hint: string): SkillError<'io/failed'> {

@@ -7,7 +7,6 @@ import {
   quoted,
   toRelativePath,
   isValidName,
-  MAX_NAME,
   toSlug,
   type ActionProblem,
   type WorkspaceFolder,
@@ -156,10 +155,6 @@ export function stagedSource({ name, dir }: Pick<SkillEntry, 'name' | 'dir'>): {
   readonly dir: string;
 } {
   if (isValidName(name)) return { name, dir };
-  const slug = toSlug(path.basename(dir)) ?? toSlug(name) ?? 'skill';
-  const cut = Array.from(slug)
-    .slice(0, MAX_NAME - DIGITS - 1)
-    .join('')
-    .replace(/-$/, '');
-  return { name: `${cut}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
+  const slug = toSlug(path.basename(dir), DIGITS + 1) ?? toSlug(name, DIGITS + 1) ?? 'skill';
+  return { name: `${slug}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
 }

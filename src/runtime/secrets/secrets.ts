@@ -1,6 +1,7 @@
 import { createRedactor, redactionProblem, type Redactor } from '#journal';
 import { failure, quoted, type ActionProblem, type ServerServices, type Surroundings } from '#core';
-import { declaredSecrets, isProviderKey } from '#policy';
+import { declaredSecrets } from '#policy';
+import { isProviderKey } from './provider-keys.ts';
 import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';
 import { checkSecretsConfig, environmentProblem, sourcesFor, type SecretsConfig } from './secrets-config.ts';
 

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { parseJson, quoted, type ActionProblem, type PackageSpec, type PackageLayer } from '#core';
+import { parseJson, quoted, type ActionProblem, type PackageLayer, type RequestedPackage } from '#core';
 import { inConfined } from '#platform';
 import {
   connectionFailure,
@@ -98,7 +98,7 @@ cd "$target" && cat > "$HOME/.npmrc" && printf %s "$manifest" > package.json && 
 npm ci "$@" && mkdir -p node_modules && rm -f .npmrc
 `;
 
-function dependency({ name, text }: PackageSpec): [string, string] {
+function dependency({ name, text }: RequestedPackage): [string, string] {
   return [name, text === name ? '*' : text.slice(name.length + 1)];
 }
 

@@ -2,8 +2,9 @@
 import path from 'node:path';
 
 import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RunLimits, type ProgramEnd } from '#core';
-import { programEnvironment, textSink } from '#platform';
+import { programEnvironment } from '#platform';
 import type { Workspace } from '../workspace/workspace.ts';
+import { textSink } from '../executors/output-sinks.ts';
 
 export interface BuildProgram {
   readonly argv: readonly string[];

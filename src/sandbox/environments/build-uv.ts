@@ -11,8 +11,8 @@ import {
   quoted,
   type ActionProblem,
   type HostMount,
-  type PackageSpec,
   type PackageLayer,
+  type RequestedPackage,
 } from '#core';
 import { PROGRAM_FOLDERS, sha256, tryRealPath } from '#platform';
 import { findProgram } from '../programs/preflight.ts';
@@ -85,7 +85,7 @@ export async function readDefaultIndex({ argv, mount }: Uv, sandbox: BuildSandbo
 
 export async function resolveWithUv(
   { argv, mount }: Uv,
-  packages: readonly PackageSpec[],
+  packages: readonly RequestedPackage[],
   sandbox: BuildSandbox,
   source: UvSource,
 ): Promise<ResolvedPackages | ActionProblem> {

@@ -3,7 +3,6 @@ import {
   shownText,
   stableJson,
   type ActionProblem,
-  type PackageSpec,
   type RequestedPackage,
   type PackageLayer,
   type Surroundings,
@@ -14,7 +13,7 @@ import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 /** What a package manager needs to resolve a request. */
 export interface BuildRequest {
   readonly sandbox: BuildSandbox;
-  readonly packages: readonly PackageSpec[];
+  readonly packages: readonly RequestedPackage[];
   readonly user: Omit<Surroundings, 'cwd'>;
   /** A folder of wheels or npm tarballs to use instead of an index. */
   readonly wheels: string | undefined;

@@ -1,5 +1,4 @@
 import {
-  ECOSYSTEMS,
   scriptPath,
   toRelativePath,
   type RequestedPackage,
@@ -11,6 +10,7 @@ import { openConfined, type ConfinedDirectory } from '#platform';
 import { findMissing, type ProgramMachine } from '../programs/preflight.ts';
 import { declaredPackages } from './declared-packages.ts';
 import { importedModules } from './import-scan.ts';
+import { ECOSYSTEMS } from './ecosystems.ts';
 
 type Ecosystem = RequestedPackage['ecosystem'];
 

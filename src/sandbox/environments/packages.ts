@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import {
-  ECOSYSTEMS,
   executorTraits,
   invalidInput,
   isSkillError,
@@ -39,6 +38,7 @@ import { openLayers, type Layers, type StoredLayer } from './layers.ts';
 import { explainFailure } from './remedies.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import { openVenv, type Venv } from './venv.ts';
+import { ECOSYSTEMS } from './ecosystems.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];

@@ -1,7 +1,7 @@
 /** The executors of this machine: how each is made, and which one programs use. */
 import path from 'node:path';
 
-import { NOBODY, type Executor, type ProgramSpec, type SkillError } from '#core';
+import type { Executor, ProgramSpec, SkillError } from '#core';
 import { sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 import { openBridge, openPortProxy, type Bridge } from '../network/bridge.ts';
@@ -20,6 +20,7 @@ import { landlockExecutor, landlockFingerprint } from './landlock/executor.ts';
 import { localExecutor } from './local.ts';
 import { macosExecutor } from './macos/macos.ts';
 import { namespacesExecutor, namespacesFingerprint } from './namespaces/executor.ts';
+import { NOBODY } from './nobody.ts';
 
 export interface ExecutorSettings {
   readonly container?: ContainerOptions;

@@ -1,7 +1,8 @@
-import { NOBODY, type Executor, type Identity, type RunLimits, type AttachedWorkspace } from '#core';
+import type { Executor, Identity, RunLimits, AttachedWorkspace } from '#core';
 import { isPresent, tryRead } from '#platform';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
+import { NOBODY } from './nobody.ts';
 
 export interface LocalOptions {
   /** User for programs when the caller is root (default: 65534). */

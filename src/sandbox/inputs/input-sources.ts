@@ -7,10 +7,10 @@ import {
   FAILURES,
   nearest,
   quoted,
-  raise,
   toRelativePath,
   type ActionProblem,
   type RelativePath,
+  problemError,
 } from '#core';
 import {
   OPEN_FLAGS,
@@ -27,7 +27,7 @@ import {
 
 /** Refuses an input, and with it the whole request. `stageInputs` returns the problem. */
 export function refuseInput(...about: Parameters<typeof failure>): never {
-  raise(failure(...about));
+  throw problemError(failure(...about));
 }
 
 /** The caller closes the descriptor. */

@@ -7,7 +7,7 @@ import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { compareText, printable, toRelativePath, type Collected, type compileGlob } from '#core';
-import { isSystemError, type DirectoryHandle } from '#platform';
+import { type DirectoryHandle, isSystemError, quietly } from '#platform';
 import type { WorkspaceFolders } from './collect-folders.ts';
 
 type Glob = ReturnType<typeof compileGlob>;
@@ -180,13 +180,8 @@ class Walk {
   #isChanged(place: string): boolean {
     const { changedSince } = this.#limits;
     if (changedSince === undefined) return true;
-    try {
-      return lstatSync(place).ctimeMs >= changedSince;
-    } catch (error) {
-      // The entry is gone, or cannot be read: opening it tells.
-      if (isSystemError(error)) return true;
-      throw error;
-    }
+    // The entry is gone, or cannot be read: opening it tells.
+    return quietly(() => lstatSync(place).ctimeMs >= changedSince, true);
   }
 
   /** Tests every pattern until each has matched once; after that the first match is enough. */

@@ -11,10 +11,11 @@ import {
   type RunLimits,
   type RunResult,
 } from '#core';
-import { isPresent, NO_OUTPUT, tryRead, interpreterFolders, PROGRAM_FOLDERS, textSink } from '#platform';
+import { isPresent, tryRead, interpreterFolders, PROGRAM_FOLDERS } from '#platform';
 import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
 import { isRoot } from '../workspace/layout.ts';
 import { openHostDecoys, type DecoyListener, type HostDecoys } from './host-decoys.ts';
+import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
 export type AttemptVerdict = 'blocked' | 'open' | 'unknown';

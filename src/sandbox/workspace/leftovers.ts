@@ -4,13 +4,14 @@ import path from 'node:path';
 
 import {
   digestName,
-  isSystemError,
   namesIn,
   ownerOfName,
   ownerState,
   removeTree,
   thisProcess,
   type LockOwner,
+  isSystemError,
+  quietly,
 } from '#platform';
 import { OWNER_FILE, readFolderOwner } from './folder-owner.ts';
 import { isOurs, makeTemporary, type Base } from './layout.ts';
@@ -76,11 +77,7 @@ async function isGone(folder: string, until: number): Promise<boolean> {
 function takeAway(base: Base, folders: readonly string[]): readonly string[] {
   return folders.flatMap((folder) => {
     const temporary = makeTemporary(base);
-    try {
-      renameSync(folder, path.join(temporary, path.basename(folder)));
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-    }
+    quietly(() => renameSync(folder, path.join(temporary, path.basename(folder))));
     return [temporary];
   });
 }

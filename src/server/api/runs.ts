@@ -45,7 +45,6 @@ const PlanView = z.object({
   steps: z.array(z.object({ id: text, title: text, status: z.enum(['pending', 'in_progress', 'completed']) })),
 });
 
-/** One event as a line of the timeline. */
 export const EventRow = z.object({
   seq: count,
   attempt: count.optional().describe('in a live stream of a fleet: each attempt has a record of its own'),

@@ -80,7 +80,6 @@ interface ChangeOptions {
 }
 
 interface PlannedChange extends Change {
-  /** The digests that the user saw in the plan, by name. */
   readonly digests: ReadonlyMap<string, string>;
 }
 

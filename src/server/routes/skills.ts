@@ -106,7 +106,6 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
   ];
 }
 
-/** The rows of the current snapshot. */
 function openListing({ options: { runtime }, surroundings }: SkillContext): () => Promise<Listing> {
   let scannedAt = Date.now();
   let made: Promise<Listing> | undefined;
@@ -125,13 +124,13 @@ function openListing({ options: { runtime }, surroundings }: SkillContext): () =
   };
 
   async function listing(index: SkillIndex): Promise<Listing> {
-    const { seeing: seenBy } = openAgentFolders(surroundings);
+    const agents = openAgentFolders(surroundings);
     const untrusted = await runtime.distrust(index.skills);
     const problems = countProblems(index);
     const rows = index.skills.map((skill): Immutable<SkillRow> => ({
       ...toSkillRow(skill, !untrusted.has(skill.dir)),
       ...problems.get(skill.dir),
-      agents: seenBy(skill.dir),
+      agents: agents.seeing(skill.dir),
     }));
     return {
       index,

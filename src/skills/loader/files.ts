@@ -1,5 +1,6 @@
-import { kindOfFile, toRelativePath, type Observation, type OfType, type ActionProblem } from '#core';
+import { toRelativePath, type Observation, type OfType, type ActionProblem } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
+import { kindOfFile } from './file-kind.ts';
 
 export interface SkillFiles {
   readonly files: readonly OfType<Observation, 'skill-loaded'>['files'][number][];

@@ -6,7 +6,6 @@ import {
   countLines,
   countText,
   failure,
-  isOfferedPath,
   detectMediaType,
   nearest,
   offsetOfLine,
@@ -22,6 +21,7 @@ import { findSection, listHeadings } from './markdown-sections.ts';
 import { sha256, shownText, type ConfinedDirectory } from '#platform';
 import { listFiles } from './files.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
+import { isOfferedPath } from './file-kind.ts';
 
 type LineRange = NonNullable<OfType<Action, 'read_file'>['lines']>;
 

@@ -1,5 +1,5 @@
 import type { Diagnostic, SkillHead } from '#core';
-import type { statFile } from '#platform';
+import type { statFile } from './file-stamp.ts';
 
 type FileStamp = NonNullable<ReturnType<typeof statFile>>;
 

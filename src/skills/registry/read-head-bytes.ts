@@ -3,7 +3,8 @@ import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 
 
 import type { Diagnostic } from '#core';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
-import { OPEN_FLAGS, isInside, isSystemError, openSha256, realPath, tryRealPath, type statFile } from '#platform';
+import { OPEN_FLAGS, isInside, isSystemError, openSha256, realPath, tryRealPath } from '#platform';
+import type { statFile } from './file-stamp.ts';
 
 type FileStamp = NonNullable<ReturnType<typeof statFile>>;
 

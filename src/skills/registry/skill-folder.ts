@@ -1,10 +1,11 @@
 import { diagnose, type Diagnostic, type Mode } from '#core';
-import { isSettled, statFile } from '#platform';
+import { isSettled } from '#platform';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
 import { findSpelling } from './list-directory.ts';
 import { HeadReader } from './read-head-bytes.ts';
 import { isUnchanged, type HeadRecord, type KnownFile } from './known-skills.ts';
 import type { PendingHead, ScanResult, ScannedSkill, UnchangedSkills } from './scan-result.ts';
+import { statFile } from './file-stamp.ts';
 
 /** A folder that may be a skill. */
 export interface Folder {

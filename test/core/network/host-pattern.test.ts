@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 
 import {
   findGrant,
-  programGrant,
   readAuthority,
   readHost,
   readHostPattern,
@@ -12,6 +11,7 @@ import {
 } from '../../../src/core/network/host-pattern.ts';
 import { runs } from '../../property-runs.ts';
 import { isProblem } from '../../../src/core/problem.ts';
+import { programGrant } from '../../../src/runtime/execution/program-grant.ts';
 
 function pattern(text: string): HostPattern {
   const read = readHostPattern(text);

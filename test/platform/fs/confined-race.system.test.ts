@@ -4,11 +4,11 @@ import { describe, expect } from 'vitest';
 
 import { toRelativePath } from '../../../src/core/path.ts';
 import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
-import { isSystemError } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 import { RIGHT, SECRET, startSwapping } from './swap-race.ts';
 import { needs } from '../../needs.ts';
+import { isSystemError } from '../../../src/platform/system-error.ts';
 
 const READS = runs(50_000);
 

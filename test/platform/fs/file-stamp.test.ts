@@ -2,8 +2,9 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { isSettled, nextChangeTime } from '../../../src/platform/fs/file-stamp.ts';
+import { isSettled } from '../../../src/platform/fs/file-stamp.ts';
 import { scratch } from '../../skills/registry/support.ts';
+import { nextChangeTime } from '../../../src/runtime/execution/change-time.ts';
 
 const NOW = 1_800_000_000_123;
 const stamp = (mtimeMs: number, ctimeMs: number) => ({ size: 1, ino: 1, dev: 1, mtimeMs, ctimeMs });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { openFileArtifacts } from '../../../src/sandbox/artifacts/file-store.ts';
-import { createFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
+import { writeFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
 import { linkNew } from '../../../src/platform/fs/link-new.ts';
 import { withFileLock, withFileLockSync } from '../../../src/platform/fs/lock.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
@@ -33,8 +33,8 @@ describe.each(['with hard links', ...CODES])('%s', (code) => {
   test('files are created once, locks are taken and given back, artifacts are stored', async () => {
     const folder = begin();
     const file = path.join(folder, 'a');
-    createFileAtomically(file, Buffer.from('first'));
-    expect(() => createFileAtomically(file, Buffer.from('second'))).toThrow(
+    writeFileAtomically(file, Buffer.from('first'), { isNew: true });
+    expect(() => writeFileAtomically(file, Buffer.from('second'), { isNew: true })).toThrow(
       expect.objectContaining({ code: 'EEXIST' }),
     );
     const inside = (): boolean => existsSync(`${file}.lock`);

@@ -7,11 +7,11 @@ import { SkillError } from '../../../src/core/errors.ts';
 import type { Collected } from '../../../src/core/outputs.ts';
 import { collectOutputs } from '../../../src/sandbox/outputs/collect.ts';
 import type { SaveOutput } from '../../../src/sandbox/outputs/collect-read.ts';
-import { nextChangeTime } from '../../../src/platform/fs/file-stamp.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { makeWorkspace } from '../collect-support.ts';
+import { nextChangeTime } from '../../../src/runtime/execution/change-time.ts';
 
 function names({ files }: Collected): readonly string[] {
   return files.map(({ name }) => name);

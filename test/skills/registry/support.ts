@@ -15,9 +15,9 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 import type { SkillRoot } from '../../../src/core/skill.ts';
-import { isSystemError } from '../../../src/platform/fs/paths.ts';
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { bundleProgram } from '../../bundle-program.ts';
+import { isSystemError } from '../../../src/platform/system-error.ts';
 
 /** A folder of the test's own, removed when the test is over. */
 export function scratch(): string {

@@ -1,7 +1,8 @@
 import { DEFAULT_LIMITS, isSkillError, printable, type Identity } from '#core';
-import { isPresent, runChild, textSink } from '#platform';
+import { isPresent, runChild } from '#platform';
 import { unavailable } from '../linux/unavailable.ts';
 import { NEEDED_OPTIONS } from './arguments.ts';
+import { textSink } from '../output-sinks.ts';
 
 const HELP_MS = 10_000;
 const MAX_HELP = 64 * 1024;

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
 import { printable, quoted, type SkillError, type Identity, type AttachedWorkspace } from '#core';
-import { GRACE_MS, withinTime, type Child, type ChildExit } from '#platform';
+import { withinTime, type Child } from '#platform';
 import { executorFailed } from '../failures.ts';
 import { engineFailure, type EngineClient } from './client.ts';
 import { takeExecOutput, type ExecOutput } from './exec-output.ts';
@@ -70,9 +70,9 @@ export async function startExec(
   let isKilled = false;
   let hunted = 0;
   const exited = followExit(following);
-  const ended = (async (): Promise<ChildExit> => {
+  const ended = (async (): Promise<Awaited<Child['ended']>> => {
     const exit = await exited;
-    await withinTime(output.closed, GRACE_MS);
+    await withinTime(output.closed);
     // Before the end is reported, leftover processes must have stopped writing into the workspace, and to the stream.
     if (container.isOpen && (await container.hasLeftovers())) hunted = 1;
     if (isKilled || hunted > 0) await container.remove();
@@ -129,7 +129,7 @@ interface Following {
 }
 
 /** Waits until the engine reports the exit: a stream may end before its program or continue after it. */
-async function followExit({ client, container, execId, output }: Following): Promise<ChildExit> {
+async function followExit({ client, container, execId, output }: Following): Promise<Awaited<Child['ended']>> {
   let isStreamOver = false;
   let pause = POLL_FIRST_MS;
   const streamOver = output.closed.then(() => {

@@ -6,7 +6,6 @@ import {
   DEFAULT_LIMITS,
   invalidInput,
   isSkillError,
-  NOBODY,
   parseJson,
   type AttachedWorkspace,
   type Executor,
@@ -35,6 +34,7 @@ import {
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { SkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
 import { WarmContainer, createContainer, removeContainer } from './warm-container.ts';
+import { NOBODY } from '../nobody.ts';
 
 const MAX_CONTAINERS = 8;
 const DEFAULT_CPUS = 2;

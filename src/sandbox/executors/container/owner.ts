@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 
-import { isSystemError, readProcess, tryRead } from '#platform';
+import { readProcess, tryRead, quietly } from '#platform';
 import type { EngineClient } from './client.ts';
 import { field, listField, textField } from './json-answer.ts';
 import { removeContainer } from './warm-container.ts';
@@ -59,10 +59,5 @@ function machineText(): string | undefined {
 }
 
 function tryReadLink(file: string): string | undefined {
-  try {
-    return readlinkSync(file);
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  return quietly(() => readlinkSync(file));
 }

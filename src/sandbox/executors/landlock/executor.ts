@@ -2,14 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import {
-  NOBODY,
-  type Executor,
-  type Identity,
-  type WorkspaceFolder,
-  type AttachedWorkspace,
-  type ProgramSpec,
-} from '#core';
+import type { Executor, Identity, WorkspaceFolder, AttachedWorkspace, ProgramSpec } from '#core';
 import { isPresent, RUN_MARK } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -37,6 +30,7 @@ import {
 } from './confinement.ts';
 import { mountRules } from './mount-rules.ts';
 import type { PortProxy } from '../../network/bridge.ts';
+import { NOBODY } from '../nobody.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */

@@ -5,7 +5,6 @@ import {
   DEFAULT_LIMITS,
   invalidInput,
   isSkillError,
-  NOBODY,
   shellWord,
   type AttachedWorkspace,
   type Executor,
@@ -15,7 +14,7 @@ import {
   type RunningProgram,
   type WorkspaceFolder,
 } from '#core';
-import { isPresent, NO_OUTPUT, OutputPipes } from '#platform';
+import { isPresent, OutputPipes } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
 import { findScopes, type SystemdScopes } from '../systemd-scope.ts';
 import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
@@ -29,6 +28,8 @@ import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
 import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
+import { NO_OUTPUT } from '../output-sinks.ts';
+import { NOBODY } from '../nobody.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

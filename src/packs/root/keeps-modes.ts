@@ -2,9 +2,9 @@
 import { chmodSync, closeSync, lstatSync, openSync, statSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { NEW_FILE } from './open-flags.ts';
-import { isSystemError } from './paths.ts';
-import { isProgram } from './tree-digest.ts';
+import { OPEN_FLAGS } from '#platform';
+import { isProgram } from '#platform';
+import { isSystemError, quietly } from '#platform';
 
 /** By device: the answer does not change while it is mounted. */
 const KNOWN = new Map<number, boolean>();
@@ -27,7 +27,7 @@ export function keepsModes(folder: string): boolean {
 
 function probeModes(folder: string): boolean {
   const file = path.join(folder, `.skillwright-modes-${String(process.pid)}`);
-  closeSync(openSync(file, NEW_FILE, 0o644));
+  closeSync(openSync(file, OPEN_FLAGS.newFile, 0o644));
   try {
     return [0o755, 0o644].every((mode) => {
       tryChmod(file, mode);
@@ -40,9 +40,5 @@ function probeModes(folder: string): boolean {
 
 /** Some of these file systems refuse the change, others ignore it. */
 function tryChmod(file: string, mode: number): void {
-  try {
-    chmodSync(file, mode);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
+  quietly(() => chmodSync(file, mode));
 }
