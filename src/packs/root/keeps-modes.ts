@@ -2,9 +2,7 @@
 import { chmodSync, closeSync, lstatSync, openSync, statSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { OPEN_FLAGS } from '#platform';
-import { isProgram } from '#platform';
-import { isSystemError, quietly } from '#platform';
+import { OPEN_FLAGS, isProgram, isSystemError, quietly } from '#platform';
 
 /** By device: the answer does not change while it is mounted. */
 const KNOWN = new Map<number, boolean>();

@@ -33,7 +33,7 @@ export interface ResolvedPackages {
    * Installs exactly these packages into an empty folder of the host, which is mounted at the final path of the layer. Without mounts the
    * folder is moved to `final` afterwards, which console scripts have to name.
    */
-  install(tree: string, final: string): Promise<ActionProblem | undefined>;
+  readonly install: (tree: string, final: string) => Promise<ActionProblem | undefined>;
 }
 
 /** Console scripts name the interpreter by the path at which they were installed; a layer that is moved names its later one. */

@@ -62,7 +62,7 @@ export interface Layers {
   /** Returns an intact layer. One that changed since it was built is removed. */
   find(key: string): Promise<StoredLayer | undefined>;
   /** Builds a layer unless another process has built it meanwhile. If `fill` fails, nothing is left. */
-  build<Failure extends ActionProblem = never>(
+  build<Failure extends ActionProblem>(
     key: string,
     fill: FillTree<Failure>,
     signal?: AbortSignal,

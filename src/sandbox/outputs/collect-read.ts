@@ -33,20 +33,20 @@ interface FileToRead {
   readonly save: SaveOutput | undefined;
 }
 
-export type OutputReading =
-  | {
-      readonly type: 'read';
-      readonly mediaType: string;
-      readonly isBinary: boolean;
-      /** The start of the file, up to a number of characters; absent if it is binary or not UTF-8. Valid until the next read. */
-      readonly text: ((characters: number) => string) | undefined;
-      readonly isHeadWhole: boolean;
-      readonly digest: string | undefined;
-      readonly saved: Collected['saved'][number] | undefined;
-      /** Why the store rejected the file. */
-      readonly problem: string | undefined;
-    }
-  | { readonly type: 'changed' | 'unreadable' };
+export interface ReadOutput {
+  readonly type: 'read';
+  readonly mediaType: string;
+  readonly isBinary: boolean;
+  /** The start of the file, up to a number of characters; absent if it is binary or not UTF-8. Valid until the next read. */
+  readonly text: ((characters: number) => string) | undefined;
+  readonly isHeadWhole: boolean;
+  readonly digest?: string;
+  readonly saved?: Collected['saved'][number];
+  /** Why the store rejected the file. */
+  readonly problem?: string;
+}
+
+export type OutputReading = ReadOutput | { readonly type: 'changed' | 'unreadable' };
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -67,10 +67,10 @@ export class OutputReader {
       const { mediaType, isBinary } = detectMediaType(name, head);
       const text = isBinary ? undefined : decodeText(head, isHeadWhole);
       const shared = { type: 'read', mediaType, isBinary, text, isHeadWhole } as const;
-      if (!isWhole) return { ...shared, digest: undefined, saved: undefined, problem: undefined };
+      if (!isWhole) return shared;
       if (isHeadWhole && save === undefined) {
         if (!isUnchanged(descriptor, stats)) return { type: 'changed' };
-        return { ...shared, digest: `sha256:${sha256(head)}`, saved: undefined, problem: undefined };
+        return { ...shared, digest: `sha256:${sha256(head)}` };
       }
       const hash = createHash('sha256');
       const chunks = readChunks(descriptor, stats, head, (chunk) => void hash.update(chunk));
@@ -117,14 +117,13 @@ function* readChunks(
 async function keep(
   save: SaveOutput | undefined,
   output: OutputToSave,
-): Promise<{ readonly saved: Collected['saved'][number] | undefined; readonly problem: string | undefined }> {
-  if (save === undefined) return { saved: undefined, problem: undefined };
+): Promise<Pick<ReadOutput, 'saved' | 'problem'>> {
   try {
-    return { saved: await save(output), problem: undefined };
+    return { saved: await save?.(output) };
   } catch (error) {
     // A store that rejects a file or is full does not fail the run.
     if (!isSkillError(error) || error.raised === CHANGED) throw error;
-    return { saved: undefined, problem: error.message };
+    return { problem: error.message };
   }
 }
 

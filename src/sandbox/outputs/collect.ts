@@ -18,7 +18,7 @@ import {
 import { isSystemError, type tryOpenDirectory } from '#platform';
 import { invalid } from '../workspace/layout.ts';
 import { WorkspaceFolders, linkReason } from './collect-folders.ts';
-import { OutputReader, type SaveOutput } from './collect-read.ts';
+import { OutputReader, type ReadOutput, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
 
 type OutputFile = RunResult['output_files'][number];
@@ -87,7 +87,7 @@ export async function collectOutputs(
         signal,
       },
     );
-    const collection = new Collection(root, folders, { ...spec, maxFiles }, save);
+    const collection = openCollection(root, folders, { ...spec, maxFiles }, save);
     let sliceEnd = performance.now() + SLICE_MS;
     for (const name of walked.files) {
       signal?.throwIfAborted();
@@ -125,163 +125,114 @@ function openWorkspace(
   }
 }
 
-class Collection {
-  readonly #root: string;
-  readonly #folders: WorkspaceFolders;
-  readonly #spec: CollectSpec & { readonly maxFiles: number };
-  readonly #save: SaveOutput | undefined;
-  readonly #reader: OutputReader;
-  readonly #maxFileBytes: number;
-  readonly #files: OutputFile[] = [];
-  readonly #saved: Collected['saved'][number][] = [];
-  readonly #skipped: Collected['skipped'][number][] = [];
-  readonly #warnings: string[] = [];
-  #primary: OutputFile | undefined;
-  #bytesLeft: number;
-  #charactersLeft: number;
+interface Collection {
+  take(name: string): Promise<void>;
+  result(walked: WalkResult): Collected;
+}
 
-  constructor(
-    root: string,
-    folders: WorkspaceFolders,
-    spec: CollectSpec & { readonly maxFiles: number },
-    save: SaveOutput | undefined,
-  ) {
-    this.#root = root;
-    this.#folders = folders;
-    this.#spec = spec;
-    this.#save = save;
-    this.#maxFileBytes = spec.maxFileBytes ?? DEFAULT_OUTPUT_LIMITS.maxFileBytes;
-    this.#bytesLeft = spec.maxTotalBytes ?? DEFAULT_OUTPUT_LIMITS.maxTotalBytes;
-    this.#charactersLeft = spec.maxInlineTotal ?? MAX_INLINE_TOTAL;
-    const characters = spec.inline === true ? (spec.maxInlineCharacters ?? this.#maxFileBytes) : 0;
-    this.#reader = new OutputReader(Math.min(this.#maxFileBytes, characters * MAX_BYTES_OF_CHARACTER));
-  }
+function openCollection(
+  root: string,
+  folders: WorkspaceFolders,
+  spec: CollectSpec & { readonly maxFiles: number },
+  save: SaveOutput | undefined,
+): Collection {
+  const { inline: isInlined = false, maxFileBytes = DEFAULT_OUTPUT_LIMITS.maxFileBytes } = spec;
+  const { maxInlineCharacters = maxFileBytes } = spec;
+  const files: OutputFile[] = [];
+  const saved: Collected['saved'][number][] = [];
+  const skipped: Collected['skipped'][number][] = [];
+  const warnings: string[] = [];
+  const reader = new OutputReader(
+    Math.min(maxFileBytes, (isInlined ? maxInlineCharacters : 0) * MAX_BYTES_OF_CHARACTER),
+  );
+  let primary: OutputFile | undefined;
+  let bytesLeft: number = spec.maxTotalBytes ?? DEFAULT_OUTPUT_LIMITS.maxTotalBytes;
+  let charactersLeft = spec.maxInlineTotal ?? MAX_INLINE_TOTAL;
 
-  async take(name: string): Promise<void> {
-    if (this.#files.length >= this.#spec.maxFiles) {
-      this.#skip(name, this.#folders.sizeOf(name), 'max-files');
+  const skip = (name: string, size: number, reason: SkipReason): void =>
+    void skipped.push({ name, size_bytes: size, reason });
+  const withTarget = (name: string, reason: SkipReason): SkipReason =>
+    reason === 'link' ? linkReason(folders, name, root, spec.programRoot) : reason;
+  const exceededLimit = (size: number): SkipReason | undefined => {
+    if (size === 0 && spec.isFailedRun === true) return 'empty';
+    if (size > maxFileBytes) return 'max-file-bytes';
+    return size > bytesLeft ? 'max-total-bytes' : undefined;
+  };
+
+  const add = (name: string, size: number, isWhole: boolean, read: ReadOutput): void => {
+    const { text, digest, isHeadWhole } = read;
+    const file = { name, mime_type: read.mediaType, size_bytes: size, ref: `workspace://${name}`, digest };
+    const isPrimary = spec.showsPrimary === true && primary === undefined && isPrimaryCandidate(file);
+    if (isPrimary && isWhole && isHeadWhole && text !== undefined)
+      primary = { ...file, content: text(Number.POSITIVE_INFINITY), truncated: false };
+    if (!isInlined || text === undefined) {
+      if (isInlined && !read.isBinary)
+        warnings.push(`${shown(name)} is text, but not UTF-8, so its content is omitted`);
+      files.push({ ...file, truncated: !isWhole });
       return;
     }
-    // Try again if the file changed while it was read.
-    if (!(await this.#takeOnce(name)) && !(await this.#takeOnce(name)))
-      this.#skip(name, this.#folders.sizeOf(name), 'changed');
-  }
+    const content = text(Math.min(charactersLeft, maxInlineCharacters));
+    charactersLeft -= content.length;
+    const truncated = !isWhole || !isHeadWhole || content.length < text(Number.POSITIVE_INFINITY).length;
+    if (truncated) warnings.push(`the content of ${shown(name)} is truncated; the whole file is ${shown(file.ref)}`);
+    files.push({ ...file, content, truncated });
+  };
 
   /** Returns false if the file changed while it was read. */
-  async #takeOnce(name: string): Promise<boolean> {
-    const opened = this.#folders.openFile(name);
+  const takeOnce = async (name: string): Promise<boolean> => {
+    const opened = folders.openFile(name);
     // It existed a moment ago, so a program is still changing files.
-    if (opened.type === 'gone') return false;
+    if (opened.type === 'gone' || (opened.type === 'skipped' && opened.reason === 'changed')) return false;
     if (opened.type === 'skipped') {
-      if (opened.reason === 'changed') return false;
-      this.#skip(name, opened.bytes, this.#withTarget(name, opened.reason));
+      skip(name, opened.bytes, withTarget(name, opened.reason));
       return true;
     }
     const { descriptor, stats } = opened;
     try {
-      const reason = this.#limitOf(stats.size);
-      if (reason !== undefined) this.#skip(name, stats.size, reason);
+      const reason = exceededLimit(stats.size);
+      if (reason !== undefined) skip(name, stats.size, reason);
       if (reason !== undefined && reason !== 'max-file-bytes') return true;
       const isWhole = reason === undefined;
-      const read = await this.#reader.read({
-        name,
-        descriptor,
-        stats,
-        isWhole,
-        save: isWhole ? this.#save : undefined,
-      });
+      const read = await reader.read({ name, descriptor, stats, isWhole, save: isWhole ? save : undefined });
       if (read.type === 'changed') return false;
       if (read.type !== 'read') {
-        this.#skip(name, stats.size, 'unreadable');
+        skip(name, stats.size, 'unreadable');
         return true;
       }
-      if (isWhole) this.#bytesLeft -= stats.size;
-      else if (this.#save !== undefined) this.#warnings.push(`cannot save truncated output file ${shown(name)}`);
-      if (read.saved !== undefined) this.#saved.push({ name: read.saved.name, version: read.saved.version });
-      if (read.problem !== undefined) this.#warnings.push(`${shown(name)} was not saved: ${read.problem}`);
-      this.#add({ name, size: stats.size, isWhole, ...read });
+      if (isWhole) bytesLeft -= stats.size;
+      else if (save !== undefined) warnings.push(`cannot save truncated output file ${shown(name)}`);
+      if (read.saved !== undefined) saved.push({ name: read.saved.name, version: read.saved.version });
+      if (read.problem !== undefined) warnings.push(`${shown(name)} was not saved: ${read.problem}`);
+      add(name, stats.size, isWhole, read);
       return true;
     } finally {
       closeSync(descriptor);
     }
-  }
+  };
 
-  #limitOf(size: number): SkipReason | undefined {
-    if (size === 0 && this.#spec.isFailedRun === true) return 'empty';
-    if (size > this.#maxFileBytes) return 'max-file-bytes';
-    return size > this.#bytesLeft ? 'max-total-bytes' : undefined;
-  }
+  return {
+    async take(name) {
+      if (files.length >= spec.maxFiles) skip(name, folders.sizeOf(name), 'max-files');
+      // Try again if the file changed while it was read.
+      else if (!(await takeOnce(name)) && !(await takeOnce(name))) skip(name, folders.sizeOf(name), 'changed');
+    },
+    result(walked) {
+      for (const { name, reason } of walked.irregular.slice(0, MAX_LISTED))
+        skip(name, reason === 'name' ? 0 : folders.sizeOf(name), withTarget(name, reason));
+      const sorted = skipped.toSorted((a, b) => compareText(a.name, b.name));
+      const all = [...warnings, ...describeSkipped(sorted), ...describeRemainder(walked, spec)];
+      return { files, primary, saved, skipped: sorted, warnings: all };
+    },
+  };
+}
 
-  #add(found: {
-    readonly name: string;
-    readonly size: number;
-    readonly isWhole: boolean;
-    readonly mediaType: string;
-    readonly isBinary: boolean;
-    readonly text: ((characters: number) => string) | undefined;
-    readonly isHeadWhole: boolean;
-    readonly digest: string | undefined;
-  }): void {
-    const { name, size, isWhole, text, digest } = found;
-    const file = {
-      name,
-      mime_type: found.mediaType,
-      size_bytes: size,
-      ref: `workspace://${name}`,
-      digest,
-    };
-    const isPrimary = this.#spec.showsPrimary === true && this.#primary === undefined && isPrimaryCandidate(file);
-    if (isPrimary && isWhole && found.isHeadWhole && text !== undefined)
-      this.#primary = { ...file, content: text(Number.POSITIVE_INFINITY), truncated: false };
-    if (this.#spec.inline !== true || text === undefined) {
-      if (this.#spec.inline === true && !found.isBinary)
-        this.#warnings.push(`${shown(name)} is text, but not UTF-8, so its content is omitted`);
-      this.#files.push({ ...file, truncated: !isWhole });
-      return;
-    }
-    const room = Math.min(this.#charactersLeft, this.#spec.maxInlineCharacters ?? this.#maxFileBytes);
-    const whole = text(Number.POSITIVE_INFINITY);
-    const content = text(room);
-    this.#charactersLeft -= content.length;
-    const truncated = !isWhole || !found.isHeadWhole || content.length < whole.length;
-    if (truncated)
-      this.#warnings.push(`the content of ${shown(name)} is truncated; the whole file is ${shown(file.ref)}`);
-    this.#files.push({ ...file, content, truncated });
-  }
-
-  #skip(name: string, size: number, reason: SkipReason): void {
-    this.#skipped.push({ name, size_bytes: size, reason });
-  }
-
-  #withTarget(name: string, reason: SkipReason): SkipReason {
-    return reason === 'link' ? linkReason(this.#folders, name, this.#root, this.#spec.programRoot) : reason;
-  }
-
-  result(walked: WalkResult): Collected {
-    for (const { name, reason } of walked.irregular.slice(0, MAX_LISTED)) {
-      const size = reason === 'name' ? 0 : this.#folders.sizeOf(name);
-      this.#skip(name, size, this.#withTarget(name, reason));
-    }
-    const skipped = this.#skipped.toSorted((a, b) => compareText(a.name, b.name));
-    return {
-      files: this.#files,
-      primary: this.#primary,
-      saved: this.#saved,
-      skipped,
-      warnings: [...this.#warnings, ...describeSkipped(skipped), ...this.#remainder(walked)],
-    };
-  }
-
-  *#remainder(walked: WalkResult): Iterable<string> {
-    const files = walked.fileCount - walked.files.length;
-    if (files > 0) yield `${NOT_COLLECTED}${SKIP_MEANINGS['max-files']}): ${String(files)} more files that match`;
-    const irregular = walked.irregularCount - Math.min(walked.irregular.length, MAX_LISTED);
-    if (irregular > 0)
-      yield `${String(irregular)} more links, pipes, devices or invalid names match and are not listed`;
-    if (walked.isCut) yield `the program left more than ${String(MAX_NAMES)} files; the rest was ignored`;
-    if (this.#spec.isAutomatic === true) return;
-    for (const place of walked.unmatched) yield `no file matches ${shown(this.#spec.globs[place] ?? '')}`;
-  }
+function* describeRemainder(walked: WalkResult, { isAutomatic = false, globs }: CollectSpec): Iterable<string> {
+  const files = walked.fileCount - walked.files.length;
+  if (files > 0) yield `${NOT_COLLECTED}${SKIP_MEANINGS['max-files']}): ${String(files)} more files that match`;
+  const irregular = walked.irregularCount - Math.min(walked.irregular.length, MAX_LISTED);
+  if (irregular > 0) yield `${String(irregular)} more links, pipes, devices or invalid names match and are not listed`;
+  if (walked.isCut) yield `the program left more than ${String(MAX_NAMES)} files; the rest was ignored`;
+  for (const place of isAutomatic ? [] : walked.unmatched) yield `no file matches ${shown(globs[place] ?? '')}`;
 }
 
 function shown(name: string): string {

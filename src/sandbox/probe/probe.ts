@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import {
 import { isPresent, tryRead, interpreterFolders, PROGRAM_FOLDERS } from '#platform';
 import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
 import { isRoot } from '../workspace/layout.ts';
-import { openHostDecoys, type DecoyListener, type HostDecoys } from './host-decoys.ts';
+import { findDamage, isHostAttempt, openHostDecoys, type HostDecoys } from './host-decoys.ts';
 import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
@@ -182,31 +182,12 @@ interface Aftermath {
   readonly end: ProgramEnd;
 }
 
-/** Whether the attempt had an effect on the host. Never relies on what the program reports. */
+/** Whether the attempt had an effect on the host, or exceeded its limit. */
 async function succeeded(name: EscapeAttempt, { out, decoys, end }: Aftermath): Promise<boolean> {
-  const read = (file: string): string => tryRead(path.join(out, file)) ?? '';
+  const file = (left: string): string => path.join(out, left);
+  const read = (left: string): string => tryRead(file(left)) ?? '';
+  if (isHostAttempt(name)) return findDamage(name, { decoys, file }).length > 0;
   switch (name) {
-    case 'writes outside':
-      return ['/usr/skillwright-escape', '/etc/skillwright-escape', path.join(decoys.targets.outside, 'written')].some(
-        isPresent,
-      );
-    case 'reads secrets':
-      return decoys.targets.decoys.some((_, at) => read(`secret.${String(at)}`).includes(decoys.secret));
-    case 'tcp to this machine':
-    case 'udp to this machine':
-    case 'unix socket by path':
-    case 'abstract unix socket':
-      return decoys.wasReached(LISTENERS[name]);
-    case 'environment of other processes':
-      return read('environ').includes(decoys.secret);
-    case 'kills other processes':
-      return !decoys.isProcessAlive();
-    case 'nested namespaces':
-      return isPresent(path.join(out, 'nested'));
-    case 'runs as root':
-      return read('uid').trim() === '0' || /[1-9a-f]/.test(read('capabilities'));
-    case 'leaves a setuid file':
-      return isPresent(path.join(out, 'setuid')) && (statSync(path.join(out, 'setuid')).mode & 0o6000) !== 0;
     case 'more memory than allowed':
       return Number(read('held')) >= 4 * ATTEMPT_LIMITS.memoryBytes;
     case 'more processes than allowed':
@@ -220,14 +201,6 @@ async function succeeded(name: EscapeAttempt, { out, decoys, end }: Aftermath): 
     }
   }
 }
-
-/** The listener that each network attempt tries to reach. */
-const LISTENERS = {
-  'tcp to this machine': 'tcp',
-  'udp to this machine': 'udp',
-  'unix socket by path': 'socket',
-  'abstract unix socket': 'abstract',
-} as const satisfies Partial<Record<EscapeAttempt, DecoyListener>>;
 
 function makeWorkspace(base: string, { identity }: Executor): string {
   const root = path.join(base, 'workspace');

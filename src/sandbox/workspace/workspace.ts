@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
-import { type AttachedWorkspace, type Executor, type Identity, type StagedSkill, type WorkspaceFolder } from '#core';
+import type { AttachedWorkspace, Executor, Identity, StagedSkill, WorkspaceFolder } from '#core';
 import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
 import { executorFailed } from '../executors/failures.ts';
 import { writeFolderOwner } from './folder-owner.ts';
