@@ -171,13 +171,7 @@ function Cases({ results, shown, selection, select, last, isFiltering }: CasesPr
         />
       )}
       <p class="keys faint">
-        {[
-          ['j', 'down'],
-          ['k', 'up'],
-          ['Enter', 'open'],
-          ['/', 'filter'],
-          ['Esc', 'back'],
-        ].map(([key = '', what = '']) => (
+        {Object.entries({ j: 'down', k: 'up', Enter: 'open', '/': 'filter', Esc: 'back' }).map(([key, what]) => (
           <span key={key}>
             <kbd>{key}</kbd> {t(what)}
           </span>
@@ -191,6 +185,8 @@ function Filters({ results, selection, select, isFiltering }: Omit<CasesProps, '
   const tags = useMemo(() => [...new Set(results.flatMap((result) => result.tags))].toSorted(), [results]);
   const count = (status: CaseStatus): number => results.filter((result) => result.status === status).length;
   const { statuses } = selection;
+  const toggled = (status: CaseStatus): readonly CaseStatus[] =>
+    statuses.includes(status) ? statuses.filter((one) => one !== status) : [...statuses, status];
   return (
     <div class="filters" role="search">
       <SearchField
@@ -207,12 +203,7 @@ function Filters({ results, selection, select, isFiltering }: Omit<CasesProps, '
             class="chip"
             aria-pressed={statuses.includes(status)}
             disabled={count(status) === 0}
-            onClick={() =>
-              select({
-                ...selection,
-                statuses: statuses.includes(status) ? statuses.filter((one) => one !== status) : [...statuses, status],
-              })
-            }
+            onClick={() => select({ ...selection, statuses: toggled(status) })}
           >
             <State name={status} /> {number(count(status))}
           </button>

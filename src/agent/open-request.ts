@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
 import { printable, type ActionProblem, type SkillEntry } from '#core';
-import { stageRequestFiles, type Run } from '#runtime';
+import type { Run } from '#runtime';
 import type { SkillIndex } from '#skills';
 import type { AgentOptions } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
@@ -74,7 +74,7 @@ async function bringFiles(
   signal: AbortSignal,
 ): Promise<RequestFiles | ActionProblem> {
   if (files.length === 0) return { type: 'given', references: [] };
-  const brought = await stageRequestFiles(run.session, files, signal);
+  const brought = await run.session.execution?.stageFiles(files, signal);
   if (brought === undefined) return { type: 'given', references: files };
   if ('code' in brought) return brought;
   const { references, warnings } = brought;

@@ -47,14 +47,7 @@ export {
   type Collected,
   type RunResult,
 } from './outputs.ts';
-export {
-  normalName,
-  packageArgument,
-  readPackage,
-  type PackageLayer,
-  type PackageSpec,
-  type RequestedPackage,
-} from './packages.ts';
+export { normalName, packageArgument, readPackage, type PackageLayer, type RequestedPackage } from './packages.ts';
 export {
   DEFAULT_LIMITS,
   EXECUTOR_NAMES,

@@ -9,7 +9,7 @@ import { isWholeEvent, restoredValue, startText, type ContentReference } from '.
 import { contentText } from './content.ts';
 import { LineReader, endsTorn, openJournal, parseLine, type StoredLine } from './journal-lines.ts';
 import { RUN_FILE, readRunAt, readRunInfo, runLife, runState } from './run-folder.ts';
-import { infoText, toRunInfo, summarize, type RunSummary } from './run-info.ts';
+import { fileText, toRunInfo, summarize, type RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
 export interface ReadRunOptions {
@@ -76,7 +76,7 @@ export function writeSummary(folder: string): boolean {
   const info = infoFromEvents(folder);
   const file = path.join(folder, RUN_FILE);
   if (info?.endedAt !== undefined) rmSync(file, { force: true });
-  else if (info !== undefined) writeFileAtomically(file, Buffer.from(infoText(info)));
+  else if (info !== undefined) writeFileAtomically(file, Buffer.from(fileText(info)));
   return info !== undefined;
 }
 

@@ -12,6 +12,7 @@ import {
   quoted,
   SkillError,
   type RunInfo,
+  cleanText,
 } from '#core';
 import { OPEN_FLAGS, openSha256, thisProcess, type LockOwner } from '#platform';
 import { openStore, storedJson, type ContentKind, type ContentReference, type Keep } from './references.ts';
@@ -21,7 +22,7 @@ import { flushDue, asRead, openTimeText, ownFields, type DueFlush } from './reco
 import { openFolderPlace, isWriteError, recordFailed, type NamedText, type RecordStorage } from './record-storage.ts';
 import type { Redactor } from './redact/redact.ts';
 import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-folder.ts';
-import { finalText, toRunInfo, infoText, stateText, summarize, withSeal, type RunSummary } from './run-info.ts';
+import { toRunInfo, fileText, summarize, withSeal, type RunSummary } from './run-info.ts';
 import { sealRun } from './seal.ts';
 import { CHAIN_FILE, type ChainKeys } from './chain-lines.ts';
 import { appendToChain, forgetRun, type ChainEvent } from './run-chain.ts';
@@ -231,8 +232,8 @@ class JournalWriter implements RunRecord {
       if (this.#due !== undefined) this.#due.flush = undefined;
       const { state } = this.#written ?? {};
       const files = this.#place.prepare([
-        ...(state === undefined ? [] : [[STATE_FILE, stateText(state)] as const]),
-        ...(this.#answer === undefined ? [] : [[FINAL_FILE, finalText(this.#answer)] as const]),
+        ...(state === undefined ? [] : [[STATE_FILE, fileText(state)] as const]),
+        ...(this.#answer === undefined ? [] : [[FINAL_FILE, cleanText(this.#answer)] as const]),
         ...this.#infoFile(),
       ]);
       const chain = isChained ? [openSync(path.join(path.dirname(this.path), CHAIN_FILE), OPEN_FLAGS.foreignFile)] : [];
@@ -348,7 +349,7 @@ class JournalWriter implements RunRecord {
   #infoFile(outcome?: { readonly outcome: RunInfo['outcome']; readonly reason: string }): readonly NamedText[] {
     if (this.#written === undefined) return [];
     const info = { ...toRunInfo(this.#written), ...outcome };
-    const text = infoText(info);
+    const text = fileText(info);
     const { sealKey } = this.#options;
     const seal = sealKey === undefined || !this.#isEnded ? undefined : sealRun(sealKey, info, text);
     return [[RUN_FILE, withSeal(text, seal)]];

@@ -90,15 +90,18 @@ export function resumeClaims(folder: string): readonly ResumeClaim[] {
     );
     if (type !== 'run-resume' || of !== run || typeof by !== 'string' || notBegun.has(by)) return [];
     const place = path.join(typeof where === 'string' ? where : directory, by);
-    return [{ by, folder: place, life: by === '' ? 'unknown' : lifeOf(place, isProcess(owner) ? owner : undefined) }];
+    return [{ by, folder: place, life: by === '' ? 'unknown' : readLife(place, isProcess(owner) ? owner : undefined) }];
   });
   const known = new Set(claimed.map(({ by }) => by));
   const recorded = (recordedContinuations(directory).get(run) ?? []).filter((one) => !known.has(one.run));
-  return [...claimed, ...recorded.map((one) => ({ by: one.run, folder: one.path, life: lifeOf(one.path, undefined) }))];
+  return [
+    ...claimed,
+    ...recorded.map((one) => ({ by: one.run, folder: one.path, life: readLife(one.path, undefined) })),
+  ];
 }
 
 /** Before its first `run.json`, the process of the claim tells whether a run lives. */
-function lifeOf(folder: string, owner: LockOwner | undefined): ResumeClaim['life'] {
+function readLife(folder: string, owner: LockOwner | undefined): ResumeClaim['life'] {
   const reading = readRunAt(folder);
   if (reading.type === 'run') return runLife(reading.info);
   if (reading.type !== 'absent' || !isPresent(folder)) return 'unknown';

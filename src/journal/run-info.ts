@@ -159,7 +159,7 @@ export function summarize(before: RunSummary | undefined, line: JournalLine): Ru
   }
   const { info, state } = before;
   const details = addDetails(before.details, event);
-  const after: RunSummary = state === undefined ? { info, details, events } : { info, details, events, state };
+  const after: RunSummary = { info, details, events, state };
   switch (event.type) {
     case 'skill-use': {
       const { id, name, source, digest } = event.skill;
@@ -189,21 +189,7 @@ function startInfo(
   startedAt: string,
   details: RunDetails,
 ): Omit<RunInfo, 'events'> {
-  const {
-    run,
-    version,
-    request,
-    project,
-    parent,
-    chain,
-    indexHash,
-    indexDigest = '',
-    scanDigest = '',
-    executor,
-    policyHash,
-    budgets,
-    process,
-  } = event;
+  const { run, version, request, project, parent, chain, indexHash, policyHash } = event;
   return {
     schema: RUN_SCHEMA,
     run,
@@ -217,15 +203,15 @@ function startInfo(
     outcome: 'running',
     reason: '',
     indexHash,
-    indexDigest,
-    scanDigest,
+    indexDigest: event.indexDigest ?? '',
+    scanDigest: event.scanDigest ?? '',
     ...details,
     skills: [],
-    executor: executor ?? null,
+    executor: event.executor ?? null,
     policyHash,
     approvals: [],
-    budgets: budgets ?? {},
-    process: process ?? null,
+    budgets: event.budgets ?? {},
+    process: event.process ?? null,
   };
 }
 
@@ -247,16 +233,8 @@ function withApproval(
   );
 }
 
-/** `run.json` without its seal. */
-export function infoText(info: RunInfo): string {
-  return fileText(info);
-}
-
-export function stateText(state: SessionState): string {
-  return fileText(state);
-}
-
-function fileText(value: object): string {
+/** The text of `state.json`, and of `run.json` without its seal. */
+export function fileText(value: RunInfo | SessionState): string {
   return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
 }
 
@@ -271,9 +249,4 @@ export function withSeal(text: string, seal: string | undefined): string {
 export function splitSeal(text: string): { readonly text: string; readonly seal: string | undefined } {
   const found = SEAL.exec(text);
   return found === null ? { text, seal: undefined } : { text: text.slice(0, found.index) + END, seal: found[1] };
-}
-
-/** The answer as a file that is safe to print; the journal has its exact characters. */
-export function finalText(answer: string): string {
-  return cleanText(answer);
 }

@@ -18,13 +18,13 @@ export interface RunUnit {
 /** Newest start first. */
 export function runUnits(runs: readonly ListedRun[]): readonly RunUnit[] {
   const parents = new Map(runs.map((run) => [run.id, recordedInfo(run)?.parent]));
-  const roots = new Map(runs.map(({ id }) => [id, rootOf(id, parents)]));
+  const roots = new Map(runs.map(({ id }) => [id, findRoot(id, parents)]));
   return runs
     .filter(({ id }) => roots.get(id) === id)
     .map((run) => ({ run, subagents: runs.filter(({ id }) => id !== run.id && roots.get(id) === run.id) }));
 }
 
-function rootOf(id: string, parents: ReadonlyMap<string, string | undefined>): string {
+function findRoot(id: string, parents: ReadonlyMap<string, string | undefined>): string {
   const seen = new Set<string>();
   for (let at = id; ;) {
     seen.add(at);

@@ -2,13 +2,13 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { readField, isSkillError, parseJson, printable } from '#core';
+import { readField, isSkillError, parseJson, printable, cleanText } from '#core';
 import { quietly, sha256, type ConfinedDirectory } from '#platform';
 import { CONTENT_KINDS, isContentPath, referencesIn, restoredValue, type ContentReference } from './references.ts';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
-import { finalText, stateText, type RunSummary } from './run-info.ts';
+import { fileText, type RunSummary } from './run-info.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A large event may refer to texts in files; there are no further levels. */
@@ -90,8 +90,8 @@ function expectedFiles(
   return [
     { name: INDEX_FILE, digest: info.indexDigest },
     ...(info.scanDigest === '' ? [] : [{ name: SCAN_FILE, digest: info.scanDigest }]),
-    ...(state === undefined || !isWhole ? [] : [{ name: STATE_FILE, digest: sha256(stateText(state)) }]),
-    ...(answer === undefined ? [] : [{ name: FINAL_FILE, digest: sha256(finalText(answer)) }]),
+    ...(state === undefined || !isWhole ? [] : [{ name: STATE_FILE, digest: sha256(fileText(state)) }]),
+    ...(answer === undefined ? [] : [{ name: FINAL_FILE, digest: sha256(cleanText(answer)) }]),
   ];
 }
 

@@ -19,7 +19,7 @@ import {
 } from './journal-lines.ts';
 import { restoredLine } from './journal-reader.ts';
 import { INDEX_FILE, SCAN_FILE, isRunId, readRunInfo, runLife, type RunReading } from './run-folder.ts';
-import { toRunInfo, infoText, summarize, type RunSummary } from './run-info.ts';
+import { toRunInfo, fileText, summarize, type RunSummary } from './run-info.ts';
 import { checkSeal, type SealState } from './seal.ts';
 import { openFileChecks, type FileChecks, type RunProblem } from './verify-files.ts';
 
@@ -72,7 +72,11 @@ function verifyFolder(path: string, folder: ConfinedDirectory, sealKey: Uint8Arr
     if (journal.type === 'absent' && reading.type === 'absent' && hasOnlyBegun(path))
       return { status: 'torn', problems: [], seal: 'absent', isEmpty: true };
     if (reading.type !== 'run') return unreadable('folder/not-a-run', `events.jsonl: ${reason}`);
-    return { status: 'tampered', problems: [missingJournal(reason)], seal: sealState(reading, sealKey) };
+    return {
+      status: 'tampered',
+      problems: [journalProblem('journal/missing', reason)],
+      seal: sealState(reading, sealKey),
+    };
   }
   try {
     const files = openFileChecks(path, folder);
@@ -180,7 +184,7 @@ function conclude(
     ...journal,
     ...runProblems(reading, checked, isComplete),
     ...files.problems({ summary: isComplete ? checked.summary : undefined, isWhole }),
-    ...(seal === 'bad' ? [sealProblem()] : []),
+    ...(seal === 'bad' ? [runProblem('seal/wrong', 'the seal is invalid for this run and the key of this user')] : []),
   ].slice(0, MAX_PROBLEMS);
   if (found.length > 0) return { status: 'tampered', problems: found, seal };
   if (isWhole) return { status: 'intact', problems: [], seal };
@@ -231,7 +235,7 @@ function runProblems(reading: RunReading, checked: CheckedLines, isComplete: boo
   if (!isComplete) return [];
   const { atCheckpoint } = checked;
   const isSame =
-    atCheckpoint !== undefined && reading.text === infoText(expectedInfo(toRunInfo(atCheckpoint), reading.info));
+    atCheckpoint !== undefined && reading.text === fileText(expectedInfo(toRunInfo(atCheckpoint), reading.info));
   return isSame ? [] : [runProblem('run/edited', 'it does not match the event log')];
 }
 
@@ -260,16 +264,8 @@ function journalProblem(code: RunProblem['code'], message: string): RunProblem {
   return { code, path: 'events.jsonl', message };
 }
 
-function missingJournal(reason: string): RunProblem {
-  return journalProblem('journal/missing', reason);
-}
-
 function runProblem(code: RunProblem['code'], message: string): RunProblem {
   return { code, path: 'run.json', message };
-}
-
-function sealProblem(): RunProblem {
-  return runProblem('seal/wrong', 'the seal is invalid for this run and the key of this user');
 }
 
 function unreadable(code: RunProblem['code'], message: string): Verification {

@@ -10,16 +10,23 @@ import type {
   Config,
 } from '#core';
 import type { Redactor } from '#journal';
-import type { ReadingLimits } from './skill-actions.ts';
 import type { openTreeDigests } from '#platform';
 import type { Policy, RunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
-import type { Execution } from './execution/execution.ts';
+import type { ReadingLimits } from './skill-actions.ts';
+import type { Execution } from './execution/parts.ts';
 import type { SkillSearch } from './search/skill-search.ts';
-import type { ClosedFolders } from './closed-folders.ts';
 import type { SkillTrust } from './skill-trust.ts';
 
 export type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
+
+export interface ClosedFolders {
+  /** Why a model must not read this real path with file tools; undefined if it may. `active` are the loaded skills. */
+  refusal(
+    place: { readonly absolute: string; readonly shown: string },
+    active: readonly SkillEntry[],
+  ): ActionProblem | undefined;
+}
 
 /** The project whose files may be used, and whether servers may be asked. */
 export interface HostAccess {

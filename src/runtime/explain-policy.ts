@@ -80,9 +80,7 @@ function programFacts({ runtime, surroundings, active, reach }: ExplainOptions):
     isolation: executor === 'local' ? 'none' : executor === 'landlock' ? 'landlock' : 'bubblewrap',
     writes,
     hosts,
-    secrets: active.flatMap(({ name, source, controls: { requires = [] } }) =>
-      secrets.namesFor({ name, source, requires }),
-    ),
+    secrets: active.flatMap(secrets.namesFor),
   };
 }
 

@@ -46,16 +46,16 @@ interface RootContext {
 
 /** `used` are the roots of the wanted source. Throws `input/invalid` if no root has it. */
 export async function findRoots(
-  given: RootOptions,
-  { surroundings, config, services, cacheDir }: RootContext,
+  options: RootOptions,
+  context: RootContext,
 ): Promise<{
   readonly all: readonly SkillRoot[];
   readonly used: readonly SkillRoot[];
   readonly diagnostics: readonly Diagnostic[];
 }> {
-  const fetched = await fetchedRoots(given, surroundings, services, cacheDir);
-  const { roots, diagnostics } = rootsFor(fetched.options, { ...surroundings, env: fetched.env }, config, cacheDir);
-  return { all: roots, used: ofSource(roots, given.source), diagnostics: [...fetched.diagnostics, ...diagnostics] };
+  const fetched = await fetchedRoots(options, context);
+  const { roots, diagnostics } = rootsFor(fetched.options, fetched.env, context);
+  return { all: roots, used: ofSource(roots, options.source), diagnostics: [...fetched.diagnostics, ...diagnostics] };
 }
 
 /** Finishes interrupted installs. Costs one stat per root if there are none. */
@@ -76,9 +76,7 @@ export async function recoverInterrupted(
 /** Replaces addresses and archives in `roots` and `SKILLS_ROOT` by the folders of their skills. A configuration cannot name any. */
 async function fetchedRoots(
   options: RootOptions,
-  surroundings: Surroundings,
-  services: RootServices | undefined,
-  cacheDir: string | undefined,
+  { surroundings, services, cacheDir }: RootContext,
 ): Promise<{
   readonly options: RootOptions;
   readonly env: Surroundings['env'];
@@ -87,18 +85,18 @@ async function fetchedRoots(
   const { cwd, env } = surroundings;
   const { roots = [], onlyRoots = false, signal } = options;
   const listed = onlyRoots ? [] : splitRoots(env['SKILLS_ROOT']);
-  const addressOf = (root: RootOption): string => (typeof root === 'string' ? root : root.path);
-  const isRemote = (root: RootOption): boolean => isUrlOrArchive(addressOf(root), path.resolve(cwd, addressOf(root)));
+  const toAddress = (root: RootOption): string => (typeof root === 'string' ? root : root.path);
+  const isRemote = (root: RootOption): boolean => isUrlOrArchive(toAddress(root), path.resolve(cwd, toAddress(root)));
   if (services === undefined || ![...roots, ...listed].some(isRemote)) return { options, env, diagnostics: [] };
   const diagnostics: Diagnostic[] = [];
-  const all = async <Root extends RootOption>(given: readonly Root[]): Promise<readonly (Root | string)[]> => {
+  const all = async <Root extends RootOption>(some: readonly Root[]): Promise<readonly (Root | string)[]> => {
     const folders: (Root | string)[] = [];
-    for (const root of given) {
+    for (const root of some) {
       if (!isRemote(root)) {
         folders.push(root);
         continue;
       }
-      const at = addressOf(root);
+      const at = toAddress(root);
       const fetched = await services.fetch(at, { ...surroundings, cacheDir, signal });
       if ('folder' in fetched) folders.push(fetched.folder);
       else diagnostics.push(diagnose({ code: 'root/not-supported', path: at, message: fetched.problem }, 'lenient'));
@@ -114,9 +112,8 @@ async function fetchedRoots(
 
 function rootsFor(
   options: RootOptions,
-  { cwd, home, env }: Surroundings,
-  config: Config,
-  cacheDir: string | undefined,
+  env: Surroundings['env'],
+  { surroundings: { cwd, home }, config, cacheDir }: RootContext,
 ): ReturnType<typeof defaultRoots> {
   if (options.onlyRoots === true)
     return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
@@ -143,13 +140,13 @@ function serverRoots({ mcp_servers: servers = {} }: Config, cacheDir: string): r
   );
 }
 
-function ofSource(roots: readonly SkillRoot[], wanted: string | undefined): readonly SkillRoot[] {
-  if (wanted === undefined) return roots;
-  const found = roots.filter(({ source }) => source.toLowerCase() === wanted.toLowerCase());
+function ofSource(roots: readonly SkillRoot[], name: string | undefined): readonly SkillRoot[] {
+  if (name === undefined) return roots;
+  const found = roots.filter(({ source }) => source.toLowerCase() === name.toLowerCase());
   if (found.length > 0) return found;
   const known = [...new Set(roots.map(({ source }) => source))];
   throw invalidInput(
-    `no skill root has the source ${quoted(wanted)}`,
+    `no skill root has the source ${quoted(name)}`,
     known.join(', '),
     `the sources here are ${known.join(', ')}; list them with skillwright list --explain`,
   );

@@ -1,31 +1,42 @@
 /**
- * The public names of runtime.
+ * The composition root: it opens skills, configuration, policy, sandbox and journal for one working directory, and takes each action through
+ * find, decide, ask, do, observe, record. It never calls a model. Read `perform.ts` first, then `start-session.ts`.
  */
 
-export type { Recall } from './action-context.ts';
-export { checkAndFix, findCheckTargets } from './check.ts';
-export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
-export type { Execution, ExecutionOptions } from './execution/execution.ts';
-export { examineExecutors, usableExecutor } from './execution/executors.ts';
-export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
-export { locateScript } from './execution/find-script.ts';
-export { writeResults } from './execution/take-outputs.ts';
-export { explainDecision, explainRules } from './explain-policy.ts';
+// Open a runtime, with its sessions and recorded runs.
+export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { RootServices } from './find-roots.ts';
 export { projectTop, serverSkillsFolder } from './roots.ts';
-export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';
-export { stageRequestFiles } from './request-files.ts';
-export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
-export type { SearchResult } from './search/skill-search.ts';
-export { openSecrets } from './secrets/secrets.ts';
 export type { Session } from './session.ts';
-export { parseInvocation } from './invoke.ts';
-export { openSkillTools, buildSkillTools, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
-export { trustRemarks, type Distrust } from './skill-trust.ts';
 export type { Run, RunOptions } from './start-run.ts';
+export type { Recall } from './action-context.ts';
+export type { SearchResult } from './search/skill-search.ts';
+
+// The tools of a session for any agent, and invocations by a person.
+export { buildSkillTools, openSkillTools, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
+export { parseInvocation } from './invoke.ts';
+
+// Programs of a session, and the files that they leave.
+export type { Execution, ExecutionOptions } from './execution/parts.ts';
+export { examineExecutors, usableExecutor } from './execution/executors.ts';
+export { locateScript } from './execution/find-script.ts';
+export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
+export { writeResults } from './execution/take-outputs.ts';
 export { temporaryFolder } from './temporary-folder.ts';
-export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
-export { undoObservations, undoRun } from './undo-files.ts';
-export type { UndoneFile } from './recorded-changes.ts';
+
+// Configuration, secrets and trust.
+export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
 export { valueHint } from './config/config-environment.ts';
 export { isSteering } from './config/project-override-rules.ts';
+export { openSecrets } from './secrets/secrets.ts';
+export { trustRemarks, type Distrust } from './skill-trust.ts';
+export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
+export { explainDecision, explainRules } from './explain-policy.ts';
+
+// Recorded runs: repeat them, undo what they did.
+export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';
+export { undoObservations, undoRun } from './undo-files.ts';
+export type { UndoneFile } from './recorded-changes.ts';
+
+// Check skills and fix them.
+export { checkAndFix, findCheckTargets } from './check.ts';

@@ -12,9 +12,9 @@ const MAX_LENGTH = 4096;
  */
 export function locateInSkills(index: SkillIndex, path: string): LocatedPath | undefined {
   if (path.length > MAX_LENGTH) return undefined;
-  const given = path.trim();
-  if (given.startsWith(SCHEME)) return locateByName(index, given.slice(SCHEME.length));
-  const absolute = given.replaceAll('\\', '/');
+  const text = path.trim();
+  if (text.startsWith(SCHEME)) return locateByName(index, text.slice(SCHEME.length));
+  const absolute = text.replaceAll('\\', '/');
   // Skills can be nested; the innermost folder wins.
   let best: LocatedPath | undefined;
   let length = 0;
@@ -25,7 +25,7 @@ export function locateInSkills(index: SkillIndex, path: string): LocatedPath | u
     best = { skill: id, path: rest.slice(1) };
     length = dir.length;
   }
-  return best ?? locateByName(index, given);
+  return best ?? locateByName(index, text);
 }
 
 /** Tries every prefix, longest first, because names may be qualified (`source/name`). */

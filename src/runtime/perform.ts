@@ -14,13 +14,12 @@ import {
   type OfType,
 } from '#core';
 import { deniedReads, mayReach } from '#policy';
-import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '#skills';
+import { redacted } from './secrets/redact-value.ts';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import { whenAllowed, type AllowedAction } from './allow-action.ts';
 import { findTarget } from './find-target.ts';
-import { readSkill } from './skill-actions.ts';
-import { toSkillIdentity } from './skill-identity.ts';
+import { readSkill, toSkillIdentity } from './skill-actions.ts';
 
 /** Takes one action through all stages: find, decide, ask, do, observe, record. Expected failures are observations too. */
 export async function performAction(action: Action, context: ActionContext): Promise<Observation> {

@@ -28,7 +28,7 @@ import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-import type { ExecutionDefaults } from './execution/execution.ts';
+import type { ExecutionDefaults } from './execution/parts.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
 import { untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';
@@ -136,7 +136,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     },
   };
 
-  const catalogOf = (
+  const planIndexCatalog = (
     index: SkillIndex,
     { without = new Map(), ...catalogOptions }: RuntimeCatalogOptions = {},
   ): Catalog =>
@@ -157,7 +157,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     untrusted,
     places: executionPlaces,
     search,
-    catalog: catalogOf,
+    catalog: planIndexCatalog,
     otherRoots: allRoots.filter((root) => !roots.includes(root)).map((root) => root.path),
   };
   // Sessions are loaded on first use, so that `list` starts fast.
@@ -192,7 +192,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
       return resolveSkill(registry.index, reference, source) ?? throwUnknown(registry.index, reference, source);
     },
     searchSkills: (query, n = 5, searchOptions = {}) => search(registry.index, query, n, searchOptions),
-    catalog: (catalogOptions) => catalogOf(registry.index, catalogOptions),
+    catalog: (catalogOptions) => planIndexCatalog(registry.index, catalogOptions),
     refresh: () => registry.refresh(),
     async distrust(skills, distrustOptions = {}) {
       const isOwn = loaded.namedRoots.project.length === 0 && skills.every(({ source }) => OWN_SOURCES.has(source));
@@ -261,8 +261,8 @@ function registryOptions(
     visibility: config.skill_visibility ?? {},
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,
     explain: options.explain ?? false,
-    maxDepth: config.scan?.max_depth === undefined ? undefined : config.scan.max_depth,
-    maxDirectories: config.scan?.max_directories === undefined ? undefined : config.scan.max_directories,
+    maxDepth: config.scan?.max_depth,
+    maxDirectories: config.scan?.max_directories,
     signal: options.signal,
     onProgress: options.onProgress,
   };

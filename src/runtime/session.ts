@@ -32,7 +32,7 @@ import {
   type Compaction,
   type Contents,
 } from './loaded-contents.ts';
-import type { Execution } from './execution/execution.ts';
+import type { Execution } from './execution/parts.ts';
 import { invokeSkill, type Invocation } from './invoke.ts';
 import {
   activeSkills,

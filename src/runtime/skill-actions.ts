@@ -16,7 +16,6 @@ import {
 } from '#core';
 import { refuseDynamicCommands } from '#policy';
 import { listFiles, findScript, inSkill, listSkillFiles, loadSkill, readResourceFile, type BodyLimits } from '#skills';
-import { toSkillIdentity } from './skill-identity.ts';
 
 type DocumentSelection = OfType<Action, 'select_documents'>['documents'];
 
@@ -286,4 +285,13 @@ export function selectDocuments(
   if (mode === 'replace') return documents;
   if (before === '*' || documents === '*') return '*';
   return [...new Set([...before, ...documents])].toSorted();
+}
+
+export function toSkillIdentity({
+  id,
+  name,
+  source,
+  dir,
+}: OfType<Observation, 'skill-loaded'>['skill']): OfType<Observation, 'skill-loaded'>['skill'] {
+  return { id, name, source, dir };
 }

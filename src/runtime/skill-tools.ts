@@ -1,6 +1,6 @@
 import { actionFailed, nearest, printable, invalidInput, quoted, type Action } from '#core';
 import { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from '#tools';
-import type { ExecutionOptions } from './execution/execution.ts';
+import type { ExecutionOptions } from './execution/parts.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 import type { RootServices } from './find-roots.ts';
 import type { Session } from './session.ts';

@@ -19,7 +19,6 @@ import {
 } from '#journal';
 import { policyHash } from '#policy';
 import { VERSION } from '../version.ts';
-import type { Execution } from './execution/execution.ts';
 import { startSession, type MeasureText, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';
 import { redacted } from './secrets/redact-value.ts';
@@ -90,28 +89,14 @@ export async function startRun(
   surroundings: Surroundings & Pick<ChainKeys, 'onWarning'>,
   options: RunOptions,
 ): Promise<Run> {
-  const {
-    request,
-    directory,
-    openPlace,
-    sinks,
-    follow,
-    parentRun,
-    record: observe,
-    budgets,
-    agent,
-    trace,
-    claim,
-    notes = [],
-    ...sessionOptions
-  } = options;
+  const { sinks = [], follow, record: observe, notes = [] } = options;
   const telemetry = await openTelemetry(source);
-  const listeners = [...(sinks ?? []), ...(telemetry === undefined ? [] : [telemetry.sink])];
+  const listeners = [...sinks, ...(telemetry === undefined ? [] : [telemetry.sink])];
   const early: RunEvent[] = [];
   let take = (event: RunEvent): void => void early.push(event);
   let flush = (): void => undefined;
   const session = await startSession(source, {
-    ...withSpans(sessionOptions, (event) => take(event)),
+    ...withSpans(options, (event) => take(event)),
     record(event) {
       take(event);
       observe?.(event);
@@ -119,8 +104,8 @@ export async function startRun(
     flush: () => flush(),
   });
   try {
-    const start = buildRunStart(source, session, { request, parentRun, budgets, agent, trace });
-    const record = openRecord(source, surroundings, { directory, openPlace, claim }, start);
+    const start = buildRunStart(source, session, options);
+    const record = openRecord(source, surroundings, options, start);
     const notify = openNotifier({ listeners, follow, redactor: source.secrets.redactor });
     notify(startEvent(start, record));
     const isHeld = follow !== undefined && listeners.length === 0;
@@ -139,16 +124,13 @@ export async function startRun(
   }
 }
 
-type RunRequest = {
-  readonly [Name in 'request' | 'parentRun' | 'budgets' | 'agent' | 'trace']: RunOptions[Name];
-};
-
 function buildRunStart(
   { index, project }: SessionSource,
   session: Session,
-  { request, parentRun: parent, budgets, agent, trace }: RunRequest,
+  { request, parentRun: parent, budgets, agent, trace }: RunOptions,
 ): RunStart {
   const { execution } = session;
+  const mounts = (execution?.mounts ?? []).map(({ source, access }) => ({ path: source, access }));
   const { roots, durationMs, found, valid, leftOut, conflicts } = index.report;
   return {
     request,
@@ -185,19 +167,15 @@ function buildRunStart(
             name: execution.executor,
             isolation: execution.isolation,
             ...execution.identity,
-            ...describeMounts(execution),
+            mounts: mounts.length === 0 ? undefined : mounts,
           },
   };
-}
-
-function describeMounts({ mounts }: Execution): Pick<NonNullable<RunInfo['executor']>, 'mounts'> {
-  return mounts.length === 0 ? {} : { mounts: mounts.map(({ source, access }) => ({ path: source, access })) };
 }
 
 function openRecord(
   source: SessionSource,
   { home, onWarning }: Surroundings & Pick<ChainKeys, 'onWarning'>,
-  { directory, openPlace, claim }: { readonly [Name in 'directory' | 'openPlace' | 'claim']: RunOptions[Name] },
+  { directory, openPlace, claim }: RunOptions,
   start: RunStart,
 ): RunRecord | undefined {
   const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);

@@ -21,16 +21,16 @@ import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, typ
 import { openVocabulary, type VocabularyName } from '#tools';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
-import { locateInSkills } from './locate.ts';
-import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/execution.ts';
 import type { PackageOptions } from '#sandbox';
+import { locateInSkills } from './locate.ts';
+import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
-import { openClosedFolders } from './closed-folders.ts';
+import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
@@ -85,19 +85,16 @@ export interface SessionSourceParts {
   readonly vouched: readonly string[];
   readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly search: SkillSearch;
-  readonly catalog: SessionSource['catalog'];
+  readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
   /** Skill roots of sources that are not used; models cannot read them as files either. */
   readonly otherRoots: readonly string[];
 }
 
 /** Everything that sessions of one runtime are created from. */
-export interface SessionSource {
+export interface SessionSource extends SessionSourceParts {
   readonly config: Config;
   readonly index: SkillIndex;
-  readonly search: SkillSearch;
-  readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly project: string;
-  readonly otherRoots: readonly string[];
   readonly policy: ReturnType<typeof openPolicies>;
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
@@ -106,14 +103,13 @@ export interface SessionSource {
   readonly measureText: MeasureText;
   /** This process, as records identify it. */
   readonly owner: () => LockOwner;
-  readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
 }
 
 /** Creates the source for a snapshot; everything independent of it is created once. */
 export type SessionSources = (index: SkillIndex) => SessionSource;
 
 export function openSessionSources(parts: SessionSourceParts): SessionSources {
-  const { surroundings, loaded, places, search, catalog } = parts;
+  const { surroundings, loaded } = parts;
   const policy = openPolicies(loaded, surroundings.home);
   const digests = openTreeDigests();
   const measureText = openMeasuredTexts();
@@ -127,19 +123,16 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
     });
     const index = trustedIndex(snapshot, trust, parts.untrusted);
     return {
+      ...parts,
       config: loaded.config,
       index,
-      places,
       project: surroundings.cwd,
-      otherRoots: parts.otherRoots,
       policy,
       trust,
       digests,
       measureText,
       owner: () => (owner ??= thisProcess()),
       secrets: openSecrets(loaded.config.secrets ?? {}, surroundings),
-      search,
-      catalog,
     };
   };
 }
@@ -322,9 +315,8 @@ async function execute(
     allowWeaker,
     network,
     redactor: secrets.redactor,
-    secrets: ({ name, source, controls: { requires = [] } }, signal) =>
-      secrets.forSkill({ name, source, requires }, signal),
-    secretNames: ({ name, source, controls: { requires = [] } }) => secrets.namesFor({ name, source, requires }),
+    secrets: secrets.forSkill,
+    secretNames: secrets.namesFor,
     container,
   };
   // Files of unusable skills must not reach programs either.

@@ -6,8 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { PageOptions } from '../../src/evals/page/report-page.ts';
-import { htmlReport } from '../../src/evals/page/report-page.ts';
+import { htmlReport, type PageOptions } from '../../src/evals/page/report-page.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { HOSTILE, hostileReport } from '../evals/hostile-report.ts';
 import { VIEW } from '../evals/page/sample-view.ts';

@@ -8,7 +8,7 @@ import type { Executor, ExecutorName } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { RunResult } from '../../src/core/outputs.ts';
 import type { Span } from '../../src/core/span.ts';
-import type { ExecutionOptions } from '../../src/runtime/execution/execution.ts';
+import type { ExecutionOptions } from '../../src/runtime/execution/parts.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { EXECUTORS } from '../sandbox/sandbox.ts';

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import { EXECUTORS } from '../sandbox/sandbox.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { Approve } from '../../src/core/approval.ts';
-import { stageRequestFiles } from '../../src/runtime/request-files.ts';
 import { temporaryFolder } from '../cli/run-cli.ts';
 import { outlines, replayWorld } from './replay-support.ts';
 
@@ -54,8 +53,8 @@ describe.each(EXECUTORS)('programs in %s', (_title, executor) => {
     } as const;
     const execution = { executor, artifacts: false } as const;
     const run = await (await runtime()).startRun({ request: 'read it', execution, agent });
-    const brought = await stageRequestFiles(run.session, [file], undefined);
-    expect(brought).toEqual({ type: 'brought', references: ['workspace://work/inputs/given.txt'], warnings: [] });
+    const brought = await run.session.execution?.stageFiles([file], undefined);
+    expect(brought).toEqual({ references: ['workspace://work/inputs/given.txt'], warnings: [] });
     await run.session.perform({ type: 'run_command', command: 'cat inputs/given.txt' });
     await run.end('done');
     const folder = run.path ?? '';

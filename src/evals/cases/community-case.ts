@@ -28,7 +28,7 @@ import {
 
 type Item = Readonly<Record<string, unknown>>;
 
-export interface CommunityItem {
+interface CommunityItem {
   readonly path: JsonPath;
   /** An object, or the query as a string. */
   readonly value: unknown;

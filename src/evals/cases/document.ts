@@ -183,31 +183,20 @@ function csvDocument(text: string): DocumentReading {
   const read = readCsv(text);
   if (read.type === 'broken') return { ...read, hint: 'close the quote; a quote inside quotes is written twice' };
   const [header = [], ...rows] = read.rows;
-  const names = header.map(({ text: name }) => headerName(name));
-  const value = rows.map((cells) => Object.fromEntries(rowEntries(names, cells)));
-  return { type: 'read', document: { value, repeated: [], locate: (wanted) => csvPosition(rows, names, wanted) } };
-}
-
-function headerName(written: string): string {
-  const words = written.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2');
-  return words
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s-]+/g, '_');
-}
-
-function rowEntries(names: readonly string[], cells: readonly CsvCell[]): readonly (readonly [string, string])[] {
-  return cells.flatMap(({ text }, place) => {
-    const name = names[place] ?? `column_${String(place + 1)}`;
-    return text === '' ? [] : [[name, text] as const];
+  const names = header.map(({ text: written }) => {
+    const words = written.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').trim();
+    return words.toLowerCase().replaceAll(/[\s-]+/g, '_');
   });
-}
-
-function csvPosition(rows: readonly (readonly CsvCell[])[], names: readonly string[], wanted: JsonPath): Position {
-  const [index, name] = wanted;
-  const row = rows[Number(index)];
-  const cell = row?.[Math.max(0, names.indexOf(String(name)))] ?? row?.[0];
-  return cell === undefined ? TOP : { line: cell.line, column: cell.column };
+  const value = rows.map((cells) => {
+    const named = cells.map((cell, place) => [names[place] ?? `column_${String(place + 1)}`, cell.text] as const);
+    return Object.fromEntries(named.filter(([, written]) => written !== ''));
+  });
+  const locate = ([index, name]: JsonPath): Position => {
+    const row = rows[Number(index)];
+    const { line, column } = row?.[Math.max(0, names.indexOf(String(name)))] ?? row?.[0] ?? TOP;
+    return { line, column };
+  };
+  return { type: 'read', document: { value, repeated: [], locate } };
 }
 
 function tooDeep(): DocumentReading {

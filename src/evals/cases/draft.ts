@@ -12,11 +12,11 @@ export interface DraftCase {
   readonly at: JsonPath;
 }
 
-export type DraftId =
-  /** As written in the file: `own` ids must be unique, `foreign` ids are made unique. */
-  | { readonly origin: 'own' | 'foreign'; readonly text: string }
-  /** Derived from the position, because the case has no id. */
-  | { readonly origin: 'made'; readonly text: string };
+/** `own` ids must be unique, `foreign` ids are made unique, and `made` ids are derived from the position of a case without one. */
+export interface DraftId {
+  readonly origin: 'own' | 'foreign' | 'made';
+  readonly text: string;
+}
 
 export interface CaseFile {
   readonly report: CaseReport;

@@ -68,27 +68,19 @@ function triggerCases({ dir, head }: ReadSkill): readonly string[] {
   ];
   return [
     '  # Requests taken from the description: each should load the skill. Add requests of real users.',
-    ...wanted.map((input, place) =>
-      triggerCase({ id: `${name}-fires-${String(place + 1)}`, input, skill: name, distractors: [] }),
-    ),
+    ...wanted.map((input, place) => triggerCase(`${name}-fires-${String(place + 1)}`, input, [], name)),
     '',
     '  # Requests that should not load it: excluded by its description, handled by other skills, or unrelated.',
     ...quiet.map(({ input, distractors }, place) =>
-      triggerCase({ id: `${name}-stays-quiet-${String(place + 1)}`, input, distractors }),
+      triggerCase(`${name}-stays-quiet-${String(place + 1)}`, input, distractors),
     ),
   ];
 }
 
 const MOCK = ['    mock:', '      harness_check: true', '      turns:'] as const;
 
-interface TriggerText {
-  readonly id: string;
-  readonly input: string;
-  readonly skill?: string;
-  readonly distractors: readonly string[];
-}
-
-function triggerCase({ id, input, skill, distractors }: TriggerText): string {
+/** `skill` is the one that should load. */
+function triggerCase(id: string, input: string, distractors: readonly string[], skill?: string): string {
   const isWanted = skill !== undefined;
   return [
     `  - id: ${inline(id)}`,
@@ -224,7 +216,7 @@ export function extractPhrases(description: string): Readonly<Record<'wanted' | 
   const unwanted = sentences.flatMap((sentence) => splitClauses(NOT_FOR.exec(sentence)?.[1] ?? ''));
   const others = sentences.filter((sentence) => sentence !== '' && !NOT_FOR.test(sentence));
   const quoted = others.flatMap((sentence) =>
-    [...sentence.matchAll(QUOTED)].map((match) => match.slice(1).find(isText) ?? ''),
+    [...sentence.matchAll(QUOTED)].map((match) => match.slice(1).find(Boolean) ?? ''),
   );
   const listed = others.flatMap((sentence) => splitClauses(SUCH_AS.exec(sentence)?.[1] ?? ''));
   // Quoted texts are requests already.
@@ -253,10 +245,6 @@ function splitClauses(text: string): readonly string[] {
         .replace(ASKER_WITHIN, ': ')
         .trim(),
     );
-}
-
-function isText(value: string | undefined): value is string {
-  return value !== undefined && value !== '';
 }
 
 function distinct(phrases: readonly string[]): readonly string[] {

@@ -25,7 +25,7 @@ import type {
   RubricLine,
 } from './case.ts';
 
-export interface OwnItem {
+interface OwnItem {
   readonly path: JsonPath;
   readonly value: unknown;
   readonly defaults: Readonly<Record<string, unknown>>;
@@ -253,24 +253,16 @@ function readPatterns(report: CaseReport, written: readonly WrittenPattern[], at
 }
 
 function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath): ActionPattern | undefined {
-  const {
-    tool = '',
-    arguments: given,
-    exact,
-    any_outcome: anyOutcome,
-  }: Exclude<WrittenPattern, string> = typeof written === 'string' ? { tool: written } : written;
+  const pattern: Exclude<WrittenPattern, string> = typeof written === 'string' ? { tool: written } : written;
+  const { tool = '', arguments: args, exact, any_outcome: anyOutcome } = pattern;
   if (!TOOL.test(tool)) {
     const hint = 'write a tool name such as load_skill; * matches any characters';
     addProblem(report, at, `invalid tool name ${quoted(tool)}`, hint);
     return undefined;
   }
-  if (given !== undefined && !hasValidExpressions(report, given, at)) return undefined;
-  return {
-    tool,
-    arguments: given,
-    ...(exact === true ? { exact } : {}),
-    ...(anyOutcome === true ? { anyOutcome } : {}),
-  };
+  if (args !== undefined && !hasValidExpressions(report, args, at)) return undefined;
+  const flags = { exact: exact === true ? exact : undefined, anyOutcome: anyOutcome === true ? anyOutcome : undefined };
+  return { tool, arguments: args, ...defined(flags) };
 }
 
 function hasValidExpressions(report: CaseReport, given: Readonly<Record<string, unknown>>, at: JsonPath): boolean {

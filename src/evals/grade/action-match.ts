@@ -21,18 +21,15 @@ export interface ActionMatcher {
   counts(request: RequestedAction): boolean;
 }
 
-export type MatcherReading =
-  | { readonly type: 'matcher'; readonly matcher: ActionMatcher }
-  | { readonly type: 'refused'; readonly message: string };
-
 type ValueTest = (value: unknown) => boolean;
 
-export function readActionPattern(pattern: ActionPattern): MatcherReading {
+/** Returns a message for an invalid expression. */
+export function readActionPattern(pattern: ActionPattern): ActionMatcher | string {
   const names = compileGlob(pattern.tool, { hidden: true });
   const tests: (readonly [string, ValueTest])[] = [];
   for (const [name, expected] of Object.entries(pattern.arguments ?? {})) {
     const test = valueTest(expected);
-    if (typeof test === 'string') return { type: 'refused', message: `${patternText(pattern)}: ${test}` };
+    if (typeof test === 'string') return `${patternText(pattern)}: ${test}`;
     tests.push([name, test]);
   }
   const isExact = pattern.exact === true;
@@ -51,11 +48,8 @@ export function readActionPattern(pattern: ActionPattern): MatcherReading {
     return fits(fields, skill);
   };
   return {
-    type: 'matcher',
-    matcher: {
-      matches: (request) => matchesAction(request) || matchesTool(request),
-      counts: (request) => matchesAction(request) || (request.tool?.isFirst === true && matchesTool(request)),
-    },
+    matches: (request) => matchesAction(request) || matchesTool(request),
+    counts: (request) => matchesAction(request) || (request.tool?.isFirst === true && matchesTool(request)),
   };
 }
 

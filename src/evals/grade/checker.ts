@@ -4,7 +4,6 @@ import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { quoted } from '#core';
 import { errored, failed, passed, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
-import type { RunFacts } from './run-facts.ts';
 
 export type CheckerCheck = Extract<OutputCheck, { readonly type: 'checker' }>;
 
@@ -14,18 +13,11 @@ export type CheckerEnd =
   /** The checker did not start, hit a limit or crashed. */
   | { readonly type: 'broken'; readonly reason: string };
 
-interface CheckerSubject {
-  readonly case: EvalCase;
-  readonly facts: RunFacts;
-  readonly signal: AbortSignal;
-}
-
 /** Runs one checker over the outputs of a run, in the sandbox. It should stop when the signal aborts. */
-export type RunChecker = (check: CheckerCheck, about: CheckerSubject) => Promise<CheckerEnd>;
+export type RunChecker = (check: CheckerCheck, signal: AbortSignal) => Promise<CheckerEnd>;
 
 export async function gradeByCheckers(
   one: EvalCase,
-  facts: RunFacts,
   run: RunChecker | undefined,
   { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal: AbortSignal },
 ): Promise<readonly CheckResult[]> {
@@ -35,7 +27,7 @@ export async function gradeByCheckers(
     const asked = `the checker ${quoted(check.script, 120)} passes`;
     const head: CheckHead = { id: `output[${String(place)}]`, kind: 'output', asked };
     if (run === undefined) results.push(skipped(head, 'program execution is disabled, so checkers cannot run'));
-    else results.push(endResult(head, await runWithDeadline(run, check, { case: one, facts, signal }, deadlineMs)));
+    else results.push(endResult(head, await runWithDeadline(run, check, signal, deadlineMs)));
   }
   return results;
 }
@@ -44,11 +36,11 @@ export async function gradeByCheckers(
 async function runWithDeadline(
   run: RunChecker,
   check: CheckerCheck,
-  about: CheckerSubject,
+  whole: AbortSignal,
   deadlineMs: number,
 ): Promise<CheckerEnd> {
   const deadline = AbortSignal.timeout(timerMs(deadlineMs));
-  const signal = AbortSignal.any([about.signal, deadline]);
+  const signal = AbortSignal.any([whole, deadline]);
   const stopped = new Promise<CheckerEnd>((resolve) => {
     const stop = (): void =>
       resolve({
@@ -58,7 +50,7 @@ async function runWithDeadline(
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
-  const ran = run(check, { ...about, signal }).catch((error: unknown): CheckerEnd => ({
+  const ran = run(check, signal).catch((error: unknown): CheckerEnd => ({
     type: 'broken',
     reason: error instanceof Error ? error.message : String(error),
   }));

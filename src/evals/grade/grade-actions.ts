@@ -44,9 +44,9 @@ function isCounted(pattern: ActionPattern | undefined, matcher: ActionMatcher | 
 export function compileMatchers(patterns: readonly ActionPattern[]): readonly ActionMatcher[] | string {
   const matchers: ActionMatcher[] = [];
   for (const pattern of patterns) {
-    const reading = readActionPattern(pattern);
-    if (reading.type === 'refused') return reading.message;
-    matchers.push(reading.matcher);
+    const matcher = readActionPattern(pattern);
+    if (typeof matcher === 'string') return matcher;
+    matchers.push(matcher);
   }
   return matchers;
 }

@@ -49,11 +49,17 @@ function listShownFiles({ seq, observation }: StepFact): readonly { readonly nam
 }
 
 /** Content that only loaded skills may show. */
-const BEYOND_LEVEL_1: readonly ShownContent['reason'][] = ['load', 'document', 'resource', 'invocation', 'compaction'];
+const BEYOND_LEVEL_1: ReadonlySet<ShownContent['reason']> = new Set([
+  'load',
+  'document',
+  'resource',
+  'invocation',
+  'compaction',
+]);
 
 function gradeUnloaded({ shown, steps }: RunFacts): CheckResult {
   const inLedger = shown
-    .filter((one) => BEYOND_LEVEL_1.includes(one.shown.reason) && one.shown.skill !== '' && !one.isOfLoaded)
+    .filter((one) => BEYOND_LEVEL_1.has(one.shown.reason) && one.shown.skill !== '' && !one.isOfLoaded)
     .map((one) => ({ seq: one.seq, name: `${one.shown.skill}/${one.shown.path}`, bytes: one.shown.characters }));
   const asFiles = steps.flatMap((step) => bodiesReadAsFiles(step, loadedBefore(step, steps)));
   const wrong = [...inLedger, ...asFiles].filter(({ bytes }) => bytes > 0);

@@ -42,7 +42,7 @@ export async function gradeRun(
   const checks = gradeFacts(one, facts, checkSchema);
   const broken = brokenReason(one, facts);
   if (broken !== '') return [...checks, ...rubricSkipped(rubric, broken)];
-  const byCheckers = await gradeByCheckers(one, facts, runChecker, { deadlineMs: checkerMs, signal });
+  const byCheckers = await gradeByCheckers(one, runChecker, { deadlineMs: checkerMs, signal });
   const judged =
     judge === undefined
       ? rubricSkipped(rubric, 'no judge model is configured')

@@ -8,12 +8,8 @@ import { RE2JS } from 're2js';
 import { quoted } from '#core';
 import { syntaxProblem } from '../cases/pattern-check.ts';
 
-interface LinearRegex {
-  test(text: string): boolean;
-}
-
 export type RegexReading =
-  | { readonly type: 'regex'; readonly regex: LinearRegex }
+  | { readonly type: 'regex'; readonly regex: { test(text: string): boolean } }
   | { readonly type: 'refused'; readonly message: string };
 
 const FLAGS = /^[imsu]*$/;

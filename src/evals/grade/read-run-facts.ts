@@ -106,11 +106,9 @@ function collectLoads(lines: readonly JournalLine[]): readonly LoadFact[] {
     if (event.type === 'subject-call')
       return event.loads.map(({ skill }) => ({ seq, skill, id: skill, askedBy: 'model', isRequired: false }));
     // The subagent loaded the instructions in its own context.
-    if (event.type === 'subagent-start')
-      return [
-        { seq, skill: names.get(event.skill) ?? event.skill, id: event.skill, askedBy: 'subagent', isRequired: false },
-      ];
-    return [];
+    if (event.type !== 'subagent-start') return [];
+    const { skill: id } = event;
+    return [{ seq, skill: names.get(id) ?? id, id, askedBy: 'subagent', isRequired: false }];
   });
 }
 
@@ -128,28 +126,24 @@ function collectShown(lines: readonly JournalLine[]): readonly ShownFact[] {
 /** Uses the token counts of the model, and our estimate where the model reports none. */
 function computeCost(events: readonly RunEvent[], used: Budget): CaseCost {
   const answers = events.filter((event) => event.type === 'model-answer');
-  const asked = new Map(
-    events.filter((event) => event.type === 'model-call').map(({ turn, tokens }) => [turn, tokens] as const),
-  );
-  const said = new Map(answers.map(({ turn, usage }) => [turn, usage.inputTokens] as const));
-  const inputs = [...asked].map(([turn, estimate]) => said.get(turn) ?? estimate);
+  const calls = events.filter((event) => event.type === 'model-call');
+  const estimates = new Map(calls.map(({ turn, tokens }) => [turn, tokens] as const));
+  const reported = new Map(answers.map(({ turn, usage }) => [turn, usage.inputTokens] as const));
+  const inputs = [...estimates].map(([turn, estimate]) => reported.get(turn) ?? estimate);
   // The record holds one estimated number per subagent.
   const parts = events.flatMap((event) => (event.type === 'subagent-end' ? [event.used?.tokens ?? 0] : []));
   const { usd } = events.findLast((event) => event.type === 'subject-end') ?? {};
+  const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + amount(one), 0);
   return {
     turns: used.turns,
     toolCalls: amount(used.toolCalls),
     scriptRuns: amount(used.scriptRuns),
-    inputTokens: sumAmounts([...inputs, ...parts]),
-    outputTokens: sumAmounts(answers.map(({ usage }) => usage.outputTokens ?? 0)),
-    tokensAreEstimated: parts.length > 0 || [...asked.keys()].some((turn) => said.get(turn) === undefined),
+    inputTokens: sum([...inputs, ...parts]),
+    outputTokens: sum(answers.map(({ usage }) => usage.outputTokens ?? 0)),
+    tokensAreEstimated: parts.length > 0 || [...estimates.keys()].some((turn) => reported.get(turn) === undefined),
     wallMs: Math.round(amount(used.wallMs)),
     usd: usd === undefined ? undefined : amount(usd),
   };
-}
-
-function sumAmounts(amounts: readonly number[]): number {
-  return amounts.reduce((sum, one) => sum + amount(one), 0);
 }
 
 /** Records are untrusted: `1e999` is valid JSON and parses to Infinity. */
@@ -159,33 +153,17 @@ function amount(value: number): number {
 
 /** An interrupted run must not count as a skill that stayed quiet. */
 function brokenBy(events: readonly RunEvent[], outcome: RunFacts['outcome'], reason: string): string {
-  switch (outcome) {
-    case 'running':
-      return 'the run did not end';
-    case 'record-failed':
-      return `the run could not be recorded: ${reason}`;
-    case 'cancelled':
-      return `the run was cancelled: ${reason}`;
-    case 'failed':
-      // Repeated failures of actions count against the skill; any other failure is one of the harness or the connection.
-      return endedByActions(events) ? '' : `the run failed: ${reason}`;
-    case 'degraded': {
-      const last = events.findLast((event) => event.type === 'budget-end');
-      return last?.name === 'wallMs' ? `the run timed out: ${reason}` : '';
-    }
-    case 'done':
-    case 'refused':
-      return '';
+  if (outcome === 'running') return 'the run did not end';
+  if (outcome === 'record-failed') return `the run could not be recorded: ${reason}`;
+  if (outcome === 'cancelled') return `the run was cancelled: ${reason}`;
+  if (outcome === 'failed') {
+    let state: SessionState | undefined;
+    for (const event of events) if (event.type === 'session') state = reduceSession(state, event.event);
+    // Repeated failures of actions count against the skill; any other failure is one of the harness or the connection.
+    return state?.endedBy === undefined ? `the run failed: ${reason}` : '';
   }
-}
-
-function endedByActions(events: readonly RunEvent[]): boolean {
-  let state: SessionState | undefined;
-  for (const event of events) {
-    if (event.type !== 'session') continue;
-    state = reduceSession(state, event.event);
-  }
-  return state?.endedBy !== undefined;
+  const last = outcome === 'degraded' ? events.findLast((event) => event.type === 'budget-end') : undefined;
+  return last?.name === 'wallMs' ? `the run timed out: ${reason}` : '';
 }
 
 /** The steps of a run: the calls of the model, matched to the actions that they became. */

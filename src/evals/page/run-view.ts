@@ -208,9 +208,9 @@ function contextTracker() {
     sections(tokens: number): TurnView['sections'] {
       let left = Math.max(0, tokens);
       const take = (wanted: number): number => {
-        const taken = Math.min(left, Math.max(0, wanted));
-        left -= taken;
-        return taken;
+        const part = Math.min(left, Math.max(0, wanted));
+        left -= part;
+        return part;
       };
       const [catalog, bodies, resources] = [take(shown.catalog), take(shown.bodies), take(shown.resources)];
       base ??= left;

@@ -52,10 +52,8 @@ export function unfinishedEvaluation(cwd: string): string {
 
 /** Whether the folder holds a finished matrix, which has no report of its own. */
 function isFinishedMatrix(folder: string): boolean {
-  return quietly(() => {
-    const value = parseJson(readFileSync(path.join(folder, MATRIX_FILE), 'utf8'));
-    return isObject(value) && value['isPartial'] === false;
-  }, false);
+  const value = quietly(() => parseJson(readFileSync(path.join(folder, MATRIX_FILE), 'utf8')), undefined);
+  return isObject(value) && value['isPartial'] === false;
 }
 
 export function evaluationNames(cwd: string): readonly string[] {

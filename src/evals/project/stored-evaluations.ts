@@ -4,6 +4,7 @@ import path from 'node:path';
 import { invalidInput, quoted } from '#core';
 import { htmlReport, pageData, type PageOptions } from '../page/report-page.ts';
 import { resultView } from '../page/run-view.ts';
+import { ownArm } from '../report/report-text.ts';
 import { groupBy, type EvalReport } from '../report/result.ts';
 import { evaluationNames, evaluationsFolder, reportIn } from './report-folder.ts';
 
@@ -39,20 +40,10 @@ export function storedEvaluations(cwd: string) {
   return {
     list: () =>
       all().map(([id, report]) => {
-        const { startedAt, models, arms, isPartial, wallMs } = report;
-        // The evaluated arm is the first.
-        const [own] = arms;
-        const { passed = 0, failed = 0, error = 0, skipped = 0 } = own?.totals ?? {};
-        return {
-          id,
-          startedAt,
-          skills: skillNames(report),
-          models: models.map((model) => model.id),
-          totals: { passed, failed, error, skipped },
-          passRate: own?.passRate ?? { count: 0, of: 0, low: 0, high: 1 },
-          isPartial,
-          wallMs,
-        };
+        const { startedAt, isPartial, wallMs } = report;
+        const { totals, passRate } = ownArm(report);
+        const models = report.models.map((model) => model.id);
+        return { id, startedAt, skills: skillNames(report), models, totals, passRate, isPartial, wallMs };
       }),
     page: (id: string, against?: string) => pageData(read(id), options(read(id), against)),
     html: (id: string, against?: string) => htmlReport(read(id), options(read(id), against)),

@@ -8,7 +8,6 @@ import {
   type Arm,
   type CaseResult,
   type CheckKind,
-  type CheckResult,
   type Comparison,
   type ComparisonGaps,
   type NoComparison,
@@ -134,19 +133,15 @@ function judgedChecks(results: readonly CaseResult[], kinds: ReadonlySet<CheckKi
   return new Set(
     results
       .flatMap(({ checks }) => checks)
-      .filter((check) => kinds.has(check.kind) && isJudged(check))
+      .filter((check) => kinds.has(check.kind) && hasVerdict(check))
       .map(({ id }) => id),
   );
-}
-
-function isJudged({ status }: CheckResult): boolean {
-  return status === 'passed' || status === 'failed';
 }
 
 /** Undefined if the run broke, or if one of the checks has no verdict in it. */
 function readOutcome({ status, checks }: CaseResult, ids: ReadonlySet<string>): boolean | undefined {
   const own = checks.filter(({ id }) => ids.has(id));
-  if (status === 'error' || own.length === 0 || !own.every(isJudged)) return undefined;
+  if (status === 'error' || own.length === 0 || !own.every(hasVerdict)) return undefined;
   return own.every((check) => check.status === 'passed');
 }
 
@@ -164,23 +159,17 @@ function anytimeP(pairs: readonly Pair[]): number {
 }
 
 function countKinds(results: readonly CaseResult[], kinds: ReadonlySet<CheckKind>): ComparisonGaps['checks'] {
-  const left = results.flatMap(({ checks }) => checks).filter(({ kind }) => !kinds.has(kind));
-  return [...groupBy(left, ({ kind }) => kind).values()].flatMap((checks) => {
-    const [first] = checks;
-    return first === undefined ? [] : [{ kind: first.kind, count: checks.length }];
-  });
+  const left = results.flatMap(({ checks }) => checks.map(({ kind }) => kind)).filter((kind) => !kinds.has(kind));
+  return [...new Set(left)].map((kind) => ({ kind, count: left.filter((one) => one === kind).length }));
 }
 
 function reasonText({ checks, cases }: ComparisonGaps): string {
-  const reasons = [...groupBy(cases, ({ reason }) => reason)].map(
-    ([reason, all]) => `${countText(all.length, 'case')}: ${reason}`,
-  );
+  const reasons = [...groupBy(cases, ({ reason }) => reason)]
+    .map(([reason, all]) => `${countText(all.length, 'case')}: ${reason}`)
+    .join('; ');
   const left = checks.map(({ kind, count }) => `${String(count)} ${kind}`).join(', ');
-  return [
-    'no outcome was judged',
-    ...(reasons.length === 0 ? [] : [` (${reasons.join('; ')})`]),
-    ...(left === '' ? [] : [`; not comparable by construction: ${left}`]),
-  ].join('');
+  const byConstruction = left === '' ? '' : `; not comparable by construction: ${left}`;
+  return `no outcome was judged${reasons === '' ? '' : ` (${reasons})`}${byConstruction}`;
 }
 
 function alwaysPassing({ case: id, pairs, checks }: CasePairs): Comparison['sayNothing'] {

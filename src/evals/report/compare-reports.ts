@@ -6,6 +6,7 @@ import {
   groupBy,
   hasVerdict,
   type Arm,
+  type CaseCost,
   type CaseResult,
   type CaseStatus,
   type CheckResult,
@@ -226,19 +227,21 @@ function collectWorstChecks(results: readonly CaseResult[]): ReadonlyMap<string,
 }
 
 function changedSkills(before: EvalReport, after: EvalReport): ReportComparison['skills'] {
-  const [old, now] = [before, after].map(({ skills }) => new Map(skills.map(({ name, digest }) => [name, digest])));
-  return [...new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])]
+  const digest = (report: EvalReport, name: string): string =>
+    report.skills.findLast((skill) => skill.name === name)?.digest ?? '';
+  return [...new Set([...before.skills, ...after.skills].map(({ name }) => name))]
     .toSorted(compareText)
-    .map((name) => ({ name, before: old?.get(name) ?? '', after: now?.get(name) ?? '' }))
+    .map((name) => ({ name, before: digest(before, name), after: digest(after, name) }))
     .filter((skill) => skill.before !== skill.after);
 }
 
 function costs(old: Cases, now: Cases): ReportComparison['cost'] {
   const common = [...old.keys()].filter((key) => now.has(key));
-  const [before, after] = [old, now].map((cases) => sumCosts(common.flatMap((key) => cases.get(key) ?? [])));
-  const pair = (read: (cost: ReturnType<typeof sumCosts>) => number): BeforeAfter<number> => ({
-    before: before === undefined ? 0 : read(before),
-    after: after === undefined ? 0 : read(after),
+  const sum = (cases: Cases): CaseCost => sumCosts(common.flatMap((key) => cases.get(key) ?? []));
+  const [before, after] = [sum(old), sum(now)];
+  const pair = (read: (cost: CaseCost) => number): BeforeAfter<number> => ({
+    before: read(before),
+    after: read(after),
   });
   return {
     tokens: pair(countTokens),

@@ -1,12 +1,5 @@
 /** Formats the comparison of two reports for a terminal and as Markdown. */
-import {
-  CHANGES,
-  type BeforeAfter,
-  type CaseChange,
-  type CaseVerdict,
-  type Change,
-  type ReportComparison,
-} from './compare-reports.ts';
+import { CHANGES, type BeforeAfter, type CaseChange, type Change, type ReportComparison } from './compare-reports.ts';
 import { liveText, markdownText, modelsText, numberText, rateText } from './report-text.ts';
 import { countText, durationText, printable } from '#core';
 import { fitText, padText } from '#platform';
@@ -29,15 +22,10 @@ export function terminalComparison(comparison: ReportComparison, { width, style 
   return [
     ...shown.flatMap((change) => [
       `${style(TONES[change.change], padText(change.change, 9))}${fitText(`${printable(change.case)}${armText(change)}  ${verdicts(change)}`, width - 9)}`,
-      ...change.checks.map(({ id, before, after, found }) =>
-        style(
-          'dim',
-          fitText(
-            `  ${printable(id)}: ${before} to ${after}${found === '' ? '' : `, found ${printable(found)}`}`,
-            width,
-          ),
-        ),
-      ),
+      ...change.checks.map(({ id, before, after, found }) => {
+        const what = found === '' ? '' : `, found ${printable(found)}`;
+        return style('dim', fitText(`  ${printable(id)}: ${before} to ${after}${what}`, width));
+      }),
     ]),
     ...(left > 0 ? [style('dim', `and ${countText(left, 'more change')}`)] : []),
     ...(shown.length > 0 ? [''] : []),
@@ -67,15 +55,8 @@ export function markdownComparison(comparison: ReportComparison): string {
   return `${lines.join('\n')}\n`;
 }
 
-function facts({
-  counts,
-  same,
-  passRate,
-  live,
-  models,
-  skills,
-  cost,
-}: ReportComparison): readonly (readonly [string, string])[] {
+function facts(comparison: ReportComparison): readonly (readonly [string, string])[] {
+  const { counts, same, passRate, live, models, skills, cost } = comparison;
   const changed = CHANGES.filter((change) => counts[change] > 0).map(
     (change) => `${numberText(counts[change])} ${change}`,
   );
@@ -111,7 +92,7 @@ function verdicts({ before, after }: CaseChange): string {
   return `${verdictText(before)} to ${verdictText(after)}`;
 }
 
-function verdictText(verdict: CaseVerdict | undefined): string {
+function verdictText(verdict: CaseChange['before']): string {
   if (verdict === undefined) return 'absent';
   const { status, passed, attempts } = verdict;
   return attempts === 1 ? status : `${status} (${String(passed)} of ${String(attempts)} passed)`;

@@ -1,18 +1,18 @@
 /** Writes a report as JUnit XML, with one test per case, arm and attempt. */
-import { attemptNames, invalidLines, isInvalid } from './report-text.ts';
+import { attemptNames, invalidLines, isInvalid, sumCosts } from './report-text.ts';
 import { groupBy, type CaseResult, type CheckResult, type EvalReport } from './result.ts';
 import { escapeXml } from '#core';
 
 export function junitReport(report: EvalReport): string {
-  const nameOf = attemptNames(report);
+  const attemptName = attemptNames(report);
   const suites = groupBy(report.results, ({ place }) => place.file);
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="skillwright eval"${counts(report.results)} time="${seconds(report.wallMs)}">`,
     ...(isInvalid(report) ? controlSuite(report) : []),
     ...[...suites].flatMap(([file, results]) => [
-      `  <testsuite name="${xmlAttribute(file)}"${counts(results)} time="${seconds(sum(results))}" timestamp="${xmlAttribute(report.startedAt)}">`,
-      ...results.flatMap((result) => testCase(result, nameOf(result))),
+      `  <testsuite name="${xmlAttribute(file)}"${counts(results)} time="${seconds(sumCosts(results).wallMs)}" timestamp="${xmlAttribute(report.startedAt)}">`,
+      ...results.flatMap((result) => testCase(result, attemptName(result))),
       '  </testsuite>',
     ]),
     '</testsuites>',
@@ -53,11 +53,8 @@ function renderOutcome({ status, reason, checks }: CaseResult): readonly string[
       return [`      <error message="${xmlAttribute(reason)}" type="error">${details(checks, 'error')}</error>`];
     case 'failed': {
       const failed = checks.filter((check) => check.status === 'failed');
-      const message = failed.map(({ id }) => id).join(', ');
-      const type = failed[0]?.kind ?? 'failed';
-      return [
-        `      <failure message="${xmlAttribute(message)}" type="${type}">${details(checks, 'failed')}</failure>`,
-      ];
+      const head = `message="${xmlAttribute(failed.map(({ id }) => id).join(', '))}" type="${failed[0]?.kind ?? 'failed'}"`;
+      return [`      <failure ${head}>${details(checks, 'failed')}</failure>`];
     }
   }
 }
@@ -66,13 +63,10 @@ function details(checks: readonly CheckResult[], status: CheckResult['status']):
   return xmlText(
     checks
       .filter((check) => check.status === status)
-      .map(({ id, asked, found, events }) =>
-        [
-          `${id}: ${asked}`,
-          `  found: ${found}`,
-          ...(events.length === 0 ? [] : [`  events: ${events.join(', ')}`]),
-        ].join('\n'),
-      )
+      .map(({ id, asked, found, events }) => {
+        const shown = events.length === 0 ? '' : `\n  events: ${events.join(', ')}`;
+        return `${id}: ${asked}\n  found: ${found}${shown}`;
+      })
       .join('\n'),
   );
 }
@@ -81,10 +75,6 @@ function counts(results: readonly CaseResult[]): string {
   const count = (status: CaseResult['status']): string =>
     String(results.filter((result) => result.status === status).length);
   return ` tests="${String(results.length)}" failures="${count('failed')}" errors="${count('error')}" skipped="${count('skipped')}"`;
-}
-
-function sum(results: readonly CaseResult[]): number {
-  return results.reduce((total, { cost }) => total + cost.wallMs, 0);
 }
 
 function seconds(ms: number): string {

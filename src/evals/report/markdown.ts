@@ -72,17 +72,9 @@ function comparisonLines({ comparisons }: EvalReport): readonly string[] {
     ...comparisons.map((comparison) => {
       const { of, against, difference, p } = comparison;
       const { pairs, passed, better, worse, detectable, tokens, time } = comparisonTexts(comparison);
-      return row(
-        `${of} against ${against}`,
-        differenceText(difference),
-        `${chanceText(p).replace('<', '&lt;')}, ${verdictOfDifference(comparison)}`,
-        `${pairs}; ${passed}`,
-        better,
-        worse,
-        detectable,
-        tokens,
-        time,
-      );
+      const chance = `${chanceText(p).replace('<', '&lt;')}, ${verdictOfDifference(comparison)}`;
+      const counts = [`${pairs}; ${passed}`, better, worse, detectable, tokens, time];
+      return row(`${of} against ${against}`, differenceText(difference), chance, ...counts);
     }),
     ...comparisons
       .map((comparison) => comparisonTexts(comparison).excluded)
@@ -90,15 +82,11 @@ function comparisonLines({ comparisons }: EvalReport): readonly string[] {
       .map((text) => `\nNot compared: ${cell(text, 400)}`),
     ...comparisons
       .filter(({ sayNothing }) => sayNothing.length > 0)
-      .map(
-        ({ of, against, sayNothing }) =>
-          `\n${countText(sayNothing.length, 'check')} passed in both arms (${of}, ${against}): ${cell(
-            sayNothing
-              .slice(0, 20)
-              .map((one) => `${one.case} ${one.check}`)
-              .join(', '),
-          )}`,
-      ),
+      .map(({ of, against, sayNothing }) => {
+        const names = sayNothing.slice(0, 20).map((one) => `${one.case} ${one.check}`);
+        const count = countText(sayNothing.length, 'check');
+        return `\n${count} passed in both arms (${of}, ${against}): ${cell(names.join(', '))}`;
+      }),
   ];
 }
 
@@ -148,10 +136,10 @@ function confusionLines(trigger: TriggerReport): readonly string[] {
 }
 
 function renderDetails(report: EvalReport): readonly string[] {
-  const nameOf = attemptNames(report);
+  const attemptName = attemptNames(report);
   return failuresFirst(report.results)
     .filter(({ status }) => status === 'failed' || status === 'error')
-    .map((result) => renderDetail(result, nameOf(result)));
+    .map((result) => renderDetail(result, attemptName(result)));
 }
 
 function renderDetail({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {

@@ -164,6 +164,7 @@ function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thre
 
 function failedReasons(report: EvalReport, thresholds: Thresholds): readonly string[] {
   const { trigger, comparisons, isPartial } = report;
+  const { precision, recall, difference } = thresholds;
   const { passRate, harness } = ownArm(report);
   const below = (name: string, found: number, least: number | undefined): readonly string[] => {
     // A threshold of NaN is never met.
@@ -174,16 +175,12 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
   return [
     ...below('the pass rate', computeShare(passRate), thresholds.passRate ?? 1),
     ...(harness.failed === 0 ? [] : [`${countText(harness.failed, 'harness check')} failed`]),
-    ...(trigger === undefined
-      ? []
-      : [
-          ...below('the precision', computeShare(trigger.overall.precision), thresholds.precision),
-          ...below('the recall', computeShare(trigger.overall.recall), thresholds.recall),
-        ]),
-    ...(thresholds.difference !== undefined && compared === undefined
+    ...(trigger === undefined ? [] : below('the precision', computeShare(trigger.overall.precision), precision)),
+    ...(trigger === undefined ? [] : below('the recall', computeShare(trigger.overall.recall), recall)),
+    ...(difference !== undefined && compared === undefined
       ? ['there is no comparison for the difference threshold']
       : []),
-    ...(compared === undefined ? [] : below('the difference', compared.difference.mean, thresholds.difference)),
+    ...(compared === undefined ? [] : below('the difference', compared.difference.mean, difference)),
     ...(isPartial ? ['the evaluation was stopped before all cases ran'] : []),
   ];
 }

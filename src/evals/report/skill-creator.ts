@@ -4,7 +4,7 @@
  * folder names, tokens are not characters, and errors are excluded from means.
  */
 import { flakyText, modelsText, countTokens } from './report-text.ts';
-import { hasVerdict, type Arm, type CaseResult, type EvalReport } from './result.ts';
+import { hasVerdict, type CaseResult, type EvalReport } from './result.ts';
 
 export interface ReportFile {
   /** Relative to the folder for the viewer, with `/`. */
@@ -12,10 +12,7 @@ export interface ReportFile {
   readonly text: string;
 }
 
-const CONFIGURATIONS = { with: 'with_skill', without: 'without_skill', old: 'old_skill' } as const satisfies Record<
-  Arm,
-  string
->;
+const CONFIGURATIONS = { with: 'with_skill', without: 'without_skill', old: 'old_skill' } as const;
 
 export function skillCreatorFiles(report: EvalReport): readonly ReportFile[] {
   const numbers = numberCases(report);

@@ -17,7 +17,7 @@ import {
   rateText,
   verdictOfDifference,
 } from './report-text.ts';
-import type { CaseResult, CaseStatus, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
+import type { CaseResult, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { countText, printable } from '#core';
 import { fitText, padText } from '#platform';
 
@@ -53,18 +53,15 @@ function invalidBlock(report: EvalReport, { width, style }: Look): readonly stri
 
 function resultLines(report: EvalReport, look: Look): readonly string[] {
   const bad = failuresFirst(report.results).filter(({ status }) => status === 'failed' || status === 'error');
-  const nameOf = attemptNames(report);
+  const attemptName = attemptNames(report);
   const left = bad.length - MOST_RESULTS;
   return [
-    ...bad.slice(0, MOST_RESULTS).flatMap((result) => oneResult(result, nameOf(result), look)),
+    ...bad.slice(0, MOST_RESULTS).flatMap((result) => oneResult(result, attemptName(result), look)),
     ...(left > 0 ? [look.style('dim', `and ${countText(left, 'more result')} with failures or errors`)] : []),
   ];
 }
 
-const TONES = { passed: 'green', failed: 'red', error: 'yellow', skipped: 'dim' } as const satisfies Record<
-  CaseStatus,
-  string
->;
+const TONES = { passed: 'green', failed: 'red', error: 'yellow', skipped: 'dim' } as const;
 
 function oneResult(result: CaseResult, attempt: string, { width, style }: Look): readonly string[] {
   const { case: id, name, place, status, reason, checks } = result;
@@ -84,10 +81,8 @@ function oneResult(result: CaseResult, attempt: string, { width, style }: Look):
 }
 
 function checkLines({ id, status, asked, found, events }: CheckResult, { width, style }: Look): readonly string[] {
-  const seen =
-    events.length === 0
-      ? ''
-      : `  [${events.length === 1 ? 'event' : 'events'} ${events.slice(0, MOST_NAMES).join(', ')}]`;
+  const numbers = `${events.length === 1 ? 'event' : 'events'} ${events.slice(0, MOST_NAMES).join(', ')}`;
+  const seen = events.length === 0 ? '' : `  [${numbers}]`;
   return [
     style(TONES[status], fitText(`  ${status === 'failed' ? 'x' : '-'} ${printable(id)}: ${printable(asked)}`, width)),
     ...(found === '' && seen === '' ? [] : [fitText(`      found: ${printable(found)}${seen}`, width)]),
@@ -120,6 +115,7 @@ function comparisonLines(comparison: Comparison, { width, style }: Look): readon
   const { of, against, difference, p, sayNothing } = comparison;
   const { pairs, passed, better, worse, alike, detectable, tokens, time, excluded } = comparisonTexts(comparison);
   const line = (text: string): string => fitText(`  ${text}`, width);
+  const names = namesText(sayNothing.map((one) => `${one.case} ${one.check}`));
   return [
     style('bold', fitText(`${ARM_TITLES[of]} against ${ARM_TITLES[against]}, outcomes only`, width)),
     line(`${differenceText(difference)}, p ${chanceText(p)}: ${verdictOfDifference(comparison)} on these cases`),
@@ -129,32 +125,26 @@ function comparisonLines(comparison: Comparison, { width, style }: Look): readon
     line(`per run: tokens ${tokens}, time ${time}`),
     ...(sayNothing.length === 0
       ? []
-      : [
-          line(
-            `${countText(sayNothing.length, 'check')} passed in both arms: ${namesText(sayNothing.map((one) => `${one.case} ${one.check}`))}`,
-          ),
-        ]),
+      : [line(`${countText(sayNothing.length, 'check')} passed in both arms: ${names}`)]),
   ];
 }
 
 function triggerLines({ trigger }: EvalReport, look: Look): readonly string[] {
   if (trigger === undefined || !trigger.isValid) return [];
   const { overall, split } = trigger;
+  const [precision, recall] = [rateText(overall.precision), rateText(overall.recall)];
   const { width, style } = look;
   const line = (text: string): string => fitText(`  ${text}`, width);
   return [
     style('bold', 'trigger'),
     ...scoreLines(trigger, look),
-    line(
-      `all: precision ${rateText(overall.precision)}, recall ${rateText(overall.recall)}, F1 ${overall.f1.toFixed(2)}`,
-    ),
+    line(`all: precision ${precision}, recall ${recall}, F1 ${overall.f1.toFixed(2)}`),
     line(`no skill loaded where none was expected: ${rateText(overall.quiet)}`),
     ...(split === undefined ? [] : [line(`train ${rateText(split.train)}, validation ${rateText(split.validation)}`)]),
-    ...trigger.sweep.map(({ distractors, recall, precision }) =>
-      line(
-        `with ${numberText(distractors)} other skills: recall ${rateText(recall)}, precision ${rateText(precision)}`,
-      ),
-    ),
+    ...trigger.sweep.map((step) => {
+      const both = `recall ${rateText(step.recall)}, precision ${rateText(step.precision)}`;
+      return line(`with ${numberText(step.distractors)} other skills: ${both}`);
+    }),
     ...confusionLines(trigger).map((text) => style('yellow', line(text))),
   ];
 }

@@ -1,4 +1,5 @@
 /** Says before a live evaluation how many runs it has, what they will cost, and how many a difference of the asked size needs. */
+import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { amountText, numberText, countTokens } from '../report/report-text.ts';
 import { hasVerdict, type EvalReport } from '../report/result.ts';
@@ -36,36 +37,29 @@ export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlie
     perRun === undefined ? 'tokens unknown before the first run' : `about ${numberText(count * perRun.tokens)} tokens`;
   const parts = `${amountText(asked.length, 'case')}, ${amountText(arms, 'arm')}`;
   const first = `plan: ${amountText(runs, 'run')} of ${model.id} (${parts}), ${tokens(runs)}${perRun === undefined ? '' : ` (${perRun.from})`}`;
-  const judged = asked.filter((one) => hasOutcome(one, hasJudge)).length;
-  const known = perRun === undefined ? {} : { tokens: Math.round(runs * perRun.tokens) };
-  if (arms < 2) return { runs, ...known, lines: [first] };
+  const judged = asked.filter(
+    ({ expect: { output, outcome, rubric } }) => output ?? outcome ?? (hasJudge ? rubric : undefined),
+  ).length;
+  const known = (count: number) => perRun && Math.round(count * perRun.tokens);
+  const plan = { runs, ...defined({ tokens: known(runs) }) };
+  if (arms < 2) return { ...plan, lines: [first] };
   const points = `${String(Math.round(detect * 100))} points`;
   if (judged === 0)
-    return {
-      runs,
-      ...known,
-      lines: [first, 'no case checks an outcome: a comparison would be invalid (add output checks)'],
-    };
+    return { ...plan, lines: [first, 'no case checks an outcome: a comparison would be invalid (add output checks)'] };
   const pairs = pairsNeeded(detect);
   const repetitions = Math.ceil(pairs / judged);
   const all = asked.length * arms * repetitions;
+  const what = `${amountText(repetitions, 'repetition')} of ${amountText(judged, 'case')} with an outcome`;
+  const cost = `(${amountText(all, 'run')}, ${tokens(all)})`;
   return {
-    runs,
-    ...known,
-    needed: { repetitions, runs: all, tokens: perRun === undefined ? undefined : Math.round(all * perRun.tokens) },
-    lines: [
-      first,
-      `to detect ${points} with a power of 80 %: ${amountText(pairs, 'pair')}, so ${amountText(repetitions, 'repetition')} of ${amountText(judged, 'case')} with an outcome (${amountText(all, 'run')}, ${tokens(all)})`,
-    ],
+    ...plan,
+    needed: { repetitions, runs: all, tokens: known(all) },
+    lines: [first, `to detect ${points} with a power of 80 %: ${amountText(pairs, 'pair')}, so ${what} ${cost}`],
   };
 }
 
 export function mostRepetitions({ needed }: EvalPlan): number {
   return Math.min(1000, Math.ceil((needed?.repetitions ?? 1) * SEQUENTIAL));
-}
-
-function hasOutcome({ expect: { output, outcome, rubric } }: EvalCase, hasJudge: boolean): boolean {
-  return output !== undefined || outcome !== undefined || (hasJudge && rubric !== undefined);
 }
 
 /** The mean of the last report with this model, else of any report with these cases, whose requests have the same size. */

@@ -16,24 +16,13 @@ import type { Job } from './suite-jobs.ts';
 
 type Attempt = Pick<Job, 'evalCase' | 'arm' | 'attempt'>;
 
-interface PortableFile {
-  /** As it is named in the case: `DIGEST/NAME`. */
-  readonly name: string;
-  readonly digest: string;
-}
-
 export interface PackedAttempt extends Attempt {
-  readonly files: readonly PortableFile[];
+  /** As they are named in the case: `DIGEST/NAME`. */
+  readonly files: readonly Readonly<Record<'name' | 'digest', string>>[];
 }
 
 /** Names the files of a case by their digests, and returns their bytes. Returns undefined if one cannot be read. */
-export function packAttempt({
-  evalCase,
-  arm,
-  attempt,
-}: Attempt):
-  | { readonly packed: PackedAttempt; readonly bytes: readonly { readonly digest: string; readonly bytes: Buffer }[] }
-  | undefined {
+export function packAttempt({ evalCase, arm, attempt }: Attempt) {
   const files = new Map<string, { readonly digest: string; readonly bytes: Buffer }>();
   const pack = (file: string, source = file): string => {
     const bytes = readFileSync(source);
@@ -43,11 +32,10 @@ export function packAttempt({
     return name;
   };
   return quietly(() => {
-    const packed = withFiles(evalCase, pack, (file) => pack(file, cassetteFile(file, { arm, attempt })));
-    return {
-      packed: { evalCase: packed, arm, attempt, files: [...files].map(([name, { digest }]) => ({ name, digest })) },
-      bytes: [...files.values()],
-    };
+    const portable = withFiles(evalCase, pack, (file) => pack(file, cassetteFile(file, { arm, attempt })));
+    const names = [...files].map(([name, { digest }]) => ({ name, digest }));
+    const packed: PackedAttempt = { evalCase: portable, arm, attempt, files: names };
+    return { packed, bytes: [...files.values()] };
   }, undefined);
 }
 

@@ -8,7 +8,7 @@ import { scriptCommand } from '#sandbox';
 import type { Execution } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 
-export interface CheckerRun {
+interface CheckerRun {
   readonly execution: Execution;
   /** The checker gets a copy of the project in `PROJECT_DIR`. */
   readonly project: string;
@@ -54,7 +54,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     programFolders: interpreterFolders(run.execution.identity),
   });
   if (environment.type === 'refused') return toBrokenEnd(environment.failure.message);
-  const said = keptStart();
+  const output = keptStart();
   const spec = {
     argv: command.argv,
     cwd: '.',
@@ -64,8 +64,8 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     network: [],
     home,
   };
-  const { reason, exitCode } = await attached.run(spec, { stdout: said, stderr: said, signal: run.signal });
-  if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said: said.text() };
+  const { reason, exitCode } = await attached.run(spec, { stdout: output, stderr: output, signal: run.signal });
+  if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said: output.text() };
   return toBrokenEnd(reason === 'timeout' ? 'the checker timed out' : `the checker was terminated: ${reason}`);
 }
 

@@ -83,7 +83,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   const { directory, signal, resume = false, cache } = options;
   const concurrency = Math.min(options.concurrency, options.subject?.agent.concurrency ?? Infinity);
   const jobs = buildJobs(options.cases, options.arms, options.repeat);
-  const kept = openStoredResults({ file: path.join(directory, 'results.jsonl'), resume, cache });
+  const kept = openStoredResults(path.join(directory, 'results.jsonl'), resume, cache);
   const work = await workFolder();
   const suite: Suite = { options, environments: openEnvironments(work, options), kept, work, removals: [] };
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);

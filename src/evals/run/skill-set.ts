@@ -43,14 +43,14 @@ export async function makeSkillSet(
   const sources = [...new Set(folders.map((one) => source(path.resolve(one))))].toSorted(
     (a, b) => PRECEDENCE.indexOf(a) - PRECEDENCE.indexOf(b) || compareText(a, b),
   );
-  const rootOf = (name: string): string => (sources.length > 1 ? path.join(to, name) : to);
-  for (const name of sources) makeFolders(rootOf(name));
+  const findRoot = (name: string): string => (sources.length > 1 ? path.join(to, name) : to);
+  for (const name of sources) makeFolders(findRoot(name));
   for (const folder of [...new Set(folders.map((one) => path.resolve(one)))].toSorted(compareText)) {
     const name = path.basename(folder);
     if (skills.some((skill) => skill.name === name))
       throw unusable(folder, `two skill folders have the name ${JSON.stringify(name)}`);
     const copied = await copyTree(folder, {
-      to: path.join(rootOf(source(folder)), name),
+      to: path.join(findRoot(source(folder)), name),
       permissions: 'read-only',
       leaveOut: CASE_FOLDERS,
       signal,
@@ -61,7 +61,7 @@ export async function makeSkillSet(
   skills.sort((a, b) => compareText(a.name, b.name));
   return {
     folder: to,
-    roots: sources.map((name) => ({ source: name, path: rootOf(name) })),
+    roots: sources.map((name) => ({ source: name, path: findRoot(name) })),
     skills,
     digest: sha256(skills.map(({ name, digest }) => `${name} ${digest}\n`).join('')),
   };

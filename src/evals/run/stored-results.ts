@@ -4,49 +4,33 @@ import path from 'node:path';
 
 import { hasVerdict, type CaseResult } from '../report/result.ts';
 import { isObject, parseJson } from '#core';
-import { isSystemError, makeFolders, writeFileAtomically } from '#platform';
-
-export interface StoredResults {
-  /** Returns undefined if the attempt must run. */
-  find(key: string): CaseResult | undefined;
-  keep(key: string, result: CaseResult): void;
-}
-
-export interface StoredResultsOptions {
-  readonly file: string;
-  readonly resume: boolean;
-  readonly cache: string | undefined;
-}
+import { isSystemError, makeFolders, quietly, writeFileAtomically } from '#platform';
 
 /** Errors are stored for information only and always run again. */
-export function openStoredResults({ file, resume, cache }: StoredResultsOptions): StoredResults {
+export function openStoredResults(file: string, resume: boolean, cache: string | undefined) {
   makeFolders(path.dirname(file));
   const known = new Map<string, CaseResult>();
   if (resume) for (const { key, result } of readLines(file)) if (hasVerdict(result)) known.set(key, result);
   return {
-    find(key) {
+    /** Returns undefined if the attempt must run. */
+    find(key: string): CaseResult | undefined {
       const own = known.get(key);
       if (own !== undefined || cache === undefined) return own;
       const [line] = readLines(cacheFile(cache, key));
       return line?.key === key && hasVerdict(line.result) ? line.result : undefined;
     },
-    keep(key, result) {
+    keep(key: string, result: CaseResult): void {
       const line = `${JSON.stringify({ key, result })}\n`;
       appendFileSync(file, line, { mode: 0o600 });
       if (cache === undefined || result.isCached || !hasVerdict(result)) return;
-      writeEntry(cacheFile(cache, key), line);
+      const entry = cacheFile(cache, key);
+      // A cache that cannot be written is ignored.
+      quietly(() => {
+        makeFolders(path.dirname(entry), 0o700);
+        writeFileAtomically(entry, Buffer.from(line));
+      }, undefined);
     },
   };
-}
-
-/** A cache that cannot be written is ignored. */
-function writeEntry(file: string, line: string): void {
-  try {
-    makeFolders(path.dirname(file), 0o700);
-    writeFileAtomically(file, Buffer.from(line));
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
 }
 
 function cacheFile(cache: string, key: string): string {

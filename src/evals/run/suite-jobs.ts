@@ -39,16 +39,11 @@ export function buildJobs(
   );
 }
 
-export interface JobKeyParts {
-  readonly skills: string;
-  readonly model: string;
-  readonly files: readonly string[];
-  /** Other settings that affect the outcome: executor and judge. */
-  readonly settings: unknown;
-}
-
 /** Covers everything that the outcome depends on; the position in the case file is not part of it. */
-export function jobKey({ evalCase, arm, attempt }: Job, parts: JobKeyParts): string {
+export function jobKey(
+  { evalCase, arm, attempt }: Job,
+  parts: Readonly<Record<'skills' | 'model' | 'files' | 'settings', unknown>>,
+): string {
   const { place: _place, name: _name, tags: _tags, files: _files, skills, ...rest } = evalCase;
   return sha256(stableJson({ tool: VERSION, arm, attempt, case: { ...rest, target: skills.target ?? '' }, ...parts }));
 }

@@ -8,8 +8,7 @@ const Z_80 = 0.8416212335729143;
 
 /** The 95 % Wilson interval, which stays inside 0 and 1 and has a width even at 0 of n and n of n. */
 export function computeRate(count: number, of: number): Rate {
-  requireCount(count, 'count');
-  requireCount(of, 'of');
+  requireCounts({ count, of });
   if (count > of) throw invalidNumber(`count must be at most ${String(of)}, got ${String(count)}`);
   if (of === 0) return { count: 0, of: 0, low: 0, high: 1 };
   const share = count / of;
@@ -30,8 +29,7 @@ export function computeShare({ count, of }: Pick<Rate, 'count' | 'of'>): number 
 }
 
 export function mcNemar(better: number, worse: number): number {
-  requireCount(better, 'better');
-  requireCount(worse, 'worse');
+  requireCounts({ better, worse });
   const differing = better + worse;
   if (differing === 0) return 1;
   return Math.min(1, 2 * binomialAtLeast(Math.max(better, worse), differing, 0.5));
@@ -90,8 +88,7 @@ const POWER = 0.8;
  * and d is found by bisection. Above 1,000 pairs: pairs * d^2 = (1.960 * sqrt(s) + 0.842 * sqrt(s - d^2))^2. Returns 1 if nothing is detectable.
  */
 export function smallestVisible(pairs: number, differing: number): number {
-  requireCount(pairs, 'pairs');
-  requireCount(differing, 'differing');
+  requireCounts({ pairs, differing });
   if (pairs === 0) return 1;
   const seen = Math.min(1, differing / pairs);
   const isEnough =
@@ -189,9 +186,10 @@ export function computeMean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
-function requireCount(value: number, name: string): void {
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw invalidNumber(`${name} must be a non-negative integer, got ${String(value)}`);
+function requireCounts(values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values))
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw invalidNumber(`${name} must be a non-negative integer, got ${String(value)}`);
 }
 
 function requireFinite(value: number, name: string): void {

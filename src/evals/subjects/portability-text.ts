@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 
 import { durationText, escapeXml, printable, visibleJson } from '#core';
 import { fitText, padText } from '#platform';
-import { amountText, numberText, percentText, rateText, countTokens } from '../report/report-text.ts';
+import { amountText, markdownText, numberText, percentText, rateText, countTokens } from '../report/report-text.ts';
+import type { Rate } from '../report/result.ts';
 import type { Look } from '../report/terminal.ts';
 import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } from './portability.ts';
 
@@ -18,25 +19,17 @@ function statusText({ status }: SubjectRow): string {
 }
 
 /** What is known about a subject: its scores and its cost, or why there are none. */
-function listFacts(row: SubjectRow): readonly string[] {
-  const { trigger, passRate, status } = row;
-  if (status === 'skipped' || status === 'invalid') return row.reasons.map(printable);
-  const rate = (name: string, { count, of }: { readonly count: number; readonly of: number }): string =>
+function listFacts({ trigger, passRate, status, reasons, cost }: SubjectRow): readonly string[] {
+  if (status === 'skipped' || status === 'invalid') return reasons.map(printable);
+  const rate = (name: string, { count, of }: Rate): string =>
     `${name} ${of === 0 ? 'no data' : percentText(count / of)}`;
   const scores =
     trigger === undefined
       ? [`pass rate ${rateText(passRate)}`]
       : [`recall ${rateText(trigger.recall)}`, rate('precision', trigger.precision), rate('quiet', trigger.quiet)];
-  return [scores.join(', '), costText(row)];
-}
-
-function costText({ cost, passRate }: SubjectRow): string {
-  const { usd, wallMs, tokensAreEstimated } = cost;
-  return [
-    `${tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens`,
-    ...(usd === undefined ? [] : [`${usd.toFixed(4)} USD`]),
-    `${durationText(wallMs)} for ${amountText(passRate.of, 'run')}`,
-  ].join(', ');
+  const dollars = cost.usd === undefined ? '' : `${cost.usd.toFixed(4)} USD, `;
+  const tokens = `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens`;
+  return [scores.join(', '), `${tokens}, ${dollars}${durationText(cost.wallMs)} for ${amountText(passRate.of, 'run')}`];
 }
 
 function cellText({ passed, of }: PortabilityCell): string {
@@ -68,12 +61,12 @@ export function renderPortability(
   hasPages = false,
 ): string {
   if (format === 'json') return visibleJson(JSON.stringify(report, undefined, 2));
-  return format === 'markdown' ? markdownPortability(report) : htmlPortability(report, { hasPages });
+  return format === 'markdown' ? markdownPortability(report) : htmlPortability(report, hasPages);
 }
 
 export function terminalPortability({ subjects, cases }: PortabilityReport, { width, style }: Look): readonly string[] {
-  const columns = subjects.length * 6;
-  const room = Math.max(12, width - ASKED - columns - 2);
+  const letters = subjects.map((_, place) => toLetter(place));
+  const room = Math.max(12, width - ASKED - subjects.length * 6 - 2);
   const row = (first: string, second: string, cells: readonly string[]): string =>
     [
       padText(fitText(first, room), room),
@@ -86,14 +79,7 @@ export function terminalPortability({ subjects, cases }: PortabilityReport, { wi
       ...listFacts(subject).map((text) => fitText(`   ${text}`, width)),
     ]),
     '',
-    style(
-      'dim',
-      row(
-        'case',
-        'expected',
-        subjects.map((_, place) => toLetter(place)),
-      ),
-    ),
+    style('dim', row('case', 'expected', letters)),
     ...cases.flatMap((one) => {
       const wrong = wrongLoads(one);
       return [
@@ -105,10 +91,7 @@ export function terminalPortability({ subjects, cases }: PortabilityReport, { wi
 }
 
 function markdownPortability(report: PortabilityReport): string {
-  const cell = (text: string): string =>
-    printable(text)
-      .slice(0, 160)
-      .replaceAll(/[\\`*_[\]<>|]/g, String.raw`\$&`);
+  const cell = (text: string): string => markdownText(text, 160);
   const table = (rows: readonly (readonly string[])[]): readonly string[] => {
     const [head = [], ...rest] = rows.map((row) => `| ${row.map(cell).join(' | ')} |`);
     return [head.toString(), `|${'---|'.repeat(rows[0]?.length ?? 0)}`, ...rest];
@@ -148,7 +131,7 @@ const STYLE =
   '@media(prefers-color-scheme:dark){.good{color:#5fc98c}.bad{color:#ff8a80}}';
 
 /** Each subject links to its own report, with the record of every run. */
-function htmlPortability(report: PortabilityReport, { hasPages }: { readonly hasPages: boolean }): string {
+function htmlPortability(report: PortabilityReport, hasPages: boolean): string {
   const text = (value: string): string => escapeXml(printable(value));
   const cells = (tag: 'td' | 'th', row: readonly string[]): string =>
     row.map((value) => `<${tag}${toToneClass(value)}>${text(value)}</${tag}>`).join('');

@@ -229,8 +229,8 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
     const { model, answer, usage = {}, usd } = transcript;
     const tokens = usage.inputTokens ?? 0;
     record.append({ type: 'model-call', turn: 1, model, request: sha256(request), tokens });
-    const said = { turn: 1, text: answer, toolCalls: [], finish: 'stop', usage, retries: 0 } as const;
-    record.append({ type: 'model-answer', ...said });
+    const spoken = { turn: 1, text: answer, toolCalls: [], finish: 'stop', usage, retries: 0 } as const;
+    record.append({ type: 'model-answer', ...spoken });
     for (const message of program.warnings) record.append({ type: 'note', message });
     record.append({
       type: 'subject-end',

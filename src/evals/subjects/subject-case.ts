@@ -42,7 +42,7 @@ function checkerRunner(
   deadlineMs: number,
 ): RunChecker | undefined {
   if (openSession === undefined) return undefined;
-  return async (check, { signal }) => {
+  return async (check, signal) => {
     const session = await openSession();
     try {
       const { execution } = session;

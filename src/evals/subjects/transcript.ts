@@ -56,9 +56,9 @@ export function openTranscript() {
     end,
     /** The calls that ended since the last time. */
     takeEnded(): readonly TranscriptCall[] {
-      const taken = ended;
+      const last = ended;
       ended = [];
-      return taken;
+      return last;
     },
     /** Ends the calls without a result as failed. */
     endOpen(): void {

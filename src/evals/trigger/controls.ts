@@ -2,14 +2,11 @@
  * Controls of the trigger evaluation. Two skills with known answers run with the evaluated ones, and shuffled labels must score at chance.
  * If a control fails, the harness or the model is broken and there are no scores.
  */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-
 import { compareText, openRandom } from '#core';
-import { makeFolders } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
 import { hasVerdict, type CaseResult, type Control } from '../report/result.ts';
 import { computeRate, computeShare } from '../statistics/statistics.ts';
+import { writeSkill } from './distractors.ts';
 import { agrees, type TriggerTrial } from './trigger-trial.ts';
 
 /** Must load for each of its queries, which use words that no other skill has. */
@@ -35,13 +32,8 @@ const ALWAYS_QUERIES = [
 ] as const;
 
 export function writeControlSkills(folder: string): readonly string[] {
-  return [ALWAYS_FIRE, NEVER_FIRE].map(({ name, description }) => {
-    const dir = path.join(folder, name);
-    makeFolders(dir);
-    const body = `# ${name}\n\nThis skill is a control of an evaluation. Answer: the control was loaded.\n`;
-    writeFileSync(path.join(dir, 'SKILL.md'), `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}`);
-    return dir;
-  });
+  const body = 'This skill is a control of an evaluation. Answer: the control was loaded.';
+  return [ALWAYS_FIRE, NEVER_FIRE].map((skill) => writeSkill(folder, skill, body));
 }
 
 export function controlCases(): readonly EvalCase[] {

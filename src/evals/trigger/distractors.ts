@@ -7,16 +7,20 @@ import { makeFolders } from '#platform';
 import { skillFoldersIn } from '../cases/suite.ts';
 import { raiseUsage } from '../project/raise-usage.ts';
 
-interface Field {
-  readonly word: string;
-  readonly things: readonly string[];
-}
+const VERBS = [
+  'draft',
+  'review',
+  'plan',
+  'compare',
+  'translate',
+  'archive',
+  'summarise',
+  'schedule',
+  'estimate',
+  'audit',
+];
 
-const VERBS: readonly string[] = 'draft review plan compare translate archive summarise schedule estimate audit'.split(
-  ' ',
-);
-
-const FIELDS: readonly Field[] = [
+const FIELDS: readonly { readonly word: string; readonly things: readonly string[] }[] = [
   { word: 'garden', things: ['planting plans', 'soil tests', 'seed orders', 'watering rotas', 'compost records'] },
   { word: 'kitchen', things: ['menus', 'allergen sheets', 'shopping lists', 'recipe cards', 'oven timetables'] },
   { word: 'school', things: ['lesson outlines', 'seating plans', 'report cards', 'field trips', 'exam papers'] },
@@ -57,16 +61,22 @@ function distractorAt(place: number): { readonly name: string; readonly descript
 }
 
 export function writeDistractors(folder: string, count: number): readonly string[] {
-  return Array.from({ length: Math.min(count, MOST_DISTRACTORS) }, (_, place) => {
-    const { name, description } = distractorAt(place);
-    const dir = path.join(folder, name);
-    makeFolders(dir);
-    writeFileSync(
-      path.join(dir, 'SKILL.md'),
-      `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nAsk for the details, then do it.\n`,
-    );
-    return dir;
-  });
+  return Array.from({ length: Math.min(count, MOST_DISTRACTORS) }, (_, place) =>
+    writeSkill(folder, distractorAt(place), 'Ask for the details, then do it.'),
+  );
+}
+
+/** Writes a skill below a folder and returns its own folder. */
+export function writeSkill(
+  folder: string,
+  { name, description }: Readonly<Record<'name' | 'description', string>>,
+  body: string,
+): string {
+  const dir = path.join(folder, name);
+  makeFolders(dir);
+  const text = `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\n${body}\n`;
+  writeFileSync(path.join(dir, 'SKILL.md'), text);
+  return dir;
 }
 
 /** `word` is numbers of generated skills, or a folder whose skills are used in steps of 10, 100 and 1000. */

@@ -95,10 +95,10 @@ const DISTRACTORS = 'distractors';
 
 /** Runs the controls first, so that a broken harness costs five runs and not a thousand: then they are the trials, and nothing else ran. */
 async function runAll(options: TriggerOptions) {
-  const made = path.join(options.directory, CONTROLS);
-  await removeTree(made);
-  makeFolders(made);
-  const skills = [...options.skills, ...writeControlSkills(made)];
+  const folder = path.join(options.directory, CONTROLS);
+  await removeTree(folder);
+  makeFolders(folder);
+  const skills = [...options.skills, ...writeControlSkills(folder)];
   const control = await runAmong(options, { cases: controlCases(), skills, name: 'controls' });
   const always = canaryControl('always-fire', ALWAYS_FIRE.name, control.results);
   const never = (results: readonly CaseResult[]): Control => canaryControl('never-fire', NEVER_FIRE.name, results);

@@ -1,4 +1,4 @@
-import { readGrant, timerMs, type NetworkDecision, requestGuarded, networkGate, type HttpTarget } from '#platform';
+import { readGrant, timerMs, type NetworkDecision, requestGuarded, type networkGate, type HttpTarget } from '#platform';
 import {
   isProblem,
   actionFailed,

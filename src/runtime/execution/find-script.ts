@@ -41,9 +41,9 @@ export function locateScript(
     );
   if (only === undefined && isCut) return { script: bare, anywhere: true };
   if (only === undefined) {
-    const baseOf = (at: string): string => at.slice(at.lastIndexOf('/') + 1);
-    const near = new Set(nearest(bare, [...new Set(paths.flatMap((at) => [at, baseOf(at)]))], 5));
-    const similar = paths.filter((at) => near.has(at) || near.has(baseOf(at)));
+    const toBaseName = (at: string): string => at.slice(at.lastIndexOf('/') + 1);
+    const near = new Set(nearest(bare, [...new Set(paths.flatMap((at) => [at, toBaseName(at)]))], 5));
+    const similar = paths.filter((at) => near.has(at) || near.has(toBaseName(at)));
     const known = similar.length > 0 ? similar : paths.filter((at) => at !== 'SKILL.md').slice(0, 5);
     throw invalidInput(
       `the skill ${quoted(name)} has no file ${quoted(typed, 200)}`,

@@ -11,8 +11,21 @@ import {
   type SkillError,
   type AttachedWorkspace,
   type Observation,
+  type Surroundings,
+  type RunResult,
 } from '#core';
-import type { ArtifactStore, CheckedMount, InputSources, Packages, PreparedPackages, Workspace } from '#sandbox';
+import type {
+  ArtifactStore,
+  CheckedMount,
+  InputSources,
+  Packages,
+  PreparedPackages,
+  Workspace,
+  MountRequest,
+  MountRules,
+  ContainerOptions,
+  PackageOptions,
+} from '#sandbox';
 import type { Redactor } from '#journal';
 
 type Span = OfType<RunEvent, 'span'>['span'];
@@ -58,37 +71,130 @@ export async function spanned<Result>(
 /** The actions that run a program or interact with a running one. */
 export type ExecutionAction = ActionOfKind<'program'>;
 
+export interface ExecutionOptions {
+  /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
+  readonly executor?: 'auto' | Executor['name'] | Executor;
+  /** Lets `auto` use `landlock`, which is weaker, where nothing else isolates (default: false). */
+  readonly allowWeaker?: boolean;
+  /**
+   * Where no executor of `auto` isolates, runs scripts of built-in skills nevertheless, under landlock or without isolation, and nothing
+   * else (default: false, opening the session fails).
+   */
+  readonly runsBuiltIn?: boolean;
+  readonly limits?: Partial<RunLimits>;
+  /** Hosts that programs may reach (default: none). */
+  readonly network?: readonly string[];
+  /** Environment variables for every program. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Host folders that programs see at their own path; one with `write` needs approval for each program. */
+  readonly mounts?: readonly MountRequest[];
+  /** Forwards this port of 127.0.0.1 to the same port of a program in a sandbox while it runs. */
+  readonly serve?: { readonly port: number; readonly onReady: () => void };
+  /** Programs start in the project instead of the folder of their skill, if the project is mounted. */
+  readonly startsInProject?: boolean;
+  /** Host files and folders that may be used as inputs (default: none). */
+  readonly hostInputs?: readonly string[];
+  /** Artifact store, or its folder; `false` disables artifacts. */
+  readonly artifacts?: ArtifactStore | string | false;
+  /** Sessions with the same key share a workspace (default: a new workspace). */
+  readonly key?: string;
+  /** Whether enabling execution also allows `run_script` and `run_command` (default: true). If false, each run needs a rule or approval. */
+  readonly opens?: boolean;
+  /** Programs get this and the number of their action as `SKILLWRIGHT_IDEMPOTENCY_KEY` (default: an agent makes one). */
+  readonly idempotencyKey?: string;
+  /** Provides secrets for programs of a skill. */
+  readonly secrets?: GiveSecrets;
+  /** Names of the secrets that programs of a skill get, which is asked about (default: none). */
+  readonly secretNames?: (skill: SkillEntry) => readonly string[];
+  /** Removes secrets from the output of all programs. */
+  readonly redactor?: Redactor;
+  readonly container?: ContainerOptions;
+  readonly packages?: PackageOptions;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
+  /** Called after each action of a program, which may have left results. Not called for subagents. */
+  readonly afterProgram?: (execution: Execution) => void;
+  /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
+  readonly onTrial?: (executor: Executor['name']) => void;
+  /** Called when a session opens in which only built-in scripts run (`runsBuiltIn`). */
+  readonly onRestriction?: (restriction: SkillError) => void;
+  /** Called for an optional folder that programs do not see. */
+  readonly onUnmounted?: (reason: SkillError) => void;
+  /** Asked where only landlock isolates and `allowWeaker` is not set: whether every program may run under it (default: no). */
+  readonly askWeaker?: () => Promise<boolean>;
+  /** Receives each step of a run, for tracing. */
+  readonly onSpan?: OnSpan;
+}
+
+/** Defaults from the environment. */
+export interface ExecutionDefaults {
+  /** Folder of workspaces and snapshots. */
+  readonly base: string;
+  readonly artifacts: string;
+  readonly cacheDir: string | undefined;
+  /** Where relative paths in rules start. */
+  readonly project: string;
+  /** Folders of recorded runs outside of `.agent`, which no program sees. */
+  readonly records: readonly string[];
+  /** Socket of the container engine (`DOCKER_HOST`). */
+  readonly engine: string | undefined;
+  /** Layers of packages are kept below the cache folder, or below `base`. */
+  readonly user: Omit<Surroundings, 'cwd'>;
+  /** What programs must not see by a mount. */
+  readonly mountRules: Pick<MountRules, 'home' | 'stateFolders' | 'skillRoots'>;
+  /** Finds a skill for inputs such as `skill://name/path`; undefined if it must not be used. */
+  readonly findSkill: (name: string) => Promise<SkillEntry | undefined>;
+}
+
 /** What all runs of a session share. */
-export interface ExecutionParts {
+export interface ExecutionParts extends Pick<
+  ExecutionOptions,
+  'env' | 'idempotencyKey' | 'limits' | 'onOutput' | 'onSpan' | 'redactor' | 'secrets' | 'serve' | 'startsInProject'
+> {
   readonly executor: Executor;
   /** Only scripts of built-in skills may run; this error is for everything else. */
   readonly restriction: SkillError | undefined;
-  readonly limits: Partial<RunLimits>;
+  /** Hosts that programs may reach, subject to rules. */
   readonly network: readonly string[];
-  /** Variables for every program, in addition to the fixed ones. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Begins the idempotency keys of programs. */
-  readonly idempotencyKey: string | undefined;
   readonly artifacts: ArtifactStore | undefined;
   /** Collects the files beside the inputs that programs wrote or changed, relative to the workspace. */
   readonly changedInputs: Set<string>;
   readonly inputSources: InputSources;
-  /** Absent: skills get no secrets. */
-  readonly secrets: GiveSecrets | undefined;
-  /** Removes all known secrets from program output, because all programs share a workspace. */
-  readonly redactor: Redactor | undefined;
   /** Returns the workspace of the session; created by the first program. */
   openWorkspace(): Promise<Workspace>;
-  readonly onOutput: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
-  readonly onSpan: OnSpan | undefined;
   readonly packages: Packages;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
   /** Real paths of the folders of recorded runs. */
   readonly records: readonly string[];
+  /** Folders of skills, into which no output is copied. */
   readonly skillRoots: readonly string[];
-  readonly startsInProject: boolean;
-  readonly serve: { readonly port: number; readonly onReady: () => void } | undefined;
+}
+
+/** Runs the programs of one session: executor, workspace and artifacts. */
+export interface Execution
+  extends
+    Pick<ExecutionParts, 'restriction' | 'network' | 'redactor' | 'mounts' | 'skillRoots' | 'artifacts' | 'packages'>,
+    Pick<ExecutionParts, 'openWorkspace'>,
+    Pick<ExecutionDefaults, 'project'>,
+    Pick<Required<ExecutionOptions>, 'secretNames'> {
+  readonly executor: Executor['name'];
+  readonly isolation: RunResult['isolation'];
+  /** Executor profile and container image, for records. */
+  readonly identity: { readonly profile?: string; readonly image?: string };
+  /** The workspace, if it was opened. */
+  usedWorkspace(): Workspace | undefined;
+  readonly changedInputs: ReadonlySet<string>;
+  perform(action: ExecutionAction, skill: SkillEntry | undefined, call?: ExecutionCall): Promise<Observation>;
+  /**
+   * Copies files into the workspace that a person attached to a request, and returns their paths there, in this order. The caller
+   * guarantees that a person named them, so no rule is checked.
+   */
+  stageFiles(
+    files: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<ActionProblem | { readonly references: readonly string[]; readonly warnings: readonly string[] }>;
+  /** Ends all programs. Removes the workspace unless it is kept for the next session with its key. */
+  close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 /** Details of one action. */

@@ -215,7 +215,7 @@ export function isInAny(file: string, allowed: readonly string[]): boolean {
   return allowed.some((folder) => isInside(path.resolve(file), path.resolve(folder)));
 }
 
-function limitsFor(action: ProgramAction, limits: Partial<RunLimits>): RunLimits {
+function limitsFor(action: ProgramAction, limits: Partial<RunLimits> | undefined): RunLimits {
   const all = {
     ...DEFAULT_LIMITS,
     ...(action.type === 'run_script' ? { wallMs: SCRIPT_SECONDS * 1000 } : {}),

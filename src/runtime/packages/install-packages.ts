@@ -13,7 +13,7 @@ import type { PackageNeeds, PreparedPackages } from '#sandbox';
 type StoredLayer = PreparedPackages['layers'][number];
 import type { ActionContext } from '../action-context.ts';
 import { whenAllowed, type FoundPackages } from '../allow-action.ts';
-import type { Execution } from '../execution/execution.ts';
+import type { Execution } from '../execution/parts.ts';
 import { executionFailure } from '../execution/parts.ts';
 
 type InstallPackages = OfType<Action, 'install_packages'>;

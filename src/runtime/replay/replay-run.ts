@@ -13,8 +13,7 @@ import {
 } from '#core';
 import { resolveSkill } from '#skills';
 import { openTreeDigests } from '#platform';
-import type { ExecutionOptions } from '../execution/execution.ts';
-import { stageRequestFiles } from '../request-files.ts';
+import type { ExecutionOptions } from '../execution/parts.ts';
 import {
   recordedRun,
   circumstances,
@@ -123,10 +122,8 @@ async function stageFilesAgain(
 ): Promise<readonly string[]> {
   if (files.length === 0 || session.execution === undefined) return [];
   if (!isOwn) return ['the files of the request are not staged, because the record is not your own'];
-  const staged = await stageRequestFiles(session, files, signal);
-  return staged !== undefined && 'code' in staged
-    ? [`the files of the request cannot be staged: ${staged.message}`]
-    : [];
+  const staged = await session.execution.stageFiles(files, signal);
+  return 'code' in staged ? [`the files of the request cannot be staged: ${staged.message}`] : [];
 }
 
 function impossible(problems: readonly string[]): Replay {

@@ -15,7 +15,7 @@ import {
 import type { ArtifactStore } from '#sandbox';
 import { policyHash } from '#policy';
 import { VERSION } from '../../version.ts';
-import type { ExecutionOptions } from '../execution/execution.ts';
+import type { ExecutionOptions } from '../execution/parts.ts';
 import type { Session } from '../session.ts';
 import type { SessionOptions } from '../start-session.ts';
 import type { AskedBy } from '../action-context.ts';

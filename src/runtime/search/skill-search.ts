@@ -75,7 +75,7 @@ function openPlainIndex(index: SkillIndex, skills: readonly SkillEntry[], cacheD
 function remember<K extends object, V>(known: WeakMap<K, V>, key: K, make: () => V): V {
   const existing = known.get(key);
   if (existing !== undefined) return existing;
-  const made = make();
-  known.set(key, made);
-  return made;
+  const value = make();
+  known.set(key, value);
+  return value;
 }

@@ -2,18 +2,19 @@ import path from 'node:path';
 
 import { docsPage, quoted, SkillError } from '#core';
 import { programEnvironment } from '#platform';
+import { isProviderKey } from './provider-keys.ts';
 import type { SecretSource } from './secret-sources.ts';
 
 /** Variables per skill, by `name` or `source/name`. Only the user may write it, because its commands are run. */
 export type SecretsConfig = Readonly<Record<string, Readonly<Record<string, SecretSource>>>>;
 
 /** Throws `SkillError` `config/invalid` if a secret is given to more than one skill, or must not be given to any. */
-export function checkSecretsConfig(config: SecretsConfig, isWithheld: (name: string) => boolean): void {
+export function checkSecretsConfig(config: SecretsConfig): void {
   for (const [key, variables] of Object.entries(config)) {
     const problem = keyProblem(key);
     if (problem !== undefined) throw invalid([key], problem);
     for (const [variable, source] of Object.entries(variables)) {
-      const wrong = entryProblem(variable, source, isWithheld);
+      const wrong = entryProblem(variable, source);
       if (wrong !== undefined) throw invalid([key, variable], wrong);
     }
   }
@@ -46,16 +47,12 @@ function keyProblem(key: string): string | undefined {
   return key.split('/').includes('') ? 'must be a name or source/name' : undefined;
 }
 
-function entryProblem(
-  variable: string,
-  source: SecretSource,
-  isWithheld: (name: string) => boolean,
-): string | undefined {
+function entryProblem(variable: string, source: SecretSource): string | undefined {
   const { env, file, command } = source;
   const given = [env, file, command].filter((part) => part !== undefined);
   if (given.length !== 1 || Object.keys(source).length !== 1) return 'must have exactly one of env, file and command';
   for (const name of [variable, env ?? ''])
-    if (isWithheld(name)) return `${quoted(name)} is a key of a model provider, which no skill can get`;
+    if (isProviderKey(name)) return `${quoted(name)} is a key of a model provider, which no skill can get`;
   if (file !== undefined && !file.startsWith('~/') && !path.isAbsolute(file))
     return 'the file must be absolute or start with ~/';
   if (command !== undefined && (command[0] ?? '') === '') return 'the command must name a program';

@@ -1,22 +1,13 @@
 import { createRedactor, redactionProblem, type Redactor } from '#journal';
-import { failure, quoted, type ActionProblem, type ServerServices, type Surroundings } from '#core';
+import { failure, quoted, type ActionProblem, type ServerServices, type SkillEntry, type Surroundings } from '#core';
 import { declaredSecrets } from '#policy';
 import { isProviderKey } from './provider-keys.ts';
 import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';
 import { checkSecretsConfig, environmentProblem, sourcesFor, type SecretsConfig } from './secrets-config.ts';
 
-export interface SecretsOptions {
-  /** Further variables that hold keys of model providers. */
-  readonly withheld?: readonly string[];
-  /** Also redact text that looks like a key. */
-  readonly shapes?: boolean;
-}
-
-export interface SkillWithSecrets {
-  readonly name: string;
-  readonly source: string;
-  readonly requires?: readonly string[];
-}
+export type SkillWithSecrets = Pick<SkillEntry, 'name' | 'source'> & {
+  readonly controls: Pick<SkillEntry['controls'], 'requires'>;
+};
 
 export interface SkillSecrets {
   /** Environment variables for its processes only; never in arguments or records. */
@@ -29,11 +20,14 @@ export interface SkillSecrets {
 
 export interface Secrets {
   /** The configured values of the variables that a skill declares. Throws the reason of the signal. */
-  forSkill(skill: SkillWithSecrets, signal?: AbortSignal): Promise<SkillSecrets | { readonly failure: ActionProblem }>;
+  readonly forSkill: (
+    skill: SkillWithSecrets,
+    signal?: AbortSignal,
+  ) => Promise<SkillSecrets | { readonly failure: ActionProblem }>;
   /** Fetches values for an MCP server, which the user's configuration names with their sources. */
   readonly values: ServerServices['secrets'];
   /** Names of the variables that a skill would get. */
-  namesFor(skill: SkillWithSecrets): readonly string[];
+  readonly namesFor: (skill: SkillWithSecrets) => readonly string[];
   /**
    * Redacts records, prompts and everything else: all fetched values, configured variables and withheld keys. It learns new values; an open
    * stream keeps the values known when it was opened.
@@ -45,15 +39,10 @@ export interface Secrets {
  * The secrets of a session, fetched on first use and kept only in memory. Throws `SkillError` `config/invalid` if the configuration gives a
  * secret to more than one skill, or one that no skill may have.
  */
-export function openSecrets(
-  config: SecretsConfig,
-  surroundings: Surroundings,
-  { withheld = [], shapes = false }: SecretsOptions = {},
-): Secrets {
-  const isWithheld = (name: string): boolean => isProviderKey(name) || withheld.includes(name);
-  checkSecretsConfig(config, isWithheld);
-  const keys = namedValues(Object.keys(surroundings.env).filter(isWithheld), surroundings);
-  const known = knownSecrets([...keys, ...configuredValues(config, surroundings)], shapes);
+export function openSecrets(config: SecretsConfig, surroundings: Surroundings): Secrets {
+  checkSecretsConfig(config);
+  const keys = namedValues(Object.keys(surroundings.env).filter(isProviderKey), surroundings);
+  const known = knownSecrets([...keys, ...configuredValues(config, surroundings)]);
   const fetchOnce = onceEach(async (source, signal) => await fetchSecret(source, surroundings, signal));
   const keyRedactor = createRedactor(keys.filter(isRedactable));
 
@@ -87,12 +76,12 @@ export function openSecrets(
     },
     namesFor(skill) {
       const sources = sourcesFor(config, skill);
-      return declaredSecrets(skill.requires).filter((variable) => sources.has(variable));
+      return declaredSecrets(skill.controls.requires).filter((variable) => sources.has(variable));
     },
-    forSkill: async (skill, signal) => {
+    async forSkill(skill, signal) {
       signal?.throwIfAborted();
-      const declared = declaredSecrets(skill.requires);
-      const forbidden = declared.filter(isWithheld);
+      const declared = declaredSecrets(skill.controls.requires);
+      const forbidden = declared.filter(isProviderKey);
       if (forbidden.length > 0) return { failure: forbiddenFailure(skill, forbidden) };
       const sources = sourcesFor(config, skill);
       const wanted = declared.flatMap((variable) => {
@@ -144,7 +133,7 @@ function missingFailure(
     return `${quoted(variable)} from ${sourceName(source)}: ${problem}`;
   });
   const hint = missing.find((found) => found.hint !== undefined)?.hint;
-  return failure('secret/missing', `${quoted(name)} needs ${reasons.join('; ')}`, hint === undefined ? {} : { hint });
+  return failure('secret/missing', `${quoted(name)} needs ${reasons.join('; ')}`, { hint });
 }
 
 function findProblems(
@@ -185,17 +174,14 @@ function isRedactable({ name, value }: NamedSecret): boolean {
 }
 
 /** A redactor that can learn new values. */
-function knownSecrets(
-  first: readonly NamedSecret[],
-  shapes: boolean,
-): { readonly redactor: Redactor; add(secret: NamedSecret): void } {
+function knownSecrets(first: readonly NamedSecret[]): { readonly redactor: Redactor; add(secret: NamedSecret): void } {
   let secrets = unrepeated(first.filter(isRedactable));
-  let current = createRedactor(secrets, { shapes });
+  let current = createRedactor(secrets);
   return {
     add: (secret) => {
       if (secrets.some(({ value }) => value === secret.value)) return;
       secrets = [...secrets, secret];
-      current = createRedactor(secrets, { shapes });
+      current = createRedactor(secrets);
     },
     redactor: {
       bytes: (data) => current.bytes(data),

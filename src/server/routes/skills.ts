@@ -252,7 +252,7 @@ function listPowers(
     allowedTools,
     deniedTools: disallowedTools,
     requires,
-    secrets: secrets.namesFor({ name, source, requires }),
+    secrets: secrets.namesFor({ name, source, controls }),
     hosts: reach?.hosts ?? [],
     scripts: files.filter(({ kind }) => kind === 'script').map(({ path: at }) => at),
     chosenBy: controls.disableModelInvocation ? 'user' : controls.userInvocable ? 'both' : 'model',

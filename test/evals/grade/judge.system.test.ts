@@ -129,7 +129,7 @@ describe('a checker', () => {
     const deaf: RunChecker = () => new Promise(() => undefined);
     expect(await by(deaf, { checkerMs: 20 })).toEqual(['output[0]: error, the checker did not finish within 20 ms']);
     const heard: string[] = [];
-    const listening: RunChecker = (_check, { signal }) =>
+    const listening: RunChecker = (_check, signal) =>
       new Promise((resolve) => {
         signal.addEventListener('abort', () => {
           heard.push('stop');

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
-import { pageData } from '../../../src/evals/page/report-page.ts';
-import { htmlReport } from '../../../src/evals/page/report-page.ts';
+import { htmlReport, pageData } from '../../../src/evals/page/report-page.ts';
 import { EVERYTHING, toRows, selected } from '../../../console/report/select.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';

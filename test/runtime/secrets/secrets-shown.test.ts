@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
 import { programEnvironment } from '../../../src/platform/process/program-environment.ts';
 import { runChild } from '../../../src/platform/process/child-process.ts';
-import { openSecrets, type Secrets, type SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
+import type { Secrets, SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
 import { OTHER, PROVIDER, TOKEN, secretsWorld, skill } from './secrets-world.ts';
 
 const { home, open, fromOne, secretFile } = secretsWorld();
@@ -69,12 +69,6 @@ describe('what leaves', () => {
     const stream = redactor.stream();
     const shown = [...OTHER].map((character) => Buffer.from(stream.write(Buffer.from(character))).toString());
     expect(shown.join('') + Buffer.from(stream.end()).toString()).toBe('[secret API_TOKEN]');
-  });
-
-  test('holds no key that is known by its looks where that is asked for', () => {
-    const surroundings = { env: {}, home, cwd: home };
-    expect(openSecrets({}, surroundings, { shapes: true }).redactor.text(PROVIDER)).toBe('[secret shape]');
-    expect(openSecrets({}, surroundings).redactor.text(PROVIDER)).toBe(PROVIDER);
   });
 
   test('is not spoilt by short or common values of the surroundings', () => {

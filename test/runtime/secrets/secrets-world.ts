@@ -48,7 +48,7 @@ export function skill(
   requires: readonly string[] = ['env:API_TOKEN'],
   more: Partial<SkillWithSecrets> = {},
 ): SkillWithSecrets {
-  return { name: 'csv-report', source: 'user', requires, ...more };
+  return { name: 'csv-report', source: 'user', controls: { requires }, ...more };
 }
 
 /** What the skill is given, or why not. */

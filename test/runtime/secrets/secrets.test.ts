@@ -2,7 +2,6 @@ import { chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openSecrets } from '../../../src/runtime/secrets/secrets.ts';
 import type { SecretsConfig } from '../../../src/runtime/secrets/secrets-config.ts';
 import type { SecretSource } from '../../../src/runtime/secrets/secret-sources.ts';
 import { OTHER, PROVIDER, TOKEN, outcome, secretsWorld, skill } from './secrets-world.ts';
@@ -102,9 +101,6 @@ describe('no skill is given a key to a model provider', () => {
     const message = /"(?:ANTHROPIC|OPENAI)_API_KEY" is a key of a model provider, which no skill can get/;
     expect(() => fromOne({ env: 'ANTHROPIC_API_KEY' }, env)).toThrow(message);
     expect(() => open({ x: { OPENAI_API_KEY: { env: 'MY_OWN' } } })).toThrow(message);
-    expect(() =>
-      openSecrets({ x: { T: { env: 'GATE' } } }, { env: {}, home, cwd: home }, { withheld: ['GATE'] }),
-    ).toThrow('"GATE" is a key of a model provider');
   });
 
   test('by another name, from a file, from a command, or encoded', async () => {
