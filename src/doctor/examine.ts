@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
-import type { AttachedWorkspace, Diagnostic, Surroundings } from '#core';
+import { isWeaker, type AttachedWorkspace, type Diagnostic, type Surroundings } from '#core';
 import { checkAgentFolders } from '#packs';
 import { examineExecutors, openSecrets, type Runtime } from '#runtime';
 import { findProgram, landlockGaps, landlockVersion, type ExecutorExamination } from '#sandbox';
@@ -90,7 +90,7 @@ function executorFinding({ name, report, reasons, install }: ExecutorExamination
       detail: 'does not isolate; used only if named, and for built-in scripts where nothing else works',
     };
   const isFine = report?.isIsolating === true;
-  if (isFine && name === 'landlock') {
+  if (isFine && isWeaker(report.isolation)) {
     const use = config.execution?.allow_weaker === true ? 'allowed for auto' : 'auto uses it for built-in scripts only';
     return {
       name: 'executor landlock',

@@ -29,7 +29,7 @@ export { applyEdits } from './format/fix.ts';
 export { inSkill } from './loader/skill-directory.ts';
 export { readSkillFile } from './loader/body.ts';
 export { loadSkill, type BodyLimits } from './loader/load-body.ts';
-export { listFiles, listSkillEntries, listSkillFiles } from './loader/files.ts';
+export { listFiles, listSkillFiles } from './loader/files.ts';
 export { readResourceFile } from './loader/read-resource.ts';
 export { findScript } from './loader/script-path.ts';
 export { checkSkill, unusableFiles } from './loader/check-skill.ts';

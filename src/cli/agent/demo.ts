@@ -9,6 +9,7 @@ import {
   countText,
   eventText,
   EXECUTOR_NAMES,
+  isWeaker,
   isSkillError,
   buildLedger,
   printable,
@@ -260,7 +261,7 @@ function ranLines({ events, refusal }: DemoRun): readonly string[] {
 function whereItRan(isolation: RunResult['isolation']): string {
   if (isolation === 'none')
     return 'The script ran WITHOUT ISOLATION, because nothing isolates programs on this machine. Only built-in scripts run like this: they are as trusted as skillwright itself. To run others, see skillwright doctor.';
-  if (isolation === 'landlock')
+  if (isWeaker(isolation))
     return `The script ran under landlock, which is weaker than a sandbox: no network, no home folder, and of your files only the content of ${DEMO_FILE}. Scripts of others need your consent for it, see skillwright doctor.`;
   return `The script ran in a sandbox (${isolation}): no network, no home folder, and of your files only ${DEMO_FILE}.`;
 }

@@ -1,8 +1,8 @@
 import path from 'node:path';
 
 import { cleanText, estimateTokens, printable, quoted, SkillError, type SkillEntry } from '#core';
-import { listSkillEntries, parseSkillMd, readSkillFile } from '#skills';
-import { isPresent, padText, textWidth, type ConfinedListing } from '#platform';
+import { parseSkillMd, readSkillFile } from '#skills';
+import { inConfined, isPresent, padText, textWidth, type ConfinedListing } from '#platform';
 import type { Distrust, Runtime } from '#runtime';
 import { defineCommand, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -31,7 +31,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, terminal } = invocation;
     const { skill, runtime } = await findSkill(invocation);
-    const files = listSkillEntries(skill.dir);
+    const files = listEntries(skill.dir);
     const diagnostics = runtime.diagnostics.filter(({ path: file }) => file.startsWith(`${skill.dir}/`));
     const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
     const body = given.body === true ? readBody(skill) : undefined;
@@ -59,6 +59,15 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/** Every file of a skill folder, whether or not a model may read it; empty if the folder is gone. */
+function listEntries(dir: string): ConfinedListing {
+  return inConfined(
+    dir,
+    (folder) => folder.list({ maxFiles: 2_000, maxDepth: 12 }),
+    () => ({ files: [], isCut: false }),
+  );
+}
 
 /** Finds a skill by name in the index or by path. For a path, its parent folder is the only root. */
 async function findSkill(

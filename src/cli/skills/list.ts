@@ -50,7 +50,8 @@ export const command = defineCommand({
     const agents = openAgentFolders(surroundingsFor(flags));
     const shown = flags.all === true && !terminal.isJson ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
-    if (terminal.isJson) terminal.printJson(listJson(runtime, skills, { untrusted, seenBy: agents.seeing }));
+    if (terminal.isJson)
+      terminal.printJson(listJson(runtime, skills, { untrusted, seenBy: (dir) => agents.seeing(dir) }));
     else showList({ skills: shown, untrusted, agents, explain: flags.explain === true }, runtime, terminal);
     return EXIT.done;
   },

@@ -48,8 +48,6 @@ const LENGTHS = [
   SHORTEST_DESCRIPTION,
 ] as const;
 
-const ALWAYS_WHOLE: ReadonlySet<SkillEntry['state']> = new Set(['pinned', 'required']);
-
 /**
  * Plans level 1 under a token budget, in four steps: complete descriptions; all descriptions cut to one length; the least important
  * skills by name only; the least important skills omitted. Pinned and required skills are always complete. The result depends only
@@ -58,61 +56,47 @@ const ALWAYS_WHOLE: ReadonlySet<SkillEntry['state']> = new Set(['pinned', 'requi
 export function planCatalog(items: readonly CatalogItem[], options: CatalogOptions): Catalog {
   const lines = items
     .filter((item) => isForModel(item.state))
-    .map((item) => new CatalogLine(item, options.format))
+    .map((item): CatalogLine => ({
+      ...item,
+      description: oneLine(item.description),
+      isKept: item.state === 'pinned' || item.state === 'required',
+    }))
     .sort((a, b) => compareText(a.name, b.name) || compareText(a.source, b.source));
 
   for (const length of LENGTHS) {
-    const forms = lines.map((line) => line.formAt(length));
+    const forms = lines.map((line) => formAt(line, length));
     const catalog = compose(lines, forms, length, options);
     if (catalog.tokens <= options.budget) return catalog;
   }
   return compose(lines, degrade(lines, options), SHORTEST_DESCRIPTION, options);
 }
 
-/** The line of one skill in each form, with its cost. */
-class CatalogLine {
-  readonly name: string;
-  readonly source: string;
-  readonly priority: number;
-  readonly #description: string;
-  readonly #state: SkillEntry['state'];
-  readonly #format: keyof typeof CATALOG_LAYOUTS;
+/** A skill whose texts are one line each. */
+interface CatalogLine extends CatalogItem {
+  /** Always complete. */
+  readonly isKept: boolean;
+}
 
-  constructor(item: CatalogItem, format: keyof typeof CATALOG_LAYOUTS) {
-    this.name = item.name;
-    this.source = item.source;
-    this.priority = item.priority;
-    this.#description = oneLine(item.description);
-    this.#state = item.state;
-    this.#format = format;
-  }
+function formAt({ isKept, state, description }: CatalogLine, length: number): Form {
+  if (isKept) return 'full';
+  if (state === 'name-only') return 'nameOnly';
+  return description.length <= length ? 'full' : 'shortened';
+}
 
-  get isKept(): boolean {
-    return ALWAYS_WHOLE.has(this.#state);
-  }
-
-  formAt(length: number): Form {
-    if (this.isKept) return 'full';
-    if (this.#state === 'name-only') return 'nameOnly';
-    return this.#description.length <= length ? 'full' : 'shortened';
-  }
-
-  text(form: Form, length: number): string {
-    if (form === 'omitted') return '';
-    const description =
-      form === 'nameOnly' ? '' : form === 'full' ? this.#description : shorten(this.#description, length);
-    return CATALOG_LAYOUTS[this.#format].line({ name: oneLine(this.name), source: oneLine(this.source), description });
-  }
+function lineText(line: CatalogLine, form: Form, length: number, { format }: CatalogOptions): string {
+  if (form === 'omitted') return '';
+  const description = form === 'nameOnly' ? '' : form === 'full' ? line.description : shorten(line.description, length);
+  return CATALOG_LAYOUTS[format].line({ name: oneLine(line.name), source: oneLine(line.source), description });
 }
 
 /** The last two steps: drops descriptions, then names, of the least important skills until the rest fits. */
 function degrade(lines: readonly CatalogLine[], options: CatalogOptions): readonly Form[] {
-  const forms = lines.map((line) => line.formAt(SHORTEST_DESCRIPTION));
-  const cost = (index: number, form: Form): number =>
-    form === 'omitted' ? 0 : tokenWeight(`${lines[index]?.text(form, SHORTEST_DESCRIPTION) ?? ''}\n`);
+  const forms = lines.map((line) => formAt(line, SHORTEST_DESCRIPTION));
+  const cost = (line: CatalogLine, form: Form): number =>
+    form === 'omitted' ? 0 : tokenWeight(`${lineText(line, form, SHORTEST_DESCRIPTION, options)}\n`);
   // Reserves room for the longest possible note, so that the total never exceeds the budget.
   const frame = tokenWeight(frameText(options, widestNote(lines.length, options)));
-  let total = frame + forms.reduce((sum, form, index) => sum + cost(index, form), 0);
+  let total = frame + lines.reduce((sum, line, index) => sum + cost(line, forms[index] ?? 'omitted'), 0);
 
   const leastImportantFirst = lines
     .map((line, index) => ({ line, index }))
@@ -125,11 +109,11 @@ function degrade(lines: readonly CatalogLine[], options: CatalogOptions): readon
     );
 
   for (const next of ['nameOnly', 'omitted'] as const) {
-    for (const { index } of leastImportantFirst) {
+    for (const { line, index } of leastImportantFirst) {
       if (total <= options.budget) return forms;
       const now = forms[index];
       if (now === undefined || now === next) continue;
-      total += cost(index, next) - cost(index, now);
+      total += cost(line, next) - cost(line, now);
       forms[index] = next;
     }
   }
@@ -151,7 +135,9 @@ function compose(
     nameOnly: nameOnly.length,
     omitted: omitted.length,
   };
-  const listed = lines.map((line, index) => line.text(forms[index] ?? 'omitted', length)).filter((text) => text !== '');
+  const listed = lines
+    .map((line, index) => lineText(line, forms[index] ?? 'omitted', length, options))
+    .filter((text) => text !== '');
   const text = frameText(options, coverageNote(counts, options.searchTool), listed);
   return { text, tokens: Math.ceil(tokenWeight(text)), full, shortened, nameOnly, omitted };
 }

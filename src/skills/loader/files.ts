@@ -1,5 +1,5 @@
 import { toRelativePath, type Observation, type OfType, type ActionProblem } from '#core';
-import { inConfined, type ConfinedDirectory, type ConfinedListing } from '#platform';
+import { inConfined, type ConfinedDirectory } from '#platform';
 import { kindOfFile } from './file-kind.ts';
 
 export interface SkillFiles {
@@ -20,15 +20,6 @@ const LIMITS = { maxFiles: 2_000, maxDepth: 12 };
 /** Lists the files of a skill folder; empty if the folder is gone. */
 export function listSkillFiles(directory: string): SkillFiles {
   return inConfined(directory, listFiles, () => ({ files: [], unusable: [], isCut: false }));
-}
-
-/** Every file of a skill folder, for display; empty if the folder is gone. */
-export function listSkillEntries(directory: string): ConfinedListing {
-  return inConfined(
-    directory,
-    (folder) => folder.list(LIMITS),
-    () => ({ files: [], isCut: false }),
-  );
 }
 
 /**
