@@ -116,8 +116,7 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   const from = toRelativePath(name);
   const target = toRelativePath(short);
   if (from.type === 'refused' || target.type === 'refused') return missed(SKIP_MEANINGS.name);
-  const reason = whyNeverWritten(target.path);
-  if (reason !== undefined) return missed(reason);
+  if (isNeverResult(target.path)) return missed('other tools run what is at this path');
   const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
   if (file.type === 'failed') return missed(leftOutReason(file));
   return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
@@ -131,7 +130,7 @@ function leftOutReason({ code, detail }: FileProblem): string {
     : `it ${fileProblemText({ code, detail })}`;
 }
 
-/** Why no result is written to a path, wherever it comes from. */
-export function whyNeverWritten(target: string): string | undefined {
-  return writeProtection(target) === 'never' ? 'other tools run what is at this path' : undefined;
+/** Whether no result is written to a path, wherever it comes from and whoever approves it. */
+export function isNeverResult(target: string): boolean {
+  return writeProtection(target) === 'never';
 }

@@ -27,7 +27,7 @@ import {
 } from '#platform';
 import { redacted } from '../secrets/redact-value.ts';
 import type { Redactor } from '#journal';
-import { MAX_FILE_BYTES, whyNeverWritten, type ResultFile } from './results.ts';
+import { MAX_FILE_BYTES, isNeverResult, type ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {
@@ -136,8 +136,7 @@ function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): v
         `it is in the skill folder ${quoted(root)}`,
         'choose a folder outside; install skills with skillwright install',
       );
-    const reason = whyNeverWritten(target);
-    if (reason !== undefined) throw refusedAt(target, reason, 'choose another folder');
+    if (isNeverResult(target)) throw refusedAt(target, 'other tools run what is there', 'choose another folder');
   }
 }
 
