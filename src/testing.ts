@@ -24,8 +24,8 @@ export type {
   StagedSkill,
   WorkspaceFolder as WorkspacePlace,
 } from './core/execution.ts';
-export { judgeCase } from './sandbox/conformance/case.ts';
-export type { CaseSkipped, CaseVerdict, ConformanceCase } from './sandbox/conformance/case.ts';
+export { CaseSkipped, judgeCase } from './sandbox/conformance/case.ts';
+export type { CaseVerdict, ConformanceCase } from './sandbox/conformance/case.ts';
 export { executorConformance } from './sandbox/conformance/suite.ts';
 export type { ConformanceOptions } from './sandbox/conformance/suite.ts';
 export { FINISHES } from './core/model.ts';

@@ -1,5 +1,3 @@
-import { isSkillError, raise, type Problem } from '#core';
-
 /** One behaviour that every executor must have. Runs in any test runner. */
 export interface ConformanceCase {
   readonly name: string;
@@ -7,19 +5,19 @@ export interface ConformanceCase {
   readonly requirement: string;
   /** Tests isolation: skipped with the reason `no isolation` for executors without it. */
   readonly isIsolation: boolean;
-  /** Rejects with a `SkillError` of the code `case/skipped` where the case cannot run here, and with any other error where the executor fails it. */
+  /** Rejects with `CaseSkipped` where the case cannot run here, and with any other error where the executor fails it. */
   readonly run: () => Promise<void>;
 }
 
-/** Raised by a case that neither passed nor failed; its message is the reason. `judgeCase` turns it into a verdict. */
-export type CaseSkipped = Problem<'case/skipped'>;
+/** Thrown by a case that neither passed nor failed. */
+export class CaseSkipped extends Error {
+  override readonly name = 'CaseSkipped';
+  readonly reason: string;
 
-export function skipCase(reason: string): never {
-  raise({ code: 'case/skipped', message: reason, hint: '' });
-}
-
-function isCaseSkipped(problem: Problem): problem is CaseSkipped {
-  return problem.code === 'case/skipped';
+  constructor(reason: string) {
+    super(`skipped: ${reason}`);
+    this.reason = reason;
+  }
 }
 
 export type CaseVerdict =
@@ -33,9 +31,6 @@ export async function judgeCase(test: Pick<ConformanceCase, 'run'>): Promise<Cas
     await test.run();
     return { type: 'passed' };
   } catch (error) {
-    const skipped = isSkillError(error) ? error.raised : undefined;
-    return skipped !== undefined && isCaseSkipped(skipped)
-      ? { type: 'skipped', reason: skipped.message }
-      : { type: 'failed', error };
+    return error instanceof CaseSkipped ? { type: 'skipped', reason: error.reason } : { type: 'failed', error };
   }
 }

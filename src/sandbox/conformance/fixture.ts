@@ -17,7 +17,7 @@ import {
 } from '#core';
 import { openConfined, programEnvironment, removeTree } from '#platform';
 import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
-import { skipCase } from './case.ts';
+import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
 
 /** Time limit for programs of cases without their own limit. */
@@ -245,7 +245,7 @@ export class Fixture {
     const looking = this.#programs.get(program) ?? this.shell(`command -v ${program} > /dev/null`);
     this.#programs.set(program, looking);
     const { end } = await looking;
-    if (end.exitCode !== 0) skipCase(`${program} is not installed`);
+    if (end.exitCode !== 0) throw new CaseSkipped(`${program} is not installed`);
   }
 
   async close(): Promise<void> {

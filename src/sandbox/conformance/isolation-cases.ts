@@ -6,7 +6,7 @@ import { isPresent } from '#platform';
 import { attemptScript, fileName } from '../probe/escape-attempts.ts';
 import { findDamage, openHostDecoys, type HostAttempt } from '../probe/host-decoys.ts';
 import { pickStableEnd } from './fixture.ts';
-import { skipCase } from './case.ts';
+import { CaseSkipped } from './case.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 
 /** A packet may still be in flight when its program has ended. */
@@ -22,7 +22,7 @@ function attemptCase([attempt, name]: readonly [HostAttempt, string]): CaseDefin
       await delay(ARRIVAL_MS);
       const file = (left: string): string => fixture.onHost(`${runFolder}/${left}`);
       assert.deepEqual(findDamage(attempt, { decoys, file }), []);
-      if (!isPresent(file(`${fileName(attempt)}.tried`))) skipCase('no tool for the attempt is installed');
+      if (!isPresent(file(`${fileName(attempt)}.tried`))) throw new CaseSkipped('no tool for the attempt is installed');
     } finally {
       await decoys.close();
     }
@@ -71,7 +71,7 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
     'a program that needs a host to which there is no way is denied and not started',
     { isIsolation: true },
     async (fixture) => {
-      if (fixture.attached.capabilities.hasNetworkGrants) skipCase('the executor grants network access');
+      if (fixture.attached.capabilities.hasNetworkGrants) throw new CaseSkipped('the executor grants network access');
       const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"'], { network: ['example.org'] });
       const { end } = await fixture.runPrepared(prepared);
       assert.deepEqual(

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSy
 import path from 'node:path';
 
 import type { HostMount } from '#core';
-import { skipCase } from './case.ts';
+import { CaseSkipped } from './case.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import type { Fixture } from './fixture.ts';
 
@@ -26,7 +26,7 @@ async function runIn(fixture: Fixture, folder: string, mounts: readonly HostMoun
   const { spec, runFolder } = fixture.prepare(['sh', '-c', script], {});
   const program = { spec: { ...spec, cwd: folder, mounts }, runFolder };
   const { end, stdout } = await fixture.runPrepared(program);
-  if (end.reason === 'denied') skipCase(end.warnings.join('; '));
+  if (end.reason === 'denied') throw new CaseSkipped(end.warnings.join('; '));
   return stdout.toString('utf8');
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { invalidInput, type Executor } from '#core';
 import { Fixture } from './fixture.ts';
-import { skipCase, type ConformanceCase } from './case.ts';
+import { CaseSkipped, type ConformanceCase } from './case.ts';
 import type { CaseDefinition, Needs } from './definition.ts';
 import { ENDING_CASES } from './ending-cases.ts';
 import { ENVIRONMENT_CASES } from './environment-cases.ts';
@@ -70,7 +70,7 @@ export function executorConformance({ executor, base, skip = {} }: ConformanceOp
     isIsolation: definition.isIsolation ?? false,
     run: async () => {
       const reason = skip[definition.name];
-      if (reason !== undefined) skipCase(reason);
+      if (reason !== undefined) throw new CaseSkipped(reason);
       if (definition.ownWorkspace === true) await runInOwn(definition, openFixture);
       else await shared.use(async (fixture) => await runOn(definition, fixture));
     },
@@ -87,7 +87,7 @@ async function runInOwn(definition: CaseDefinition, open: () => Promise<Fixture>
 }
 
 async function runOn(definition: CaseDefinition, fixture: Fixture): Promise<void> {
-  if (definition.isIsolation === true && !fixture.isIsolating) skipCase('no isolation');
+  if (definition.isIsolation === true && !fixture.isIsolating) throw new CaseSkipped('no isolation');
   skipIfUnable(definition.needs ?? {}, fixture);
   for (const program of definition.needs?.programs ?? []) await fixture.requireProgram(program);
   await withDeadline(definition.run(fixture), definition.name);
@@ -96,10 +96,10 @@ async function runOn(definition: CaseDefinition, fixture: Fixture): Promise<void
 function skipIfUnable({ limits = [], interaction, terminal }: Needs, { attached, executor }: Fixture): void {
   const { capabilities } = attached;
   const missing = limits.filter((limit) => capabilities.limits[limit] === undefined);
-  if (missing.length > 0) skipCase(`${executor.name} does not enforce ${missing.join(', ')} here`);
+  if (missing.length > 0) throw new CaseSkipped(`${executor.name} does not enforce ${missing.join(', ')} here`);
   if (interaction === true && !capabilities.hasInteraction)
-    skipCase(`${executor.name} does not support interaction here`);
-  if (terminal === true && !capabilities.hasTerminal) skipCase(`${executor.name} has no terminal here`);
+    throw new CaseSkipped(`${executor.name} does not support interaction here`);
+  if (terminal === true && !capabilities.hasTerminal) throw new CaseSkipped(`${executor.name} has no terminal here`);
 }
 
 async function withDeadline(run: Promise<void>, name: string): Promise<void> {
