@@ -357,3 +357,16 @@ test('a clock that goes backwards changes no order', async () => {
   expect([lines[0]?.time.slice(0, 4), lines.at(-1)?.time.slice(0, 4)]).toEqual(['2026', '2020']);
   expect(verifyRun(run.path ?? '')).toMatchObject({ status: 'intact', problems: [] });
 });
+
+test('a sink that throws neither ends the run nor keeps events from the next sink', async () => {
+  const told: string[] = [];
+  const broken = (): never => {
+    throw new Error('closed pipe');
+  };
+  const runtime = await place().open();
+  const run = await runtime.startRun({ ...plain, sinks: [broken, ({ event }) => told.push(event.type)] });
+  await run.session.perform({ type: 'load_skill', skill: 'alpha' });
+  await run.end('done');
+  expect(verifyRun(run.path ?? '')).toMatchObject({ status: 'intact', problems: [] });
+  expect([told[0], told.at(-1)]).toEqual(['run-start', 'run-end']);
+});

@@ -25,6 +25,7 @@ export interface ResumeOptions
       | 'unapproved'
       | 'beforeEnd'
       | 'projectInstructions'
+      | 'steps'
     > {
   readonly path: string;
   /** Replaces the recorded request, for another course of the run (`keepAnswers`). */
@@ -69,6 +70,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     budget: { ...readBudgets(info), ...options.budget },
     ...defined({ run, signal, now }),
     projectInstructions: options.projectInstructions,
+    steps: options.steps,
     ...defined({ unapproved: options.unapproved, beforeEnd: options.beforeEnd }),
   });
   try {

@@ -84,7 +84,8 @@ export const command = defineCommand({
         terminal.remark([...delivered.copied.map((name) => `wrote ${printable(name)}`), ...delivered.lines]);
         if (delivered.problem !== undefined) throw delivered.problem;
       },
-      ...(earlier === undefined ? {} : { earlier, again: given.again === true }),
+      earlier,
+      again: given.again === true,
       run: {
         host: {},
         approve: openApprover(given, terminal),

@@ -63,7 +63,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
       reportWarning(terminal, `run ${info.run} was resumed before; these actions may happen again:`);
       terminal.err(actions.map((action) => `  ${printable(describeAction(action))}`));
     },
-    ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
+    steps: interrupts?.steps,
     projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwd),
     unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
     beforeEnd: async (_session, recorded) => {

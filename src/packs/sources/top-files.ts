@@ -23,11 +23,8 @@ export function withManifest(staged: StagedSource, top: string): StagedSource {
   const manifest = path.join(staged.folder, MANIFEST_NAME);
   if (lstatSync(manifest, { throwIfNoEntry: false }) === undefined) writeFileSync(manifest, text, { flag: 'wx' });
   const signed = staged.signature === undefined ? readSignature(path.join(top, MANIFEST_NAME)) : undefined;
-  return {
-    ...staged,
-    manifest,
-    ...(signed === undefined ? {} : { signature: { of: 'manifest', text: signed, payload: manifest } }),
-  };
+  if (signed === undefined) return { ...staged, manifest };
+  return { ...staged, manifest, signature: { of: 'manifest', text: signed, payload: manifest } };
 }
 
 export function readSignature(file: string): string | undefined {

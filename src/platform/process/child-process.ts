@@ -112,7 +112,8 @@ export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<
       detached: true,
       windowsHide: true,
       stdio: [slots.input, pipes?.[0].writer ?? 'pipe', pipes?.[1].writer ?? 'pipe', ...slots.stdio],
-      ...(spec.identity === undefined ? {} : { uid: spec.identity.uid, gid: spec.identity.gid }),
+      uid: spec.identity?.uid,
+      gid: spec.identity?.gid,
     });
   } catch (error) {
     for (const pipe of pipes ?? []) pipe.read().destroy();

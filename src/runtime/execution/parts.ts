@@ -252,8 +252,8 @@ export function limitReport(
     const enforcedBy = Object.entries(enforced).find(([key]) => key === name)?.[1] ?? 'none';
     return [name, { limit, enforcedBy }] as const;
   });
-  return {
-    ...Object.fromEntries(entries),
-    ...(temporaryBytes === undefined ? {} : { temporaryBytes: { limit: temporaryBytes, enforcedBy: 'tmpfs' } }),
-  };
+  const report = Object.fromEntries(entries);
+  return temporaryBytes === undefined
+    ? report
+    : { ...report, temporaryBytes: { limit: temporaryBytes, enforcedBy: 'tmpfs' } };
 }

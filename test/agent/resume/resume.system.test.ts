@@ -22,6 +22,28 @@ function actionsOf(result: { readonly path: string | undefined }): readonly stri
 }
 
 describe('after a budget that was raised', () => {
+  test('single steps of the rest of the run can be stopped', async () => {
+    const { agent, runtime } = await world();
+    const ended = await agent({ model: played([LOAD]), budget: { turns: 1 } });
+    let begun = 0;
+    const begin = (): AbortSignal => {
+      begun += 1;
+      return new AbortController().signal;
+    };
+    const model = played([COUNT, { text: 'There are 42 rows.' }]);
+    const steps = { begin, stopped: async () => {} };
+    const resumed = await resumeAgent({
+      runtime,
+      model,
+      path: ended.path ?? '',
+      run: RUN,
+      budget: { turns: 5 },
+      steps,
+    });
+    expect(resumed).toMatchObject({ type: 'resumed', result: { outcome: 'done' } });
+    expect(begun).toBeGreaterThan(0);
+  });
+
   verifies(
     'AGT-10',
     'the run goes on where it ended, counts on, and the model is asked only what it has not answered',
