@@ -141,7 +141,7 @@ export function refusedJson(refused: readonly RefusedSkill[]): readonly object[]
     hint,
     allow: allow ?? null,
     path,
-    ...(skill === undefined ? {} : inspectedJson(skill)),
+    ...(skill && inspectedJson(skill)),
   }));
 }
 

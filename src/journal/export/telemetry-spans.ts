@@ -193,7 +193,7 @@ function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, obs
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': String(call),
       'gen_ai.agent.name': AGENT_NAME,
-      ...(skill === undefined ? {} : skillAttributes(skill)),
+      ...(skill && skillAttributes(skill)),
       ...defined({ 'gen_ai.skill.resource.name': resource }),
       ...open.attributes,
       ...toExitCodeAttributes(observation),
