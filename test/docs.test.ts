@@ -209,4 +209,21 @@ describe('the documentation', () => {
     expect(named.filter((folder) => !existsSync(path.join(PROJECT, folder)))).toEqual([]);
     expect(text.split('\n').length).toBeLessThanOrEqual(121);
   });
+
+  test('AGENTS.md names files that exist, and functions in the files that declare them', () => {
+    const text = read('AGENTS.md');
+    const files = [...text.matchAll(/`(src\/[a-z/-]+\.ts)`/g)].map(([, file = '']) => file);
+    expect(files.filter((file) => !existsSync(path.join(PROJECT, file)))).toEqual([]);
+    const named = [...text.matchAll(/`(\w+)` in `(src\/[\w/-]+\.ts)`/g)].map(([, name = '', file = '']) => [
+      name,
+      file,
+    ]);
+    expect(named.length).toBeGreaterThan(3);
+    expect(
+      named.filter(
+        ([name = '', file = '']) =>
+          !new RegExp(String.raw`(?:function|const) ${name}\b|\b${name}[(:]`).test(read(file)),
+      ),
+    ).toEqual([]);
+  });
 });

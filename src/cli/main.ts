@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { isSkillError, nearest, quoted } from '#core';
+import { errorOutcome, isSkillError, nearest, quoted } from '#core';
 import { isDirectory } from '#platform';
 import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
@@ -16,14 +16,6 @@ export interface Program {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
-
-/** Errors that say that this machine lacks what the command needs: a sandbox, a model or a package. */
-const IMPOSSIBLE: ReadonlySet<string> = new Set([
-  'executor/unavailable',
-  'model/unavailable',
-  'package/missing',
-  'run/resumed',
-]);
 
 /** Runs one command line and returns its exit code. */
 export async function main({ words, streams, env, signal }: Program): Promise<number> {
@@ -163,7 +155,5 @@ function report(error: unknown, terminal: Terminal): number {
   const data = error instanceof UsageError ? {} : { data: error.data };
   terminal.printJson({ error: { code, message, hint, ...data } });
   reportProblem(terminal, { message, hint });
-  if (error instanceof UsageError) return EXIT.usage;
-  if (code === 'policy/refused') return EXIT.refused;
-  return IMPOSSIBLE.has(code) ? EXIT.impossible : EXIT.failed;
+  return error instanceof UsageError ? EXIT.usage : errorOutcome(code).exit;
 }

@@ -6,6 +6,7 @@
 // Expected failure is a `Problem`; `raise` and `toProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
 export { SkillError, invalidInput, isSkillError, problemError, raise, toProblem } from './errors.ts';
+export { errorOutcome } from './error-outcomes.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText, type FileProblem } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';

@@ -1,5 +1,6 @@
 /**
- * The public names of mcp.
+ * The Model Context Protocol: skills as a server for other agents, and tools and skills of other servers for our runs. It decides nothing: every
+ * call is an action of `#runtime`. Read server.ts first, then tool-servers.ts.
  */
 
 export { CLIENT_NAMES, TOKEN_VARIABLE, clientConfig } from './client-config.ts';

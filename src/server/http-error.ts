@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { isSkillError, SkillError } from '#core';
+import { errorOutcome, isSkillError, SkillError } from '#core';
 import { respond } from '#platform';
 
 /** An answer with a status of 400 and above. */
@@ -8,18 +8,6 @@ export function httpError(status: number, message: string, hint = ''): SkillErro
   const raised = { code: `http/${String(status)}`, message, hint };
   return new SkillError({ code: 'input/invalid', message, hint, data: { expected: '' }, raised });
 }
-
-/** Statuses of errors of the library; all others are 400. */
-const STATUSES: Partial<Record<SkillError['code'], number>> = {
-  'skill/unknown': 404,
-  'run/invalid': 404,
-  'policy/refused': 403,
-  'io/failed': 500,
-  'record/failed': 500,
-  'model/unavailable': 503,
-  'executor/unavailable': 503,
-  'package/missing': 503,
-};
 
 /** Sends an expected error with its status. Returns false for any other, which is a bug. */
 export function sendError(response: ServerResponse, error: unknown): boolean {
@@ -30,7 +18,7 @@ export function sendError(response: ServerResponse, error: unknown): boolean {
   if (!isSkillError(error)) return false;
   const { message, code, hint } = error;
   const [, status] = /^http\/(\d{3})$/.exec(error.raised?.code ?? '') ?? [];
-  if (status === undefined) respond(response, STATUSES[code] ?? 400, { error: message, code, hint });
+  if (status === undefined) respond(response, errorOutcome(code).status, { error: message, code, hint });
   else respond(response, Number(status), { error: message, hint: hint === '' ? undefined : hint });
   return true;
 }

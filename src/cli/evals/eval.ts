@@ -1,4 +1,4 @@
-import { docsPage, isSkillError, printable, quoted, type Problem } from '#core';
+import { errorOutcome, docsPage, isSkillError, printable, quoted, type Problem } from '#core';
 import { isSystemError } from '#platform';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS, type EvalInvocation } from './flags.ts';
@@ -67,13 +67,11 @@ async function dispatch(invocation: EvalInvocation): Promise<number> {
   return (await import('./run.ts')).runEvaluation(invocation, 'cases', invocation.positionals);
 }
 
-/** `main` turns these errors into their own exit code. */
-const IMPOSSIBLE: ReadonlySet<string> = new Set(['model/unavailable', 'executor/unavailable', 'package/missing']);
-
 /** A broken skill, folder or disk makes the evaluation invalid; exit code 1 would mean that cases failed. */
 function toProblem(error: unknown): Problem | undefined {
   if (isSkillError(error) && error.raised?.code === 'usage') throw new UsageError(error.message, error.hint);
-  if (isSkillError(error)) return IMPOSSIBLE.has(error.code) ? undefined : error;
+  // `main` says what this machine lacks, with its own exit code.
+  if (isSkillError(error)) return errorOutcome(error.code).exit === EXIT.impossible ? undefined : error;
   if (!isSystemError(error)) return undefined;
   const place = error.path === undefined ? '' : ` at ${quoted(error.path, 200)}`;
   return {
