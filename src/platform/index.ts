@@ -106,14 +106,6 @@ export { limitConnections } from './net/connection-limit.ts';
 export { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond, type LoopbackOptions } from './net/loopback-server.ts';
 
 // Processes with a group, limits and an output cap.
-export { runChild, startChild, supervise, withinTime, type Child } from './process/child-process.ts';
-export { cpuTimer } from './process/cpu-timer.ts';
-export { keepBytes } from './process/inherited-descriptors.ts';
-export { OutputPipes } from './process/output-pipes.ts';
-export { wholeCharacters } from './process/output-capture.ts';
-export { readProcFile, readProcess, readProcesses, tryRead } from './process/proc.ts';
-export { ProcessTable, RUN_MARK } from './process/process-tree.ts';
-export { PROGRAM_FOLDERS, TEMPORARY, interpreterFolders, programEnvironment } from './process/program-environment.ts';
 
 // Hashes, clocks, packages and columns.
 export { nodeCrypto, openSha256, sha256 } from './hash.ts';

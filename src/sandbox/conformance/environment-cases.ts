@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
-import { RUN_MARK } from '#platform';
 import { assertExit, type Fixture } from './fixture.ts';
 import { conform, type CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
+import { RUN_MARK } from '../process/process-tree.ts';
 
 /** Shells and sandboxes set these on their own; none reveals anything about the host. */
 const OWN_OF_SHELLS: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', RUN_MARK]);

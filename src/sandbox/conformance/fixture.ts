@@ -15,10 +15,11 @@ import {
   type RunningProgram,
   type StagedSkill,
 } from '#core';
-import { openConfined, programEnvironment, removeTree } from '#platform';
+import { openConfined, removeTree } from '#platform';
 import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
+import { programEnvironment } from '../process/program-environment.ts';
 
 /** Time limit for programs of cases without their own limit. */
 const WALL_MS = 120_000;

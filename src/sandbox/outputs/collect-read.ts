@@ -14,7 +14,8 @@ import {
   type Collected,
   type Problem,
 } from '#core';
-import { isSystemError, sha256, wholeCharacters } from '#platform';
+import { isSystemError, sha256 } from '#platform';
+import { wholeCharacters } from '../process/output-capture.ts';
 
 export interface OutputToSave {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { isPresent, keepBytes, type startChild } from '#platform';
+import { isPresent } from '#platform';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
@@ -7,6 +7,8 @@ import { encodePlan } from '../namespaces/plan.ts';
 import { encodeArguments, sandboxArguments } from './arguments.ts';
 import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
 import { INSTALL_BUBBLEWRAP, checkInstalled, findBubblewrap } from './support.ts';
+import { keepBytes } from '../../process/inherited-descriptors.ts';
+import type { startChild } from '../../process/child-process.ts';
 
 type Inherited = NonNullable<Parameters<typeof startChild>[0]['inherited']>[number];
 

@@ -9,7 +9,6 @@ import {
   type WorkspaceFolder,
   type AttachedWorkspace,
 } from '#core';
-import { supervise, type Child } from '#platform';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -24,6 +23,7 @@ import { INSIDE, containerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { WorkspaceCopy } from './workspace-copy.ts';
 import { countedFolders, writableFolders } from '../../workspace/layout.ts';
+import { supervise, type Child } from '../../process/child-process.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

@@ -1,11 +1,12 @@
 import path from 'node:path';
 
 import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec } from '#core';
-import { isPresent, realPath, runChild } from '#platform';
+import { isPresent, realPath } from '#platform';
 import { executorUnavailable } from '../failures.ts';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
 import { writableFolders } from '../../workspace/layout.ts';
+import { runChild } from '../../process/child-process.ts';
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 

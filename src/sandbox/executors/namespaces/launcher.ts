@@ -1,10 +1,11 @@
-import { isPresent, keepBytes } from '#platform';
+import { isPresent } from '#platform';
 import type { LaunchRequest, Launcher } from '../linux/launcher.ts';
 import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import { LAUNCHER_SCRIPT } from './launcher-script.ts';
 import { callSteps, encodePlan, limitSteps, programSteps, wallSteps, type PlanStep } from './plan.ts';
+import { keepBytes } from '../../process/inherited-descriptors.ts';
 
 /** A fixed path instead of `PATH`: a program named perl in a project must not become the sandbox. */
 export const PERL = '/usr/bin/perl';
