@@ -14,7 +14,7 @@ import {
   type RunInfo,
   cleanText,
 } from '#core';
-import { OPEN_FLAGS, openSha256, thisProcess, type LockOwner } from '#platform';
+import { OPEN_FLAGS, sha256, thisProcess, type LockOwner } from '#platform';
 import { openStore, storedJson, type ContentKind, type ContentReference, type Keep } from './references.ts';
 import { FIRST_HASH, linkLine } from './journal-lines.ts';
 import { contentPath } from './content.ts';
@@ -120,7 +120,6 @@ class JournalWriter implements RunRecord {
   };
   readonly #storePlain = openStore({ keep: this.#keepLong });
   readonly #storeClean = openStore({ keep: this.#keepLong, redact: (text) => this.#redact(text) });
-  readonly #hash = openSha256();
   readonly #openedAt = performance.now();
   #checkpointAt = performance.now();
   readonly #timeText: () => string;
@@ -309,7 +308,7 @@ class JournalWriter implements RunRecord {
     const time = this.#timeText();
     const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
     const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`;
-    const { line, hash } = linkLine(this.#head, json, this.#hash);
+    const { line, hash } = linkLine(this.#head, json);
     // After the line is complete, so that a rejected value leaves no file behind.
     for (const [place, content] of this.#contents) this.#place.keep(place, content, this.#isSynced);
     this.#held += line;
@@ -333,7 +332,7 @@ class JournalWriter implements RunRecord {
     const store = openStore({ redact: (text) => this.#redact(text) });
     const bytes = Buffer.from(`${visibleJson(JSON.stringify(store(value ?? null)))}\n`, 'utf8');
     this.#place.add(name, bytes, this.#isSynced);
-    return this.#hash(bytes);
+    return sha256(bytes);
   }
 
   #redact(text: string): string {

@@ -7,7 +7,7 @@ import {
   type Surroundings,
   type RunInfo,
 } from '#core';
-import { trySealKey } from '#platform';
+import { readSealKey } from '#platform';
 import {
   createRun,
   runsDirectory,
@@ -181,7 +181,7 @@ function openRecord(
   const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);
   const { redactor } = source.secrets;
   // Without a key the run is recorded without a seal.
-  const key = trySealKey(home);
+  const key = readSealKey(home, { create: true });
   const named = directory === false ? undefined : directory;
   const runs = runsDirectory(source.project, named ?? source.config.runs?.directory);
   const claimRun = (run: string): void => claim?.(run, { directory: runs, sealKey: key, home, onWarning });

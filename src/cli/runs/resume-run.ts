@@ -30,7 +30,7 @@ type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
 export async function resumeRun(invocation: ResumeInvocation, place: string, directory: string): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const { cwd, home } = surroundingsFor(given);
-  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const sealKey = readSealKey(home);
   const { info } = readRun(place, { content: 'start' });
   const { executor = 'auto' } = given;
   // A run that worked in another project must not go on with the files of this one.

@@ -276,7 +276,7 @@ async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const place = await resolveRunFolder(invocation);
   const { home } = surroundingsFor(invocation.flags);
-  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const sealKey = readSealKey(home);
   const { replayRun } = await import('#runtime/replay');
   const replayed = await replayRun({
     runtime: await openRuntime(invocation),
