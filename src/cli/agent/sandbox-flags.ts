@@ -1,7 +1,7 @@
 /** Flags for what programs see of the host: folders, the project, the network. */
 import path from 'node:path';
 
-import { PROJECT_ACCESSES, quoted, readHostPattern, type Config, isProblem } from '#core';
+import { quoted, readHostPattern, type Config, isProblem } from '#core';
 import type { ExecutionOptions } from '#runtime';
 import { isDirectory } from '#platform';
 import { list, option, type FlagValues, type Flags } from '../command.ts';
@@ -11,7 +11,7 @@ export const SANDBOX_FLAGS = {
   project: option(
     'ACCESS',
     'let programs see the project: none, read or write; write needs approval (default: read in run and chat)',
-    { choices: PROJECT_ACCESSES },
+    { choices: ['none', 'read', 'write'] },
   ),
   mount: option(
     'DIR[:rw]',

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } from '#packs';
-import { configProblem, INSTALL_SCOPES, isSkillError, printable, type Config, type Problem } from '#core';
+import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -14,7 +14,7 @@ import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 
 export const ROOT_FLAGS = {
   scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
-    choices: INSTALL_SCOPES,
+    choices: ['project', 'user'],
   }),
   to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;

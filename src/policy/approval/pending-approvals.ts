@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   APPROVAL_SCOPES,
   readField,
-  hasShape,
   invalidInput,
   isObject,
   parseJson,
@@ -250,7 +249,7 @@ function parseQuestion(body: string): PendingQuestion | undefined {
 const REQUEST = shape({ text: 'id tool rule coverage', object: 'origin detail action', list: 'scopes affects' });
 
 function isRequest(value: unknown): value is ApprovalRequest {
-  return hasShape(value, REQUEST) && RISKS.some((known) => known === readField(value, 'risk'));
+  return REQUEST(value) && RISKS.some((known) => known === readField(value, 'risk'));
 }
 
 function parseAnswer(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {

@@ -7,7 +7,7 @@ import {
   detectMediaType,
   failure,
   isSkillError,
-  raise,
+  problemError,
   startOfText,
   toProblem,
   type ActionProblem,
@@ -106,13 +106,13 @@ function* readChunks(
   for (let at = head.length; at < stats.size;) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, stats.size - at));
     const length = readFully(descriptor, buffer, at, buffer.length);
-    if (length === 0) raise(CHANGED);
+    if (length === 0) throw problemError(CHANGED);
     at += length;
     const chunk = buffer.subarray(0, length);
     seen(chunk);
     yield chunk;
   }
-  if (!isUnchanged(descriptor, stats)) raise(CHANGED);
+  if (!isUnchanged(descriptor, stats)) throw problemError(CHANGED);
 }
 
 async function keep(
