@@ -7,7 +7,7 @@
 export { isProblem, type Problem } from './problem.ts';
 export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
-export { fileProblemText, type FileProblem } from './file-problem.ts';
+export { fileProblemText } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
@@ -70,7 +70,7 @@ export { isServerName, type ServerServices, type ServerTool, type ToolServers } 
 
 // Decisions of the policy, and questions to a person.
 export { EFFECTS, type Access, type Decision } from './access.ts';
-export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
+export { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
   findGrant,
   readAuthority,
@@ -91,7 +91,6 @@ export {
   RUN_SCHEMA,
   type AgentStart,
   type JournalLine,
-  type KeptFile,
   type RunEvent,
   type RunInfo,
   type RunStart,
@@ -100,12 +99,10 @@ export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export type { Plan, PlanUpdate } from './plan.ts';
-export { reduceChat } from './chat.ts';
 export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {
-  FINISHES,
   type Model,
   type ModelAnswer,
   type ModelDelta,
@@ -119,7 +116,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { MAX_SETTING_DEPTH, SETTINGS, isMap, valueAt, valueOfText, withValue } from './config/config-settings.ts';
+export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
 export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 

@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 import {
   RUN_SCHEMA,
   visibleJson,
-  type KeptFile,
   type RunEvent,
   type RunStart,
   quoted,
   SkillError,
   type RunInfo,
   cleanText,
+  type OfType,
 } from '#core';
 import { OPEN_FLAGS, sha256, thisProcess, type LockOwner } from '#platform';
 import { openStore, storedJson, type ContentKind, type ContentReference, type Keep } from './references.ts';
@@ -26,6 +26,9 @@ import { toRunInfo, fileText, summarize, withSeal, type RunSummary } from './run
 import { sealRun } from './seal.ts';
 import { CHAIN_FILE, type ChainKeys } from './chain-lines.ts';
 import { appendToChain, forgetRun, type ChainEvent } from './run-chain.ts';
+
+/** What is known about the file that the bytes were. */
+type KeptFile = Pick<OfType<RunEvent, 'content-keep'>, 'name' | 'isExecutable'>;
 
 export interface RunRecordOptions extends ChainKeys {
   /**

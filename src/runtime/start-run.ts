@@ -1,12 +1,4 @@
-import {
-  RUN_SCHEMA,
-  type AgentStart,
-  type KeptFile,
-  type RunEvent,
-  type RunStart,
-  type Surroundings,
-  type RunInfo,
-} from '#core';
+import { RUN_SCHEMA, type AgentStart, type RunEvent, type RunStart, type Surroundings, type RunInfo } from '#core';
 import { readSealKey } from '#platform';
 import {
   createRun,
@@ -78,7 +70,10 @@ export interface Run {
    * Keeps a file that programs left in the record, without known secrets. Returns whether its bytes are unchanged; undefined if nothing is
    * recorded. Throws `record/failed`.
    */
-  keepFile(bytes: Uint8Array, file: Required<KeptFile>): 'same' | 'redacted' | undefined;
+  keepFile(
+    bytes: Uint8Array,
+    file: { readonly name: string; readonly isExecutable: boolean },
+  ): 'same' | 'redacted' | undefined;
   /** Ends all programs, closes the record and flushes telemetry. Idempotent. */
   end(outcome: Exclude<RunInfo['outcome'], 'running'>, reason?: string): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { runsDirectory } from '#journal';
 import { countText, printable, shownText } from '#core';
 import { lineJson } from '../json.ts';
 import { cacheDirectory } from '#platform';
-import { readSurroundings, usableExecutor, type Runtime } from '#runtime';
+import { readSurroundings, type Runtime } from '#runtime';
 import { deliverOutputs } from './deliver-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines, toExitCode } from './agent-model.ts';
@@ -143,6 +143,7 @@ async function greet({ flags: given, terminal, signal }: ChatInvocation, runtime
   const chosen = await chooseModel({ name: given.model, runtime, signal, cwd: given.cwd });
   const { executor = 'auto' } = given;
   const { onTrial } = commandExecution(terminal);
+  const { usableExecutor } = await import('#runtime/executors');
   const sandbox = executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
   const parts = [
     printable(chosen.model.id),
