@@ -5,7 +5,6 @@ import path from 'node:path';
 import { quoted } from '#core';
 import { DirectoryHandle, isSystemError, removeTree, OPEN_FLAGS, writeAll } from '#platform';
 import { findRefusal, packRefusal, refused, systemProblem, type PackRefusal } from '../problems.ts';
-import type { EntryProblem } from '../sources/source.ts';
 
 export interface TreeWriter {
   folder(at: string): void;
@@ -137,45 +136,10 @@ async function undone(tree: TreeWriter): Promise<string | undefined> {
   }
 }
 
-export interface ArchiveEntry {
-  /** Relative to the archive: `/` as separator, NFC, visible characters, portable. */
-  readonly path: string;
-  readonly type: 'file' | 'folder';
-  /** Uncompressed size; 0 for folders. */
-  readonly bytes: number;
-  readonly isExecutable: boolean;
-}
-
-export interface ExtractOptions {
-  readonly signal?: AbortSignal;
-  /** Called for each written file. */
-  readonly onFile?: (path: string) => void;
-}
-
 export interface Extracted {
   readonly type: 'extracted';
   readonly files: number;
   readonly bytes: number;
-}
-
-/** A validated archive. It stays open, so the extracted bytes are the validated ones even if the file is replaced. */
-export interface OpenedArchive {
-  readonly type: 'archive';
-  readonly format: 'zip' | 'tar.gz';
-  readonly entries: readonly ArchiveEntry[];
-  /**
-   * Entries that are not extracted, one line each with the reason: `.git/`, `.claude-plugin/`, `__MACOSX/`, `.DS_Store`, other hidden
-   * names.
-   */
-  readonly leftOut: readonly string[];
-  /** Entries that are not extracted because they are refused; empty unless the archive was opened with `perSkill`. */
-  readonly problems: readonly EntryProblem[];
-  /**
-   * Extracts into an empty or new folder whose parent exists. All or nothing: if it refuses or is aborted, the folder is unchanged. Does
-   * not sync to disk; the caller does.
-   */
-  extract(to: string, options?: ExtractOptions): Promise<Extracted | PackRefusal>;
-  close(): void;
 }
 
 export interface FileWriter {

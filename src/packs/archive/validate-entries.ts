@@ -11,7 +11,15 @@ import {
 import type { EntryProblem } from '../sources/source.ts';
 import { openPathValidator, nameRefusal, tooManyNames, type UsableName } from '../sources/portable-name.ts';
 import { asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
-import type { ArchiveEntry } from './extract-tree.ts';
+
+export interface ArchiveEntry {
+  /** Relative to the archive: `/` as separator, NFC, visible characters, portable. */
+  readonly path: string;
+  readonly type: 'file' | 'folder';
+  /** Uncompressed size; 0 for folders. */
+  readonly bytes: number;
+  readonly isExecutable: boolean;
+}
 
 /** An entry as the archive describes it. Untrusted. */
 export interface RawEntry {
@@ -26,22 +34,28 @@ export interface RawEntry {
   readonly packed?: number;
 }
 
-/** `entry` is absent if it is not extracted. */
-export interface ValidatedEntry {
-  readonly entry?: ArchiveEntry;
+/** What a format does: it reads the same entries again as often as it is asked to. */
+export interface ArchiveReader {
+  readonly format: 'zip' | 'tar.gz';
+  /** In file order. The content must be read before the next entry is requested, or not at all. Throws a refusal. */
+  entries(signal: AbortSignal | undefined): AsyncIterable<ReadEntry>;
+}
+
+export interface ReadEntry {
+  readonly raw: RawEntry;
+  readonly content: () => AsyncIterable<Buffer>;
 }
 
 /** Validates entries one after another, each alone and against the earlier ones. Throws a refusal. */
 export interface EntryValidator {
-  check(raw: RawEntry): ValidatedEntry;
+  /** Returns undefined for a problem that concerns a single skill. */
+  check(raw: RawEntry): ArchiveEntry | undefined;
   /** Call it after the last entry: which entries to extract depends on the skills that the archive contains. */
-  finish(): ValidatedEntries;
-}
-
-export interface ValidatedEntries {
-  readonly isExtracted: (entry: ArchiveEntry) => boolean;
-  readonly leftOut: readonly string[];
-  readonly problems: readonly EntryProblem[];
+  finish(): {
+    readonly extracted: ReadonlySet<ArchiveEntry>;
+    readonly leftOut: readonly string[];
+    readonly problems: readonly EntryProblem[];
+  };
 }
 
 /**
@@ -75,7 +89,7 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
   const seen: SeenEntry[] = [];
   const problems: EntryProblem[] = [];
   let bytes = 0;
-  const validate = (raw: RawEntry): ValidatedEntry => {
+  const validate = (raw: RawEntry): ArchiveEntry => {
     const isFolder = raw.name.endsWith('/');
     const type = isFolder ? 'folder' : 'file';
     const name = isFolder ? raw.name.slice(0, -1) : raw.name;
@@ -86,9 +100,8 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
     const isExecutable = type === 'file' && ((raw.mode ?? 0) & 0o111) !== 0;
     const entry = { path, type, bytes: raw.bytes, isExecutable } as const;
     seen.push({ entry, name, omission });
-    return { entry };
+    return entry;
   };
-  /** Returns undefined for a problem that concerns a single skill. */
   const collect = <T>(name: string, act: () => T): T | undefined => {
     if (!perSkill) return act();
     try {
@@ -103,10 +116,10 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
   };
   return {
     check(raw) {
-      const validated = collect(raw.name, () => validate(raw)) ?? {};
+      const entry = collect(raw.name, () => validate(raw));
       bytes += raw.bytes;
       validateTotal(bytes, archiveBytes, limits);
-      return validated;
+      return entry;
     },
     finish() {
       const isFound = skillLocator(seen);
@@ -121,7 +134,7 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
           if (path !== undefined) extracted.add(entry);
         } else if (inSkill !== undefined) leftOut.set(inSkill.path, leftOutLine(inSkill));
       }
-      return { isExtracted: (entry) => extracted.has(entry), leftOut: [...leftOut.values()], problems };
+      return { extracted, leftOut: [...leftOut.values()], problems };
     },
   };
 }
@@ -189,6 +202,11 @@ function validateTotal(bytes: number, archiveBytes: number, limits: ArchiveLimit
 /** A refusal for one entry, by its name in the archive. */
 export function entryRefused(code: PackProblem, name: string, what: string): SkillError {
   return problemError(nameRefusal(code, name, what));
+}
+
+/** Another process wrote to the open file. */
+export function archiveChanged(): SkillError {
+  return refused('source/changed', 'the archive changed while it was unpacked');
 }
 
 export function tooMany(limits: ArchiveLimits): SkillError {

@@ -13,7 +13,7 @@ import {
 } from './skill-folders.ts';
 import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isRef, sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
+import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import {
   fetchCommit,
   gitFailed,
@@ -30,36 +30,30 @@ import type { ArchiveLimits } from '../archive-limits.ts';
 export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
-  const { expect, tree } = context;
+): Promise<SourceContents> {
+  const { expect } = context;
   const wanted = expect?.revision ?? source.ref;
   // The ref may come from a lock or from a caller that did not use `readSource`.
   if (wanted !== undefined && !isRef(wanted))
-    return packRefusal('source/revision', `${quoted(wanted)} is not a valid branch, tag or commit`);
+    throw refused('source/revision', `${quoted(wanted)} is not a valid branch, tag or commit`);
   const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
   await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
   context.onProgress?.({ step: 'fetch' });
   const revision = await fetchCommit(own, wanted);
   if (expect?.revision !== undefined && revision !== expect.revision)
-    return packRefusal('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
+    throw refused('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
   const files = await listTree(own, revision, source.folder);
   const found = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
   const { folders } = found;
   const leftOut = found.leftOut.map(leftOutLine);
-  if (folders.length === 0) return noSkill(sourceText(source), leftOut);
+  if (folders.length === 0) throw noSkill(sourceText(source), leftOut);
   const written = await writeSkills(
     own,
     { files, folders, leftOut },
     path.posix.basename(source.folder ?? source.url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill',
   );
   await removeTree(own.folder);
-  return {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'git', revision },
-    folder: tree,
-    ...written,
-    leftOut,
-  };
+  return { ...written, leftOut, revision };
 }
 
 interface ChosenFile extends TreeFile {
@@ -119,7 +113,7 @@ async function writeSkills(
   own: ScratchRepository,
   choice: Choice,
   fallbackName: string,
-): Promise<Pick<StagedSource, 'skills' | 'unusable'>> {
+): Promise<Pick<SourceContents, 'skills' | 'unusable'>> {
   const { limits, tree, onProgress } = own.context;
   /** The first problem of each refused skill. */
   const refusals = new Map<string, PackRefusal>();

@@ -14,9 +14,9 @@ import {
   type PackProblem,
   type PackRefusal,
 } from '../problems.ts';
-import { sourceText, ARCHIVE_NAME } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { archiveEnding, skillAt, unpack } from './archive.ts';
+import { ARCHIVE_NAME } from './source-text.ts';
+import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
+import { archiveEnding, extractArchive, requireLocked, skillAt, unpack } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
 import { StagedSkill } from './staged-skill.ts';
@@ -33,16 +33,15 @@ export interface SiteIndex {
 export async function stageSite(
   source: Extract<PackSource, { type: 'well-known' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
+): Promise<SourceContents> {
   const { only, onProgress, ...quiet } = context;
-  const index = await findIndex(source.url, quiet);
-  if (isRefusal(index)) return index;
+  const index = accepted(await findIndex(source.url, quiet));
   const isWanted = ({ name }: { readonly name: string }): boolean => only?.includes(name) !== false;
   const wanted = index.skills.filter(isWanted);
   const unusable = index.unusable.filter(isWanted);
-  if (index.skills.length + index.unusable.length === 0) return noSkill(source.url, []);
+  if (index.skills.length + index.unusable.length === 0) throw noSkill(source.url, []);
   if (wanted.length + unusable.length === 0)
-    return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
+    throw refused('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
   mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
   const leftOut: string[] = [];
@@ -58,14 +57,7 @@ export async function stageSite(
     else skills.push(staged);
     onProgress?.({ step: 'fetch', done: skills.length, total: wanted.length });
   }
-  return {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'well-known' },
-    folder: context.tree,
-    skills,
-    unusable,
-    leftOut,
-  };
+  return { skills, unusable, leftOut };
 }
 
 export async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
@@ -140,14 +132,14 @@ async function downloadContent(url: string, sha256: string | undefined, site: Si
 
 async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
   const { context, leftOut, budget } = site;
-  const { tree, to, limits, signal } = context;
+  const { tree, to, limits } = context;
   const address = resolveAddress(skill.url, site);
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
   const downloaded = accepted(await downloadTo(address, file, { ...context, maxBytes }));
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
-  const extracted = accepted(await context.extract(file, folder, { limits, signal }));
+  const extracted = accepted(await extractArchive(file, folder, context));
   budget.bytes -= extracted.bytes;
   if (extracted.problems[0] !== undefined) throw problemError(extracted.problems[0].refusal);
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
@@ -297,49 +289,25 @@ export const MAX_SKILL_FILE_BYTES = 8 * 1024 * 1024;
 
 type UrlSource = Extract<PackSource, { type: 'url' }>;
 
-export async function stageUrl(source: UrlSource, context: StageContext): Promise<StagedSource | PackRefusal> {
+export async function stageUrl(source: UrlSource, context: StageContext): Promise<SourceContents> {
   const { pathname } = new URL(source.url);
   if (pathname.endsWith(`/${SKILL_FILE_NAME}`)) return await stageSkillFile(source, pathname, context);
   const file = path.join(context.to, `archive${archiveEnding(pathname)}`);
-  const downloaded = await downloadTo(source.url, file, { ...context, maxBytes: context.limits.maxArchiveBytes });
-  if (isRefusal(downloaded)) return downloaded;
+  const { maxArchiveBytes: maxBytes } = context.limits;
+  const { sha256 } = accepted(await downloadTo(source.url, file, { ...context, maxBytes }));
   const signature = await signatureBeside(source.url, context);
-  return await unpack(
-    {
-      file,
-      shown: source.url,
-      fallbackName: path.posix.basename(pathname).replace(ARCHIVE_NAME, ''),
-      resolved: { source: sourceText(source), kind: 'url', archive: `sha256:${downloaded.sha256}` },
-      signature: signature === undefined ? undefined : { of: 'archive', text: signature, payload: file },
-    },
-    context,
-  );
+  const fallbackName = path.posix.basename(pathname).replace(ARCHIVE_NAME, '');
+  return await unpack({ file, shown: source.url, fallbackName, archive: `sha256:${sha256}`, signature }, context);
 }
 
-async function stageSkillFile(
-  source: UrlSource,
-  pathname: string,
-  context: StageContext,
-): Promise<StagedSource | PackRefusal> {
-  const downloaded = await downloadBytes(source.url, { ...context, maxBytes: MAX_SKILL_FILE_BYTES });
-  if (isRefusal(downloaded)) return downloaded;
+async function stageSkillFile(source: UrlSource, pathname: string, context: StageContext): Promise<SourceContents> {
+  const downloaded = accepted(await downloadBytes(source.url, { ...context, maxBytes: MAX_SKILL_FILE_BYTES }));
   const archive = `sha256:${downloaded.sha256}`;
-  if (context.expect?.archive !== undefined && context.expect.archive !== archive)
-    return packRefusal(
-      'source/digest',
-      `${quoted(source.url, 200)} has ${archive}, expected ${context.expect.archive}`,
-    );
+  requireLocked(archive, source.url, context);
   const fallbackName = path.posix.basename(path.posix.dirname(pathname)) || 'skill';
   const skill = new StagedSkill({ folder: '', path: context.tree, fallbackName, limits: context.limits });
   skill.wholeFile(SKILL_FILE_NAME, false, downloaded.content);
-  return {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'url', archive },
-    folder: context.tree,
-    skills: [await skill.finish()],
-    unusable: [],
-    leftOut: [],
-  };
+  return { skills: [await skill.finish()], archive };
 }
 
 /** Failures are ignored: if a signature is required, its absence is reported later. */
