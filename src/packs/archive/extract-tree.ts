@@ -6,28 +6,29 @@ import { quoted } from '#core';
 import { DirectoryHandle, isSystemError, removeTree, OPEN_FLAGS, writeAll } from '#platform';
 import { findRefusal, packRefusal, refused, systemProblem, type PackRefusal } from '../problems.ts';
 
+/** Creates what it writes. Throws system errors. */
 export interface TreeWriter {
   folder(at: string): void;
   file(at: string, isExecutable: boolean): FileWriter;
-  close(): void;
-  /** Removes what was written, and the folder itself if it was created. Call it before `close`. */
-  undo(): Promise<void>;
 }
 
-interface NamedHandle {
-  readonly directory: DirectoryHandle;
-  readonly name: string;
-}
-
-/** Throws a refusal if the folder is not empty, is a link, or cannot be created. */
-export function openTreeWriter(to: string): TreeWriter {
-  const isNew = isMade(to);
-  const top = openEmptyFolder(to);
-  const open: NamedHandle[] = [{ name: '', directory: top }];
+/** Runs `write` on an empty or new folder. If it throws, restores the previous state of the folder. */
+export async function extractTree(
+  to: string,
+  write: (tree: TreeWriter) => Promise<Omit<Extracted, 'type'>>,
+): Promise<Extracted | PackRefusal> {
+  let isNew: boolean;
+  let top: DirectoryHandle;
+  try {
+    isNew = isMade(to);
+    top = openEmptyFolder(to);
+  } catch (error) {
+    return writingRefusal(error, to);
+  }
+  const open: { readonly name: string; readonly directory: DirectoryHandle }[] = [{ name: '', directory: top }];
   const made = new Set<string>();
   /** Top-level names that we created. Only these may be removed. */
   const tops = new Set<string>();
-
   /** Opens the folder and creates its missing parents. */
   const goTo = (parts: readonly string[]): DirectoryHandle => {
     let shared = 0;
@@ -47,29 +48,32 @@ export function openTreeWriter(to: string): TreeWriter {
     }
     return open.at(-1)?.directory ?? top;
   };
-
-  return {
-    folder(at) {
-      goTo(at.split('/'));
-    },
+  const tree: TreeWriter = {
+    folder: (at) => void goTo(at.split('/')),
     file(at, isExecutable) {
       const parts = at.split('/');
-      const mode = isExecutable ? 0o755 : 0o644;
       const folder = goTo(parts.slice(0, -1));
       const name = parts.at(-1) ?? '';
-      const writer = openNewFile(`${folder.place}/${name}`, mode);
+      const writer = openNewFile(`${folder.place}/${name}`, isExecutable ? 0o755 : 0o644);
       if (parts.length === 1) tops.add(name);
       return writer;
     },
-    close() {
-      for (const { directory } of open.splice(0)) directory.close();
-    },
-    async undo() {
+  };
+  try {
+    return { type: 'extracted', ...(await write(tree)) };
+  } catch (error) {
+    const left = await tryUndo(async () => {
       // Removes through the descriptor, because the path may refer to another folder by now.
       for (const name of tops) await removeTree(path.join(top.place, name));
       if (isNew) rmdirSync(to);
-    },
-  };
+    });
+    const refusal = writingRefusal(error, to);
+    return left === undefined
+      ? refusal
+      : { ...refusal, message: `${refusal.message}; the partly extracted files could not be removed: ${left}` };
+  } finally {
+    for (const { directory } of open) directory.close();
+  }
 }
 
 /** Returns false if the path exists. */
@@ -92,7 +96,7 @@ function openEmptyFolder(to: string): DirectoryHandle {
 }
 
 /** Maps a system error to a refusal. Rethrows other errors. */
-export function writingRefusal(error: unknown, to: string): PackRefusal {
+function writingRefusal(error: unknown, to: string): PackRefusal {
   const refusal = findRefusal(error);
   if (refusal !== undefined) return refusal;
   if (!isSystemError(error)) throw error;
@@ -100,35 +104,10 @@ export function writingRefusal(error: unknown, to: string): PackRefusal {
   return packRefusal(problem, `${quoted(to, 400)} cannot be written: ${error.code}`, to);
 }
 
-/** Runs `write` on an empty or new folder. If it throws, restores the previous state of the folder. */
-export async function extractTree(
-  to: string,
-  write: (tree: TreeWriter) => Promise<Omit<Extracted, 'type'>>,
-): Promise<Extracted | PackRefusal> {
-  let tree: TreeWriter;
-  try {
-    tree = openTreeWriter(to);
-  } catch (error) {
-    return writingRefusal(error, to);
-  }
-  try {
-    const written = await write(tree);
-    return { type: 'extracted', ...written };
-  } catch (error) {
-    const left = await undone(tree);
-    const refusal = writingRefusal(error, to);
-    return left === undefined
-      ? refusal
-      : { ...refusal, message: `${refusal.message}; the partly extracted files could not be removed: ${left}` };
-  } finally {
-    tree.close();
-  }
-}
-
 /** The error code if the files cannot be removed. */
-async function undone(tree: TreeWriter): Promise<string | undefined> {
+async function tryUndo(undo: () => Promise<void>): Promise<string | undefined> {
   try {
-    await tree.undo();
+    await undo();
     return undefined;
   } catch (error) {
     if (isSystemError(error)) return error.code;

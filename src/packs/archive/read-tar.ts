@@ -9,11 +9,11 @@ import {
   ALWAYS_ALLOWED_BYTES,
   archiveChanged,
   decodeName,
-  tooMany,
   type ArchiveReader,
   type RawEntry,
   type ReadEntry,
 } from './validate-entries.ts';
+import { tooMany } from '../sources/portable-name.ts';
 import type { ArchiveFile } from './archive-file.ts';
 
 /** Decompresses the archive each time it is read, and refuses it if its bytes differ from those of the first time. */
@@ -329,11 +329,9 @@ async function* unpack(
   input.pipe(gunzip);
   const most = limits.maxBytes + limits.maxEntries * OVERHEAD_BYTES;
   try {
-    for await (const piece of gunzip) {
+    // The stream has no encoding, so its chunks are buffers.
+    for await (const bytes of gunzip as AsyncIterable<Buffer>) {
       signal?.throwIfAborted();
-      // The stream has no encoding, so its chunks are buffers.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const bytes = piece as Buffer;
       produced += bytes.length;
       if (produced > ALWAYS_ALLOWED_BYTES + gunzip.bytesWritten * limits.maxRatio)
         throw refused(

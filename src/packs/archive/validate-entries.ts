@@ -9,8 +9,8 @@ import {
   type LeftOut,
 } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';
-import { openPathValidator, nameRefusal, tooManyNames, type UsableName } from '../sources/portable-name.ts';
-import { asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
+import { entryRefused, openPathValidator } from '../sources/portable-name.ts';
+import { asRefusal, refused, type PackProblem } from '../problems.ts';
 
 export interface ArchiveEntry {
   /** Relative to the archive: `/` as separator, NFC, visible characters, portable. */
@@ -94,7 +94,7 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
     const type = isFolder ? 'folder' : 'file';
     const name = isFolder ? raw.name.slice(0, -1) : raw.name;
     const omission = findOmission(name, type);
-    const path = accepted(omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission));
+    const path = omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission);
     validateType(raw, type, path);
     validateSize(raw.bytes, raw.packed ?? archiveBytes, path, limits);
     const isExecutable = type === 'file' && ((raw.mode ?? 0) & 0o111) !== 0;
@@ -130,7 +130,7 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
         if (omission === undefined) extracted.add(entry);
         // The file of a skill in a hidden folder: its name was not compared with the others yet.
         else if (inSkill === 'extracted') {
-          const path = collect(name, () => accepted(names.check(name, entry.type)));
+          const path = collect(name, () => names.check(name, entry.type));
           if (path !== undefined) extracted.add(entry);
         } else if (inSkill !== undefined) leftOut.set(inSkill.path, leftOutLine(inSkill));
       }
@@ -167,11 +167,6 @@ function skillLocator(
   };
 }
 
-function accepted(usable: UsableName | PackRefusal): string {
-  if (isRefusal(usable)) throw problemError(usable);
-  return usable.path;
-}
-
 /** `type` follows from the name. */
 function validateType({ kind, mode = 0, bytes }: RawEntry, type: 'file' | 'folder', path: string): void {
   if (kind === 'link') throw entryRefused('archive/link', path, 'is a link');
@@ -199,18 +194,9 @@ function validateTotal(bytes: number, archiveBytes: number, limits: ArchiveLimit
     throw refused('archive/too-large', `the archive unpacks to more than ${String(limits.maxBytes)} bytes`);
 }
 
-/** A refusal for one entry, by its name in the archive. */
-export function entryRefused(code: PackProblem, name: string, what: string): SkillError {
-  return problemError(nameRefusal(code, name, what));
-}
-
 /** Another process wrote to the open file. */
 export function archiveChanged(): SkillError {
   return refused('source/changed', 'the archive changed while it was unpacked');
-}
-
-export function tooMany(limits: ArchiveLimits): SkillError {
-  return problemError(tooManyNames(limits));
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -97,8 +97,12 @@ export async function listSite(
 ): Promise<SiteIndex | PackRefusal> {
   options.signal?.throwIfAborted();
   const { findIndex } = await import('../sources/well-known.ts');
-  const read = (): Promise<SiteIndex | PackRefusal> => findIndex(source.url, toStageContext(stageOptions(options)));
-  return await orSystemRefusal(read, 'the index of the site cannot be read', 'source/failed');
+  const context = toStageContext(stageOptions(options));
+  return await orSystemRefusal(
+    () => findIndex(source.url, context),
+    'the index of the site cannot be read',
+    'source/failed',
+  );
 }
 
 function toStageContext(options: StageOptions): StageContext {

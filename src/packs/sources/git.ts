@@ -167,57 +167,40 @@ export interface Blob {
   readonly bytes: number;
 }
 
-const NEW_LINE = 0x0a;
-const MAX_HEADER = 200;
-
 /**
- * Parses the output of `git cat-file --batch` in chunks of any size: a header line and the content for each object, in order. Buffers one
- * object at a time. If the callback throws, the program is ended and `finish` rethrows.
+ * Parses the output of `git cat-file --batch` in chunks of any size: a header line, the content and a newline for each object, in order.
+ * Buffers one object at a time. If the callback throws, the program is ended and `finish` rethrows.
  */
 function openBlobReader<T extends Blob>(blobs: readonly T[], found: (blob: T, bytes: Buffer, done: number) => void) {
   let next = 0;
-  let header = '';
-  let content: Buffer | undefined;
+  let pieces: Buffer[] = [];
   let length = 0;
   let problem: { readonly error: unknown } | undefined;
-  const readHeader = (chunk: Uint8Array, from: number): number => {
-    const end = chunk.indexOf(NEW_LINE, from);
-    header += Buffer.from(chunk.subarray(from, end === -1 ? undefined : end)).toString('latin1');
-    if (header.length > MAX_HEADER) throw damaged();
-    if (end === -1) return chunk.length - from;
-    const blob = blobs[next];
-    if (blob === undefined || header !== `${blob.object} blob ${String(blob.bytes)}`) throw damaged();
-    header = '';
-    length = 0;
-    // A newline follows the content.
-    content = Buffer.allocUnsafe(blob.bytes + 1);
-    return end + 1 - from;
-  };
-  const readContent = (into: Buffer, chunk: Uint8Array, from: number): number => {
-    const blob = blobs[next];
-    if (blob === undefined) throw damaged();
-    const piece = chunk.subarray(from, from + into.length - length);
-    into.set(piece, length);
-    length += piece.length;
-    if (length === into.length) {
-      content = undefined;
+  const readBlobs = (): void => {
+    for (let blob = blobs[next]; blob !== undefined; blob = blobs[next]) {
+      const header = `${blob.object} blob ${String(blob.bytes)}\n`;
+      const end = header.length + blob.bytes + 1;
+      if (length < end) return;
+      const all = pieces.length === 1 ? (pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(pieces);
+      if (all.toString('latin1', 0, header.length) !== header) throw damaged();
+      pieces = [all.subarray(end)];
+      length -= end;
       next += 1;
-      found(blob, into.subarray(0, blob.bytes), next);
+      found(blob, all.subarray(header.length, end - 1), next);
     }
-    return piece.length;
+    if (length > 0) throw damaged();
   };
   return {
     /** Returns false to stop the program. */
     take(chunk: Uint8Array): boolean {
-      if (problem !== undefined) return false;
+      pieces.push(Buffer.from(chunk));
+      length += chunk.length;
       try {
-        for (let at = 0; at < chunk.length;)
-          at += content === undefined ? readHeader(chunk, at) : readContent(content, chunk, at);
-        return true;
+        readBlobs();
       } catch (error) {
-        problem = { error };
-        return false;
+        problem ??= { error };
       }
+      return problem === undefined;
     },
     /** Throws if objects are missing. */
     finish(): void {

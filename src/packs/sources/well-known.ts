@@ -5,15 +5,7 @@ import path from 'node:path';
 import { ARCHIVE_LIMITS, isObject, isValidName, parseJson, problemError, quoted } from '#core';
 import { removeTree } from '#platform';
 import { leftOutLine, findOmission, SKILL_FILE_NAME } from './skill-folders.ts';
-import {
-  accepted,
-  asRefusal,
-  isRefusal,
-  packRefusal,
-  refused,
-  type PackProblem,
-  type PackRefusal,
-} from '../problems.ts';
+import { accepted, asRefusal, isRefusal, orRefusal, packRefusal, refused, type PackProblem } from '../problems.ts';
 import { ARCHIVE_NAME } from './source-text.ts';
 import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { archiveEnding, extractArchive, requireLocked, skillAt, unpack } from './archive.ts';
@@ -35,7 +27,7 @@ export async function stageSite(
   context: StageContext,
 ): Promise<SourceContents> {
   const { only, onProgress, ...quiet } = context;
-  const index = accepted(await findIndex(source.url, quiet));
+  const index = await findIndex(source.url, quiet);
   const isWanted = ({ name }: { readonly name: string }): boolean => only?.includes(name) !== false;
   const wanted = index.skills.filter(isWanted);
   const unusable = index.unusable.filter(isWanted);
@@ -60,20 +52,17 @@ export async function stageSite(
   return { skills, unusable, leftOut };
 }
 
-export async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
-  let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no index of skills`);
+/** Throws a refusal. */
+export async function findIndex(site: string, context: StageContext): Promise<SiteIndex> {
+  let missing = packRefusal('source/missing', `${quoted(site, 200)} has no index of skills`);
   for (const folder of INDEX_PATHS) {
     const base = `${site}${folder}`;
     const found = await downloadBytes(`${base}index.json`, { ...context, maxBytes: MAX_INDEX_BYTES });
-    if (isRefusal(found)) {
-      if (found.code !== 'source/missing') return found;
-      missing = found;
-      continue;
-    }
-    const read = readSiteIndex(found.content.toString('utf8'));
-    return isRefusal(read) ? read : { base, ...read };
+    if (!isRefusal(found)) return { base, ...readSiteIndex(found.content.toString('utf8')) };
+    missing = found;
+    if (missing.code !== 'source/missing') break;
   }
-  return missing;
+  throw problemError(missing);
 }
 
 interface Site {
@@ -211,19 +200,19 @@ interface ListedSkill {
 
 export type SiteSkill = PromisedSkill<'skill-md'> | PromisedSkill<'archive'> | ListedSkill;
 
-/** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. */
-export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> | PackRefusal {
+/** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. Throws a refusal. */
+export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
   const value = parseJson(text);
   const entries = isObject(value) ? value['skills'] : undefined;
   if (!Array.isArray(entries))
-    return packRefusal('source/failed', 'the index of the site is not a JSON object with a "skills" list');
+    throw refused('source/failed', 'the index of the site is not a JSON object with a "skills" list');
   if (entries.length > MAX_SKILLS)
-    return packRefusal('archive/too-many', `the index of the site has more than ${String(MAX_SKILLS)} skills`);
+    throw refused('archive/too-many', `the index of the site has more than ${String(MAX_SKILLS)} skills`);
   const skills: SiteSkill[] = [];
   const unusable: UnusableSkill[] = [];
   const names = new Set<string>();
   for (const [place, entry] of entries.entries()) {
-    const skill = readEntry(entry);
+    const skill = orRefusal(() => readEntry(entry));
     const name = isObject(entry) && typeof entry['name'] === 'string' ? entry['name'] : `entry ${String(place + 1)}`;
     if ('code' in skill) unusable.push({ folder: name, name, refusal: skill });
     else if (names.has(skill.name)) {
@@ -235,42 +224,36 @@ export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> | PackRefus
   return { skills, unusable };
 }
 
-function readEntry(entry: unknown): SiteSkill | PackRefusal {
+function readEntry(entry: unknown): SiteSkill {
   const { name, type, url, digest, files, signature, description: said } = isObject(entry) ? entry : {};
   const description = typeof said === 'string' ? said : '';
   if (typeof name !== 'string' || !isValidName(name))
-    return packRefusal('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
+    throw refused('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
   if (Array.isArray(files) && url === undefined) return readFiles({ name, description }, files);
   if (typeof url !== 'string' || (type !== 'skill-md' && type !== 'archive'))
-    return packRefusal(
-      'source/failed',
-      `the index of the site must have the type skill-md or archive for ${quoted(name)}`,
-    );
+    throw refused('source/failed', `the index of the site must have the type skill-md or archive for ${quoted(name)}`);
   const sha256 = typeof digest === 'string' ? readDigest(digest) : undefined;
   if (sha256 === undefined)
-    return packRefusal('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
+    throw refused('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
   if (signature !== undefined && typeof signature !== 'string')
-    return packRefusal('source/failed', `the index of the site has an invalid "signature" for ${quoted(name)}`);
+    throw refused('source/failed', `the index of the site has an invalid "signature" for ${quoted(name)}`);
   return { type, name, description, url, sha256, signature };
 }
 
 function readFiles(
   { name, description }: Pick<ListedSkill, 'name' | 'description'>,
   files: readonly unknown[],
-): SiteSkill | PackRefusal {
+): SiteSkill {
   const names = files.filter((file) => typeof file === 'string');
   if (names.length !== files.length || files.length > MAX_FILES)
-    return packRefusal(
+    throw refused(
       'archive/too-many',
       `the index of the site must list at most ${String(MAX_FILES)} files for ${quoted(name)}`,
     );
   const paths = openPathValidator(ARCHIVE_LIMITS);
-  for (const file of names) {
-    const usable = paths.check(file, 'file');
-    if (isRefusal(usable)) return usable;
-  }
+  for (const file of names) paths.check(file, 'file');
   if (!names.includes('SKILL.md'))
-    return packRefusal('pack/no-skill', `${quoted(name)} has no SKILL.md in the index of the site`);
+    throw refused('pack/no-skill', `${quoted(name)} has no SKILL.md in the index of the site`);
   return { type: 'files', name, description, files: names };
 }
 
