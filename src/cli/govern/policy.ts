@@ -1,11 +1,10 @@
 import { EXECUTOR_NAMES, printable, quoted, type Decision } from '#core';
 import { capabilityLine } from '#policy';
 import { AUTO_FLAG } from '../agent/approval.ts';
-import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
+import { SANDBOX_FLAGS, sandboxOptions } from '../agent/programs.ts';
 import { resolveSkill } from '#skills';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -34,7 +33,7 @@ export const command = defineCommand({
   ],
   positionals: [0, 2],
   async run(invocation) {
-    const { flags: given, positionals, terminal } = invocation;
+    const { flags: given, positionals, terminal, surroundings } = invocation;
     const runtime = await openRuntime(invocation);
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const [tool, subject] = positionals;
@@ -53,13 +52,8 @@ export const command = defineCommand({
       }
       return EXIT.done;
     }
-    const surroundings = surroundingsFor(given);
     const { config } = runtime;
-    const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(given, {
-      config,
-      cwd: surroundings.cwd,
-      isAgent: true,
-    });
+    const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(invocation, config, true);
     const reach = {
       executor: given.executor ?? config.execution?.executor,
       writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
