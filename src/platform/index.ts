@@ -41,7 +41,7 @@ export { cacheEntry } from './fs/cache-entry.ts';
 export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
 export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
 export { checkSealKey, openSeals, readSealKey, sealKey } from './fs/seal-key.ts';
-export { openSealedFile, type SealedFile } from './fs/authenticated-store.ts';
+export { openSealedFile } from './fs/authenticated-store.ts';
 
 // Untrusted folders.
 export {
@@ -51,13 +51,7 @@ export {
   tryOpenDirectory,
   type OpenFailed,
 } from './fs/directory-handle.ts';
-export {
-  ConfinedDirectory,
-  inConfined,
-  openConfined,
-  type ConfinedFile,
-  type ConfinedListing,
-} from './fs/confined-directory.ts';
+export { ConfinedDirectory, inConfined, openConfined, type ConfinedFile } from './fs/confined-directory.ts';
 export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.ts';
 export { resolveBeneath } from './fs/resolve-beneath.ts';
 
@@ -71,7 +65,6 @@ export {
   walkTree,
   type OpenedEntry,
   type TreeEntry,
-  type TreeProblem,
   type TreeRefusal,
 } from './fs/tree-walk.ts';
 export { FileHasher, SMALL_FILE, hashOpened, readPieces, withEntryNow } from './fs/tree-file.ts';

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import { applyScanPolicy, type PolicyResult, type ScanFile } from '#scan';
 import type { PackSettings } from '../pack-settings.ts';
-import { readPieces, findTreeRefusal, walkTree, withEntryNow, type TreeEntry, type TreeProblem } from '#platform';
+import { readPieces, findTreeRefusal, walkTree, withEntryNow, type TreeEntry, type TreeRefusal } from '#platform';
 
 /** Bytes per text file. */
 const MAX_TEXT = 2 * 1024 * 1024;
@@ -41,7 +41,7 @@ export function readScanFiles(
   }
 }
 
-function toPackProblem(problem: TreeProblem): PackProblem {
+function toPackProblem(problem: TreeRefusal['problem']): PackProblem {
   if (problem === 'changed') return 'source/changed';
   if (problem === 'gone') return 'source/missing';
   if (problem === 'too-many') return 'archive/too-many';

@@ -1,6 +1,5 @@
 /** What a program should return, and the result as models and programs read it. */
 import {
-  DEFAULT_OUTPUT_LIMITS,
   normaliseGlob,
   refusedText,
   compareText,
@@ -32,9 +31,9 @@ export interface OutputRequest {
   readonly save: boolean;
   /** Prefix of artifact names. */
   readonly artifactPrefix: string;
-  readonly maxFiles: number;
-  readonly maxFileBytes: number;
-  readonly maxTotalBytes: number;
+  readonly maxFiles?: number;
+  readonly maxFileBytes?: number;
+  readonly maxTotalBytes?: number;
   /** True if no outputs were requested; then missing files are not reported. */
   readonly isAutomatic: boolean;
 }
@@ -47,7 +46,6 @@ export type OutputReading =
 export const INPUTS_FOLDER = 'work/inputs/';
 
 const AUTOMATIC: OutputRequest = {
-  ...DEFAULT_OUTPUT_LIMITS,
   globs: ['out/**', `${INPUTS_FOLDER}**`],
   inline: false,
   showsPrimary: true,
@@ -114,9 +112,9 @@ export function readOutputRequest(
       showsPrimary: !isOmitted && !inline && outputs.inline === undefined,
       save,
       artifactPrefix,
-      maxFiles: outputs.max_files ?? DEFAULT_OUTPUT_LIMITS.maxFiles,
-      maxFileBytes: outputs.max_file_bytes ?? DEFAULT_OUTPUT_LIMITS.maxFileBytes,
-      maxTotalBytes: outputs.max_total_bytes ?? DEFAULT_OUTPUT_LIMITS.maxTotalBytes,
+      maxFiles: outputs.max_files,
+      maxFileBytes: outputs.max_file_bytes,
+      maxTotalBytes: outputs.max_total_bytes,
       isAutomatic: false,
     },
   };
