@@ -2,7 +2,7 @@
  * The skills of a run, pinned by digest. The server stores the files of its skills by their digests; a worker fetches them and checks the
  * tree digest of each skill before it is used, so that neither the database nor the artifact store has to be trusted.
  */
-import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, quoted, SkillError, toRelativePath } from '#core';
@@ -95,14 +95,10 @@ function readEntries(dir: string): {
       links.set(entry.path, entry.target);
       entries.push({ kind: 'link', path: entry.path, content: entry.target });
     } else {
-      try {
-        const bytes = readFileSync(entry.descriptor);
-        const digest = sha256(bytes);
-        files.push({ digest, bytes });
-        entries.push({ kind: isProgram(entry.stats) ? 'program' : 'file', path: entry.path, content: digest });
-      } finally {
-        closeSync(entry.descriptor);
-      }
+      const bytes = readFileSync(entry.descriptor);
+      const digest = sha256(bytes);
+      files.push({ digest, bytes });
+      entries.push({ kind: isProgram(entry.stats) ? 'program' : 'file', path: entry.path, content: digest });
     }
   }
   refuseLinksOutside(links, folders);

@@ -57,17 +57,8 @@ export { resolveBeneath } from './fs/resolve-beneath.ts';
 
 // Whole trees: walked, hashed, copied, removed.
 export { listBeneath, walk, type WalkStep } from './fs/walk.ts';
-export {
-  findTreeRefusal,
-  orRefusal,
-  refuseLinksOutside,
-  walkOpened,
-  walkTree,
-  type OpenedEntry,
-  type TreeEntry,
-  type TreeRefusal,
-} from './fs/tree-walk.ts';
-export { FileHasher, SMALL_FILE, hashOpened, readPieces, withEntryNow } from './fs/tree-file.ts';
+export { findTreeRefusal, orRefusal, refuseLinksOutside, type TreeRefusal } from './fs/tree-walk.ts';
+export { FileHasher, SMALL_FILE, readPieces, walkOpened, walkTree, type TreeEntry } from './fs/tree-file.ts';
 export { TreeFingerprint } from './fs/tree-stat.ts';
 export {
   digestName,

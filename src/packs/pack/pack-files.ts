@@ -3,17 +3,7 @@ import path from 'node:path';
 
 import { listParentFolders, printable, problemError, quoted, openIgnores } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
-import {
-  digestOfEntries,
-  hashOpened,
-  isProgram,
-  pause,
-  readTextFile,
-  findTreeRefusal,
-  walkTree,
-  withEntryNow,
-  type TreeEntry,
-} from '#platform';
+import { digestOfEntries, isProgram, pause, readTextFile, findTreeRefusal, walkTree, type TreeEntry } from '#platform';
 import { whyLeftOut } from '../sources/skill-folders.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
@@ -98,11 +88,9 @@ type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 /** Reads the file at the current position of a walk. Raises a `TreeRefusal` if it was replaced. */
 export function readWhole(entry: FileEntry): { readonly hash: string; readonly bytes: Buffer } {
   const pieces: Buffer[] = [];
-  const { value } = withEntryNow(entry, (descriptor, { size }) =>
-    // The chunks share one buffer.
-    hashOpened(entry.path, { descriptor, size }, (bytes) => pieces.push(Buffer.from(bytes))),
-  );
-  return { hash: value, bytes: Buffer.concat(pieces) };
+  // The chunks share one buffer.
+  const hash = entry.hash((bytes) => pieces.push(Buffer.from(bytes)));
+  return { hash, bytes: Buffer.concat(pieces) };
 }
 
 export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {

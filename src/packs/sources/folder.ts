@@ -1,10 +1,9 @@
 /** Stages skills from a local folder. Each file is read once and hashed while it is copied. */
-import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { problemError, quoted, isNeverSearched } from '#core';
+import { problemError, quoted, isNeverSearched, type OfType } from '#core';
 import {
-  hashOpened,
   isProgram,
   isSystemError,
   orRefusal,
@@ -12,7 +11,7 @@ import {
   removeTree,
   SMALL_FILE,
   walkOpened,
-  type OpenedEntry,
+  type TreeEntry,
 } from '#platform';
 import { findFilesNamed } from '#skills';
 import {
@@ -53,7 +52,6 @@ export async function stageFolder(
     context,
     root,
     fallbackName: path.basename(root),
-    buffer: Buffer.allocUnsafe(SMALL_FILE),
     leftOut: [...leftOut],
     count: 0,
     room: MAX_KEPT,
@@ -183,7 +181,6 @@ interface Copying {
   readonly root: string;
   readonly fallbackName: string;
   /** Shared by all small files. */
-  readonly buffer: Buffer;
   readonly leftOut: string[];
   count: number;
   /** Bytes that may still be kept for the inspection. */
@@ -250,7 +247,7 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
  * permission to read them. Hard links inside the skill become separate files.
  */
 function openOtherNames(folder: string): {
-  readonly see: (entry: OpenedEntry) => void;
+  readonly see: (entry: OpenedFile) => void;
   readonly refuseStrangers: () => void;
 } {
   const linked = new Map<number, { readonly path: string; readonly names: number; seen: number }>();
@@ -273,24 +270,18 @@ function openOtherNames(folder: string): {
   };
 }
 
-/** Closes the descriptor. */
-function copyFile(
-  { path: at, descriptor, stats }: OpenedEntry,
-  skill: StagedSkill,
-  { context, buffer }: Copying,
-): void {
+type OpenedFile = OfType<TreeEntry, 'file'> & { readonly descriptor: number };
+
+function copyFile(entry: OpenedFile, skill: StagedSkill, { context }: Copying): void {
+  const { path: at, descriptor, stats } = entry;
   const { maxFileBytes } = context.limits;
-  try {
-    if (stats.size > maxFileBytes)
-      throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
-    skill.file(at, isProgram(stats), (write) => {
-      const sha256 = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
-      // Small files are read in one call. Large files are checked for changes afterwards.
-      if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
-        throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
-      return { sha256, bytes: stats.size };
-    });
-  } finally {
-    closeSync(descriptor);
-  }
+  if (stats.size > maxFileBytes)
+    throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
+  skill.file(at, isProgram(stats), (write) => {
+    const sha256 = entry.hash(write);
+    // Small files are read in one call. Large files are checked for changes afterwards.
+    if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
+      throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
+    return { sha256, bytes: stats.size };
+  });
 }

@@ -6,18 +6,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
-import {
-  hashOpened,
-  isProgram,
-  orRefusal,
-  pause,
-  sha256,
-  SMALL_FILE,
-  walkTree,
-  withEntryNow,
-  type TreeEntry,
-  type TreeRefusal,
-} from '#platform';
+import { isProgram, orRefusal, pause, sha256, walkTree, type TreeEntry, type TreeRefusal } from '#platform';
 import { openNewFile, type FileWriter } from '../archive/extract-tree.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
@@ -82,7 +71,6 @@ function sideRefusal({ problem, path: at, message }: TreeRefusal): PackRefusal {
 interface Building {
   readonly request: BuildUpdateRequest;
   readonly rows: ReadonlyMap<string, PlannedFile>;
-  readonly buffer: Buffer;
   readonly files: Map<string, LockedFile>;
   readonly folders: Set<string>;
   /** Folders of the new version that contain a file, directly or nested. */
@@ -100,7 +88,6 @@ async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateC
   const building: Building = {
     request,
     rows: new Map(plan.files.map((row) => [row.path, row])),
-    buffer: Buffer.allocUnsafe(SMALL_FILE),
     files: new Map(),
     folders: new Set(['']),
     usedFolders: new Set([
@@ -187,12 +174,10 @@ function copyFile(building: Building, { entry, row, expected, side }: SideFile):
   if (!isTaken && !isMerged && side === 'incoming') return;
   const write = isTaken ? openFile(building, row) : undefined;
   try {
-    const { value: hash } = withEntryNow(entry, (descriptor, { size }) =>
-      hashOpened(entry.path, { descriptor, size, buffer: building.buffer }, (bytes) => {
-        write?.write(bytes);
-        if (isMerged) pieces.push(Buffer.from(bytes));
-      }),
-    );
+    const hash = entry.hash((bytes) => {
+      write?.write(bytes);
+      if (isMerged) pieces.push(Buffer.from(bytes));
+    });
     if (hash !== expected.sha256) throw changedDuringUpdate(side, entry.path);
   } finally {
     write?.close();
