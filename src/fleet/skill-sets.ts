@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, quoted, SkillError, toRelativePath } from '#core';
+import { compareText, quoted, SkillError, toRelativePath, isProblem } from '#core';
 import {
   digestName,
   digestOfEntries,
@@ -165,8 +165,8 @@ async function fetchSkill(contents: ContentStore, skill: PinnedSkill, directory:
 
 async function writeEntry(contents: ContentStore, folder: string, entry: PinnedEntry, skill: string): Promise<void> {
   const place = toRelativePath(entry.path);
-  if (place.type === 'refused') throw damaged(`${quoted(skill)} names a file outside its folder`);
-  const target = path.join(folder, place.path);
+  if (isProblem(place)) throw damaged(`${quoted(skill)} names a file outside its folder`);
+  const target = path.join(folder, place);
   if (entry.kind === 'folder') {
     mkdirSync(target, { recursive: true, mode: 0o755 });
     return;

@@ -1,4 +1,4 @@
-import { parentFolder, openIgnores, toRelativePath, type RelativePath } from '#core';
+import { parentFolder, openIgnores, toRelativePath, type RelativePath, isProblem } from '#core';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
@@ -35,7 +35,7 @@ export function ignoredBelow(placed: ResolvedPath): IsIgnored {
 
 function readIgnore(root: string, file: string): string | undefined {
   const reading = toRelativePath(file);
-  if (reading.type === 'refused') return undefined;
-  const read = readResolved({ root, relative: reading.path, place: 'project' }, MAX_BYTES);
+  if (isProblem(reading)) return undefined;
+  const read = readResolved({ root, relative: reading, place: 'project' }, MAX_BYTES);
   return read.type === 'read' ? read.bytes.toString('utf8') : undefined;
 }

@@ -14,6 +14,7 @@ import {
   type RunLimits,
   type RunningProgram,
   type StagedSkill,
+  isProblem,
 } from '#core';
 import { openConfined, removeTree } from '#platform';
 import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
@@ -234,8 +235,8 @@ export class Fixture {
     assert(opening.type === 'open', 'the workspace does not exist');
     try {
       const reading = toRelativePath(relative);
-      assert(reading.type === 'path', relative);
-      const file = opening.directory.read(reading.path, { maxBytes: MAX_READ_BYTES });
+      assert(!isProblem(reading), relative);
+      const file = opening.directory.read(reading, { maxBytes: MAX_READ_BYTES });
       return file.type === 'read' ? file.bytes : undefined;
     } finally {
       opening.directory.close();
