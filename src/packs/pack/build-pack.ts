@@ -210,10 +210,7 @@ interface PackedFile {
 const SLICE = 16;
 
 /** Yields the files sorted by the bytes of their names. Throws a refusal if a file changed since it was validated. */
-async function* packedFiles(
-  skills: readonly ReadSkill[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<PackedFile> {
+async function* packedFiles(skills: readonly ReadSkill[], signal: AbortSignal | undefined): AsyncGenerator<PackedFile> {
   const folders = new Map<string, ConfinedDirectory>();
   const hash = openSha256();
   const sorted = skills
