@@ -4,9 +4,8 @@ import type { scanSkill } from '#scan';
 import { hasDrift, type Drift, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { resolveRequirements, type RequiringSkill } from '../requires/requires.ts';
-import { presentFiles } from '../root/present-files.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
-import { inspectSkill, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
+import { inspectSkill, readStagedTree, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { compareVersions } from '../compare-versions.ts';
@@ -165,10 +164,9 @@ function byPrecedence(named: readonly string[]): (a: SourceSkill, b: SourceSkill
   };
 }
 
-function digestSkill({ digest, path }: SourceSkill): string {
-  if (digest !== undefined) return digest;
-  const present = presentFiles(path);
-  return isRefusal(present) ? path : present.digest;
+function digestSkill(skill: SourceSkill): string {
+  const tree = readStagedTree(skill);
+  return isRefusal(tree) ? skill.path : tree.digest;
 }
 
 /** Skills to inspect before yielding to the event loop, so that an abort takes effect. */
