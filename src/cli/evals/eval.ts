@@ -2,7 +2,7 @@ import { docsPage, isSkillError, printable, quoted, type Problem } from '#core';
 import { isSystemError } from '#platform';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS, type EvalInvocation } from './flags.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, isUsageError } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
 /** Subcommands. Every other first argument is a path; a folder with such a name is `./trigger`. */
@@ -72,8 +72,7 @@ const IMPOSSIBLE: ReadonlySet<string> = new Set(['model/unavailable', 'executor/
 
 /** A broken skill, folder or disk makes the evaluation invalid; exit code 1 would mean that cases failed. */
 function toProblem(error: unknown): Problem | undefined {
-  if (isSkillError(error) && error.raised?.code === 'usage') throw new UsageError(error.message, error.hint);
-  if (isSkillError(error)) return IMPOSSIBLE.has(error.code) ? undefined : error;
+  if (isSkillError(error)) return isUsageError(error) || IMPOSSIBLE.has(error.code) ? undefined : error;
   if (!isSystemError(error)) return undefined;
   const place = error.path === undefined ? '' : ` at ${quoted(error.path, 200)}`;
   return {

@@ -5,7 +5,7 @@ import { docsPage, printable } from '#core';
 import { openEvaluation, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
@@ -29,7 +29,7 @@ export async function runEvaluation(
   const thresholds = parseThresholds(flags);
   const hasPages = readReportFlags(invocation).some(({ format }) => format === 'html');
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
-    throw new UsageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
+    throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   const progress = openProgress(terminal);
   const evaluation = await openEvaluation({
     ...readRequest(invocation, await openRuntime(invocation), progress),
@@ -146,7 +146,7 @@ async function openWorkers(invocation: EvalInvocation) {
   if (flags.workers !== true) return undefined;
   for (const other of ['update-cassettes', 'subject', 'executor'] as const)
     if (flags[other] !== undefined && flags[other] !== false)
-      throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
+      throw usageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
   const { openEvaluationWorkers } = await import('#fleet');
   const fleet = await openFleetFor(fleetOptions(invocation));
   try {

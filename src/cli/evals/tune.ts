@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { printable } from '#core';
 import { tuneDescription } from '#evals';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { EvalInvocation } from './flags.ts';
@@ -12,7 +12,7 @@ import { readRequest } from './run.ts';
 export async function evalTune(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
-  if (rest.length > 0) throw new UsageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
+  if (rest.length > 0) throw usageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
   const progress = openProgress(terminal);
   const tuned = await tuneDescription({
     ...readRequest(invocation, await openRuntime(invocation), progress),

@@ -5,7 +5,7 @@ import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } 
 import { configProblem, INSTALL_SCOPES, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, isUsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -56,8 +56,8 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
       try {
         return await command.run(invocation);
       } catch (error) {
-        if (isSkillError(error) && error.raised !== undefined) return refuse(invocation, error.raised);
-        throw error;
+        if (!isSkillError(error) || error.raised === undefined || isUsageError(error)) throw error;
+        return refuse(invocation, error.raised);
       }
     },
   };
