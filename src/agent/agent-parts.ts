@@ -8,7 +8,7 @@ import type { KeptOutputs } from './outputs.ts';
 import type { Measure } from './request.ts';
 import type { AgentState } from './state.ts';
 import type { Stop } from './stop.ts';
-import type { SubagentParts } from './subagent.ts';
+import type { Ancestry, ChildResult, ChildTask } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
 export interface AgentParts {
@@ -28,7 +28,9 @@ export interface AgentParts {
   readonly gate: Gate;
   readonly outputs: KeptOutputs;
   readonly measure: Measure;
-  readonly subagents: SubagentParts;
+  readonly request: string;
+  readonly ancestry: Ancestry;
+  readonly startChild: (task: ChildTask) => Promise<ChildResult>;
   /** At least one skill runs as a subagent. */
   readonly mayDelegate: boolean;
   /** The skills that were proposed to the model, by id, with the reason. */

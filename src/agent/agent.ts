@@ -209,16 +209,9 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     mayDelegate: run.session.index.all.some(({ controls }) => controls.runMode === 'subagent'),
     stopsUnapproved: options.unapproved === 'stop',
     isWatched: (options.run?.sinks ?? []).length > 0,
-    subagents: {
-      run,
-      request,
-      get limits() {
-        return limits();
-      },
-      state,
-      ancestry,
-      start: (task) => startChild(task, options, opened),
-    },
+    request,
+    ancestry,
+    startChild: (task) => startChild(task, options, opened),
   };
 }
 

@@ -16,7 +16,7 @@ import {
 import type { Run } from '#runtime';
 import type { AgentOptions } from './agent-options.ts';
 import { budgetLeft } from './count-budget.ts';
-import type { AgentState } from './state.ts';
+import type { AgentParts } from './agent-parts.ts';
 
 export interface Ancestry {
   /** 0 for the agent that the user started. */
@@ -56,30 +56,18 @@ export interface ChildResult {
   readonly run: string | undefined;
 }
 
-export interface SubagentParts {
-  readonly run: Run;
-  readonly request: string;
-  readonly limits: Budget;
-  readonly state: () => AgentState;
-  readonly ancestry: Ancestry;
-  readonly start: (task: ChildTask) => Promise<ChildResult>;
-}
-
 export type DelegationResult = { readonly type: 'delegated'; readonly result: ChildResult } | ActionFailed;
 
-export async function delegate(
-  skill: SkillEntry,
-  parts: SubagentParts,
-  signal: AbortSignal,
-): Promise<DelegationResult> {
-  const { run, ancestry, state, limits } = parts;
+/** The child listens to the signal of its parent, and its record is closed before that of its parent. */
+export async function delegate(skill: SkillEntry, parts: AgentParts): Promise<DelegationResult> {
+  const { run, ancestry, state, limits, stop: signal } = parts;
   const refused = refusal(skill, ancestry);
   if (refused !== undefined) return actionFailed('load_skill', refused);
   // The policy decides about the skill as for any other action; its instructions stay out of this conversation.
   const seen = await run.session.perform({ type: 'list_resources', skill: skill.id }, { signal });
   if (seen.type === 'failed') return { ...seen, action: 'load_skill' };
   const { call, used } = state();
-  const result = await parts.start({
+  const result = await parts.startChild({
     skill,
     request: childRequest(parts.request, skill),
     budget: budgetLeft(used, limits),

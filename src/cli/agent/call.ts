@@ -1,4 +1,4 @@
-import { cleanText, EXECUTOR_NAMES, invalidInput, nearest, quoted, type JsonSchema } from '#core';
+import { cleanText, EXECUTOR_NAMES, invalidInput, nearest, parseJson, quoted, type JsonSchema } from '#core';
 import { terminalSink } from '#journal';
 import { VOCABULARY_NAMES, whyNotOffered, type SkillTool } from '#tools';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -155,12 +155,8 @@ function parameterText(schema: JsonSchema, isRequired: boolean): string {
   return `${type}${isRequired ? ', required' : ''}. ${description}${initial}`;
 }
 
-function parseInput(text: string | undefined): unknown {
-  if (text === undefined) return {};
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw usageError('INPUT is not valid JSON', `write one object, e.g. '{"path": "README.md"}'`);
-  }
+function parseInput(text = '{}'): unknown {
+  const input = parseJson(text);
+  if (input !== undefined) return input;
+  throw usageError('INPUT is not valid JSON', `write one object, e.g. '{"path": "README.md"}'`);
 }
