@@ -107,9 +107,7 @@ export function wholeNumber(
 export async function parseSettings(options: readonly string[] | undefined): Promise<Config | undefined> {
   if (options === undefined) return undefined;
   const { readOptions } = await import('./config-options.ts');
-  const read = readOptions(options);
-  if (read.type === 'wrong') throw usageError(`--set: ${read.message}`, read.hint);
-  return read.config;
+  return readOptions(options);
 }
 
 function unknownFlag(name: string, written: string, known: Flags, command: string): SkillError {

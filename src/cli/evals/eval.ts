@@ -9,7 +9,7 @@ import { reportProblem } from '../terminal/terminal.ts';
 const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promise<number>>> = {
   trigger: async (invocation) =>
     (await import('./run.ts')).runEvaluation(invocation, 'trigger', invocation.positionals.slice(1)),
-  tune: async (invocation) => (await import('./tune.ts')).evalTune(invocation),
+  tune: async (invocation) => (await import('./run.ts')).evalTune(invocation),
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
   trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
   grade: async (invocation) => (await import('./stored.ts')).evalGrade(invocation),

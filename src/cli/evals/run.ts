@@ -1,8 +1,8 @@
-/** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
+/** `eval`, `eval trigger` and `eval tune`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
 import { docsPage, printable } from '#core';
-import { openEvaluation, type CaseProblem } from '#evals';
+import { openEvaluation, tuneDescription, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import { EXIT, usageError } from '../exit.ts';
@@ -78,8 +78,35 @@ export async function runEvaluation(
 
 const SUBJECT_HINT = `agents and their variables: skillwright eval --help and ${docsPage('eval-subjects')}`;
 
+/** Compares descriptions of a skill, and writes the best one only with --write and only if it is an improvement. */
+export async function evalTune(invocation: EvalInvocation): Promise<number> {
+  const { positionals, flags, terminal } = invocation;
+  const [, skill = '.', ...rest] = positionals;
+  if (rest.length > 0) throw usageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
+  const progress = openProgress(terminal);
+  const tuned = await tuneDescription({
+    ...readRequest(invocation, await openRuntime(invocation), progress),
+    skill,
+    proposals: flags.proposals,
+    proposer: flags.proposer,
+  }).finally(() => progress.end());
+  if (tuned === undefined) return EXIT.invalidEvaluation;
+  terminal.remark(tuned.notes.map(printable));
+  if (!terminal.printJson(tuned.report)) terminal.out(tuned.lines);
+  terminal.remark(`results: ${printable(path.relative(invocation.surroundings.cwd, tuned.folder))}`);
+  if (tuned.report.invalid.length > 0) return EXIT.invalidEvaluation;
+  if (flags.write !== true) return EXIT.done;
+  const written = tuned.write();
+  if ('reason' in written) {
+    terminal.err(`not written: ${written.reason}`);
+    return EXIT.failed;
+  }
+  terminal.remark(`wrote the description to ${printable(written.file)}`);
+  return EXIT.done;
+}
+
 /** The flags that `eval`, `eval trigger` and `eval tune` share. */
-export function readRequest(invocation: EvalInvocation, runtime: Runtime, progress: ReturnType<typeof openProgress>) {
+function readRequest(invocation: EvalInvocation, runtime: Runtime, progress: ReturnType<typeof openProgress>) {
   const { flags, positionals, signal } = invocation;
   const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
   const openModel = async (name: string) => {

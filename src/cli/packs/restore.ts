@@ -2,8 +2,15 @@ import { printable } from '#core';
 import { accepted, emptyTrash, listSkillBackups, restoreSkills } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
-import { CHANGE_FLAGS, changeOptions, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
-import { backupLine, reportChange } from './show-change.ts';
+import {
+  CHANGE_FLAGS,
+  changeOptions,
+  definePackCommand,
+  readingSettings,
+  settingsFor,
+  backupLine,
+  reportChange,
+} from './pack-command.ts';
 
 export const command = definePackCommand({
   usage: 'restore NAME [--id ID] [--force] | restore [--all] | restore --list | restore --empty-trash',

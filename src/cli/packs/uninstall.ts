@@ -3,8 +3,7 @@ import { accepted, uninstallSkills } from '#packs';
 import { toggle } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { AGENT_FLAG, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, changeOptions, definePackCommand, settingsFor } from './pack-command.ts';
-import { reportChange } from './show-change.ts';
+import { CHANGE_FLAGS, changeOptions, definePackCommand, settingsFor, reportChange } from './pack-command.ts';
 
 export const command = definePackCommand({
   usage: 'uninstall NAME...|--all [--agent ID] [--purge] [--scope project|user] [--yes]',
