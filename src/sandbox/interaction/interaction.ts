@@ -161,7 +161,8 @@ export function openInteraction({ id, terminal, warnings, idleMs, now }: Interac
     },
     async whenOver(withinMs) {
       const deadline = performance.now() + withinMs;
-      while (overSince === undefined && performance.now() < deadline) await change(deadline - performance.now());
+      const isOver = (): boolean => overSince !== undefined;
+      while (!isOver() && performance.now() < deadline) await change(deadline - performance.now());
     },
     view(lines) {
       if (failure !== undefined) throw failure.error;

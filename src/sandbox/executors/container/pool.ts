@@ -89,7 +89,7 @@ export function openPool(
     },
     async close() {
       isClosed = true;
-      for (const wake of [...waiting]) wake();
+      for (let wake = waiting[0]; wake !== undefined; wake = waiting[0]) wake();
       // Busy containers keep their volume until the results of their program were copied.
       const ending = [...busy].map((container) => container.remove());
       await Promise.all([...ending, ...idle.splice(0).map((container) => container.dispose())]);

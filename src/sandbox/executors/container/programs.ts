@@ -56,7 +56,7 @@ interface StartedProgram {
 /** The programs of one attached workspace. */
 export interface ContainerPrograms extends Required<Pick<AttachedWorkspace, 'run' | 'start'>> {
   /** Resolves when no program is running any more. */
-  settled(): Promise<void>;
+  readonly settled: () => Promise<void>;
 }
 
 export function openPrograms(options: ProgramsOptions): ContainerPrograms {
