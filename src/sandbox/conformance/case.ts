@@ -1,6 +1,3 @@
-import type { RunLimits } from '#core';
-import type { Fixture } from './fixture.ts';
-
 /** One behaviour that every executor must have. Runs in any test runner. */
 export interface ConformanceCase {
   readonly name: string;
@@ -37,34 +34,3 @@ export async function judgeCase(test: Pick<ConformanceCase, 'run'>): Promise<Cas
     return error instanceof CaseSkipped ? { type: 'skipped', reason: error.reason } : { type: 'failed', error };
   }
 }
-
-/** Capabilities and programs that a case requires. */
-export interface Needs {
-  readonly limits?: readonly (keyof RunLimits)[];
-  readonly interaction?: boolean;
-  readonly terminal?: boolean;
-  /** Programs that must be installed inside the sandbox. */
-  readonly programs?: readonly string[];
-}
-
-export interface CaseDefinition {
-  readonly name: string;
-  readonly requirement: `${'EXEC' | 'ENV'}-${number}`;
-  readonly isIsolation?: boolean;
-  readonly needs?: Needs;
-  /** Runs in its own workspace, because it damages, fills or detaches it. Other cases share one. */
-  readonly ownWorkspace?: boolean;
-  run(fixture: Fixture): Promise<void>;
-}
-
-type CaseOptions = Pick<CaseDefinition, 'isIsolation' | 'needs' | 'ownWorkspace'>;
-type Conform = readonly [run: CaseDefinition['run']] | readonly [options: CaseOptions, run: CaseDefinition['run']];
-
-/** Defines a case. Options come before its function, as in test runners. */
-export function conform(requirement: CaseDefinition['requirement'], name: string, ...rest: Conform): CaseDefinition {
-  const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
-  return { name, requirement, ...options, run };
-}
-
-export const ISOLATED = { isIsolation: true };
-export const ALONE = { ownWorkspace: true };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
-import { assertExit, pickStableEnd, type Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './case.ts';
+import { type CaseDefinition, type Fixture, assertExit, conform, pickStableEnd } from './fixture.ts';
 
 function exitCase(status: number): CaseDefinition {
   return conform(

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
 import { RUN_MARK } from '#platform';
-import { assertExit, type Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './case.ts';
+import { type CaseDefinition, type Fixture, assertExit, conform } from './fixture.ts';
 import { SKILL } from './skill.ts';
 
 /** Shells and sandboxes set these on their own; none reveals anything about the host. */

@@ -211,3 +211,34 @@ export function assertExit({ end, stderr }: Pick<ProgramResult, 'end' | 'stderr'
     `stderr: ${stderr.toString('utf8').slice(0, 2000)}`,
   );
 }
+
+/** Capabilities and programs that a case requires. */
+export interface Needs {
+  readonly limits?: readonly (keyof RunLimits)[];
+  readonly interaction?: boolean;
+  readonly terminal?: boolean;
+  /** Programs that must be installed inside the sandbox. */
+  readonly programs?: readonly string[];
+}
+
+export interface CaseDefinition {
+  readonly name: string;
+  readonly requirement: `${'EXEC' | 'ENV'}-${number}`;
+  readonly isIsolation?: boolean;
+  readonly needs?: Needs;
+  /** Runs in its own workspace, because it damages, fills or detaches it. Other cases share one. */
+  readonly ownWorkspace?: boolean;
+  run(fixture: Fixture): Promise<void>;
+}
+
+type CaseOptions = Pick<CaseDefinition, 'isIsolation' | 'needs' | 'ownWorkspace'>;
+type Conform = readonly [run: CaseDefinition['run']] | readonly [options: CaseOptions, run: CaseDefinition['run']];
+
+/** Defines a case. Options come before its function, as in test runners. */
+export function conform(requirement: CaseDefinition['requirement'], name: string, ...rest: Conform): CaseDefinition {
+  const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
+  return { name, requirement, ...options, run };
+}
+
+export const ISOLATED = { isIsolation: true };
+export const ALONE = { ownWorkspace: true };

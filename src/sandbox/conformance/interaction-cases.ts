@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { pickStableEnd, type Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './case.ts';
+import { type CaseDefinition, type Fixture, conform, pickStableEnd } from './fixture.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 /** A requested end is reported as a signal or as cancelled. */

@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isPresent } from '#platform';
 import { attemptScript, fileName } from '../probe/escape-attempts.ts';
 import { findDamage, openHostDecoys, type HostAttempt } from '../probe/host-decoys.ts';
-import { ISOLATED, type CaseDefinition, CaseSkipped, conform } from './case.ts';
-import { pickStableEnd } from './fixture.ts';
+import { CaseSkipped } from './case.ts';
+import { type CaseDefinition, ISOLATED, conform, pickStableEnd } from './fixture.ts';
 
 /** A packet may still be in flight when its program has ended. */
 const ARRIVAL_MS = 100;

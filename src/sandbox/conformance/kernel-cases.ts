@@ -3,8 +3,7 @@ import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SYSTEM_CALLS } from '../executors/seccomp/system-calls.ts';
-import { conform, type CaseDefinition } from './case.ts';
-import { assertExit } from './fixture.ts';
+import { type CaseDefinition, assertExit, conform } from './fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
 const MEMORY = 96 * MEGABYTE;

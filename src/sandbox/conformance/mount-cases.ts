@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSy
 import path from 'node:path';
 
 import type { HostMount } from '#core';
-import { ISOLATED, type CaseDefinition, CaseSkipped, conform } from './case.ts';
-import type { Fixture } from './fixture.ts';
+import { CaseSkipped } from './case.ts';
+import { type CaseDefinition, type Fixture, ISOLATED, conform } from './fixture.ts';
 
 /** A folder of the user that every user may change: what is refused is refused by the executor. */
 function makeFolder({ folder: base }: Fixture): string {

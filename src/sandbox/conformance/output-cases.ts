@@ -4,8 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import type { OutputSink } from '#core';
-import { captureOutput, assertExit, pickStableEnd } from './fixture.ts';
-import { conform, type CaseDefinition } from './case.ts';
+import { type CaseDefinition, assertExit, captureOutput, conform, pickStableEnd } from './fixture.ts';
 
 const FLOOD = 32 * 1024 * 1024;
 /** Bytes between two memory measurements, which start in the second half. */

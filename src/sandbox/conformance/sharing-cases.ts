@@ -3,8 +3,16 @@ import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 
 import { isSkillError } from '#core';
-import { assertExit, captureOutput, openFixture, type Fixture } from './fixture.ts';
-import { ALONE, ISOLATED, conform, type CaseDefinition } from './case.ts';
+import {
+  ALONE,
+  type CaseDefinition,
+  type Fixture,
+  ISOLATED,
+  assertExit,
+  captureOutput,
+  conform,
+  openFixture,
+} from './fixture.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 const MANY = 20;

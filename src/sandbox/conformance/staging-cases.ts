@@ -5,8 +5,7 @@ import path from 'node:path';
 import { digestOfEntries, readTreeDigest } from '#platform';
 import { stageInputs } from '../inputs/inputs.ts';
 import { collectOutputs } from '../outputs/collect.ts';
-import type { Fixture } from './fixture.ts';
-import { ALONE, ISOLATED, conform, type CaseDefinition } from './case.ts';
+import { ALONE, type CaseDefinition, type Fixture, ISOLATED, conform } from './fixture.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';
 
 /** Lists the skill as a program sees it, without the links into the workspace. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import { assertExit } from './fixture.ts';
-import { conform, type CaseDefinition } from './case.ts';
+import { type CaseDefinition, assertExit, conform } from './fixture.ts';
 import { ALL_BYTES } from './skill.ts';
 
 const LARGE = 8 * 1024 * 1024;

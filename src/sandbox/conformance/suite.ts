@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { invalidInput, type Executor } from '#core';
-import { openFixture, type Fixture } from './fixture.ts';
-import { CaseSkipped, type CaseDefinition, type ConformanceCase, type Needs } from './case.ts';
+import { type CaseDefinition, type Fixture, type Needs, openFixture } from './fixture.ts';
+import { CaseSkipped, type ConformanceCase } from './case.ts';
 import { ENDING_CASES } from './ending-cases.ts';
 import { ENVIRONMENT_CASES } from './environment-cases.ts';
 import { INTERACTION_CASES } from './interaction-cases.ts';

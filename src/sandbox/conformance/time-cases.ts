@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { captureOutput, assertExit, pickStableEnd } from './fixture.ts';
-import { conform, type CaseDefinition } from './case.ts';
+import { type CaseDefinition, assertExit, captureOutput, conform, pickStableEnd } from './fixture.ts';
 import { makeHeartbeat, type Heartbeat } from './heartbeat.ts';
 
 /** Time limits that are tried one after the other: on a busy machine a program may not have begun before the first is over. */
