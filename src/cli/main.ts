@@ -1,7 +1,6 @@
-import path from 'node:path';
-
 import { isSkillError, nearest, quoted } from '#core';
 import { isDirectory } from '#platform';
+import { readSurroundings } from '#runtime';
 import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
 import { GLOBAL_FLAGS, toggle, type Command, type CommandEntry, type Flag } from './command.ts';
@@ -57,14 +56,15 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
     scope.length === 0 ? parsed : parseArguments([...others, ...scope], command.flags, entry.name);
   if (flags.version === true) return printVersion(terminal);
   if (flags.help === true) return help([entry.name], terminal);
-  if (flags.cwd !== undefined && !isDirectory(path.resolve(flags.cwd)))
+  const surroundings = readSurroundings({ cwd: flags.cwd });
+  if (flags.cwd !== undefined && !isDirectory(surroundings.cwd))
     throw new UsageError(
       `--cwd is not a folder: ${quoted(flags.cwd, 200)}`,
       'name an existing folder that you may enter',
     );
   await parseSettings(flags.set);
   checkCount(positionals.length, command);
-  return command.run({ flags, positionals, words, terminal, signal, commands: COMMANDS });
+  return command.run({ flags, positionals, words, terminal, signal, surroundings, commands: COMMANDS });
 }
 
 /** Commands that use no index of skills. */

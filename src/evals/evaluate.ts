@@ -33,6 +33,7 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
   readonly stopWhenDecided?: { readonly detect: number };
 }
 
+/** Runs cases and grades their records. */
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { directory, judge, onNote } = options;

@@ -127,7 +127,7 @@ async function doAction(
   if (isOfKind(action, 'program') && execution !== undefined) {
     const prepared = startsProgram(action)
       ? await (
-          await import('./packages/install-packages.ts')
+          await import('./install-packages.ts')
         ).packagesFor(action, call, { skill, digest }, { ...context, execution })
       : undefined;
     if (isProblem(prepared)) return prepared;
@@ -143,7 +143,7 @@ async function doAction(
     });
   }
   if (action.type === 'install_packages' && skill !== undefined && packages !== undefined) {
-    const { buildLayer } = await import('./packages/install-packages.ts');
+    const { buildLayer } = await import('./install-packages.ts');
     const installed = await buildLayer(packages);
     if (isProblem(installed)) return installed;
     const { ecosystem, key, lockDigest, layerDigest, packages: versions } = installed;

@@ -10,8 +10,10 @@ import {
   type JsonPath,
   type JsonSchema,
   type ObjectSchema,
+  type ToolRow,
 } from '#core';
-import type { ToolInput } from './parameters.ts';
+
+type ToolInput = Parameters<ToolRow['toActions']>[0];
 
 export type InputReading =
   /** `ignored`: unknown parameters that were dropped. */

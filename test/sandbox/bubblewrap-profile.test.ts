@@ -11,9 +11,9 @@ import { installationRoot, skillMounts } from '../../src/sandbox/executors/linux
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { setupOutput } from '../../src/sandbox/executors/linux/setup-output.ts';
 import { explainFailure } from '../../src/sandbox/executors/linux/unavailable.ts';
-import { childSlots } from '../../src/platform/process/inherited-descriptors.ts';
 import { PROFILE } from './profile.ts';
 import { textSink } from './sandbox.ts';
+import { childSlots } from '../../src/sandbox/process/inherited-descriptors.ts';
 
 const LIMITS = { processes: 66, fileBytes: 67_108_864, openFiles: 1024, cpuSeconds: 121 };
 

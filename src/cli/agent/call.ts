@@ -9,7 +9,7 @@ import { defineCommand, list, option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { modelExecution } from './execution-options.ts';
+import { modelExecution } from './programs.ts';
 
 const flags = {
   vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
@@ -65,7 +65,7 @@ export const command = defineCommand({
       request: `call ${positionals.join(' ')}`,
       vocabulary,
       host: {},
-      approve: openApprover(given, terminal),
+      approve: openApprover(invocation),
       execution: executor === undefined ? undefined : modelExecution(terminal, executor),
       ...(isListing
         ? { directory: false }

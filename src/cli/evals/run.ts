@@ -1,7 +1,7 @@
 /** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
-import { docsPage, EXECUTOR_NAMES, printable } from '#core';
+import { docsPage, printable } from '#core';
 import { openEvaluation, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
@@ -10,7 +10,7 @@ import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { parseThresholds, readReportFlags, resolveCwd, type EvalInvocation } from './flags.ts';
+import { parseThresholds, readReportFlags, type EvalInvocation } from './flags.ts';
 import { printOutcome } from './write-reports.ts';
 
 const CONCURRENCY = 4;
@@ -27,7 +27,7 @@ export async function runEvaluation(
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
   const thresholds = parseThresholds(flags);
-  const hasPages = readReportFlags(flags).some(({ format }) => format === 'html');
+  const hasPages = readReportFlags(invocation).some(({ format }) => format === 'html');
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
     throw new UsageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   const progress = openProgress(terminal);
@@ -39,7 +39,7 @@ export async function runEvaluation(
     detect: parseDetect(invocation),
     stopWhenDecided: flags['stop-when'] !== undefined,
     judge: flags.judge,
-    executor: (['none', ...EXECUTOR_NAMES] as const).find((known) => known === flags.executor) ?? 'auto',
+    executor: flags.executor ?? 'auto',
     resume: flags.resume === true,
     thresholds,
     hasPages,
@@ -54,7 +54,7 @@ export async function runEvaluation(
   }
   for (const { isLive, plan } of evaluation.plans) if (isLive) terminal.remark(plan.lines.map(printable));
   const workers = await openWorkers(invocation);
-  const shown = (file: string): string => printable(path.relative(resolveCwd(invocation), file));
+  const shown = (file: string): string => printable(path.relative(invocation.surroundings.cwd, file));
   try {
     const { outcome, folder, missing } = await evaluation.run({
       elsewhere: workers?.elsewhere,
@@ -84,10 +84,10 @@ export function readRequest(invocation: EvalInvocation, runtime: Runtime, progre
   const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
   const openModel = async (name: string) => {
     const { chooseModel } = await import('../agent/agent-model.ts');
-    return (await chooseModel({ name, runtime, signal })).model;
+    return (await chooseModel(invocation, runtime, name)).model;
   };
   return {
-    cwd: resolveCwd(invocation),
+    cwd: invocation.surroundings.cwd,
     suite: flags.suite,
     updateCassettes: flags['update-cassettes'] === true,
     cassettes: flags.cassettes,
@@ -120,7 +120,7 @@ function parseDetect({ flags }: EvalInvocation): number {
 export function reportProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
   const { terminal } = invocation;
   const { err, style } = terminal;
-  const cwd = resolveCwd(invocation);
+  const cwd = invocation.surroundings.cwd;
   for (const { file, line, column, message, hint, severity } of problems) {
     const place = `${printable(path.relative(cwd, file) || file)}:${String(line)}:${String(column)}`;
     err(`${place}: ${style(severity === 'error' ? 'red' : 'yellow', severity)}: ${printable(message)}`);
@@ -141,13 +141,14 @@ export function reportProblems(problems: readonly CaseProblem[], invocation: Eva
 }
 
 /** Opens the workers of `eval --workers`. Returns nothing without the flag, and throws if no worker could take an attempt. */
-async function openWorkers({ flags, signal }: EvalInvocation) {
+async function openWorkers(invocation: EvalInvocation) {
+  const { flags, signal } = invocation;
   if (flags.workers !== true) return undefined;
   for (const other of ['update-cassettes', 'subject', 'executor'] as const)
     if (flags[other] !== undefined && flags[other] !== false)
       throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
   const { openEvaluationWorkers } = await import('#fleet');
-  const fleet = await openFleetFor(fleetOptions(flags));
+  const fleet = await openFleetFor(fleetOptions(invocation));
   try {
     const workers = await openEvaluationWorkers(fleet, { judge: flags.judge, signal });
     return { elsewhere: workers.elsewhere, close: () => workers.close().finally(() => fleet.close()) };

@@ -6,7 +6,7 @@ import { tuneDescription } from '#evals';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { resolveCwd, type EvalInvocation } from './flags.ts';
+import type { EvalInvocation } from './flags.ts';
 import { readRequest } from './run.ts';
 
 export async function evalTune(invocation: EvalInvocation): Promise<number> {
@@ -23,7 +23,7 @@ export async function evalTune(invocation: EvalInvocation): Promise<number> {
   if (tuned === undefined) return EXIT.invalidEvaluation;
   terminal.remark(tuned.notes.map(printable));
   if (!terminal.printJson(tuned.report)) terminal.out(tuned.lines);
-  terminal.remark(`results: ${printable(path.relative(resolveCwd(invocation), tuned.folder))}`);
+  terminal.remark(`results: ${printable(path.relative(invocation.surroundings.cwd, tuned.folder))}`);
   if (tuned.report.invalid.length > 0) return EXIT.invalidEvaluation;
   if (flags.write !== true) return EXIT.done;
   const written = tuned.write();

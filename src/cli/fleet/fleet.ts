@@ -38,7 +38,7 @@ export const command = defineCommand({
     const [verb = 'status', act = 'list', name = ''] = positionals;
     if (!['status', 'migrate', 'prune', 'keys'].includes(verb) || (verb !== 'keys' && positionals.length > 1))
       throw usage();
-    const options = fleetOptions(given);
+    const options = fleetOptions(invocation);
     const olderThan = milliseconds(given['older-than'], '--older-than');
     if (verb === 'prune' && olderThan === undefined)
       throw new UsageError('missing argument: --older-than', 'e.g. skillwright fleet prune --older-than 90d');

@@ -4,7 +4,6 @@ import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalAnswer }
 import { approvalLines, openApprovalFiles, type ApprovalFiles, type KeptAnswer } from '#policy';
 import { defineCommand, option, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 const flags = {
@@ -30,7 +29,7 @@ export const command = defineCommand({
   ],
   positionals: [0, 3],
   async run({ flags: given, positionals, ...invocation }) {
-    const { home, cwd } = surroundingsFor(given);
+    const { home, cwd } = invocation.surroundings;
     if (home === undefined)
       throw invalidInput('HOME is not set; answers are stored in the home folder', 'a home folder', 'set HOME');
     const files = openApprovalFiles(home, given.folder === undefined ? undefined : path.resolve(cwd, given.folder));

@@ -34,7 +34,8 @@ export const command = defineCommand({
     ['skillwright config --schema > config.schema.json', 'write the schema for an editor'],
   ],
   positionals: [0, 2],
-  async run({ flags, positionals, terminal }) {
+  async run(invocation) {
+    const { flags, positionals, terminal } = invocation;
     const [word, key] = positionals;
     if (word !== undefined && word !== 'explain')
       throw new UsageError(
@@ -45,7 +46,7 @@ export const command = defineCommand({
       terminal.out(plainJson(CONFIG_JSON_SCHEMA));
       return EXIT.done;
     }
-    const loaded = await configFor(flags);
+    const loaded = await configFor(invocation);
     if (word === 'explain') showExplained(await explained(loaded, key), loaded, terminal);
     else showConfig(loaded, terminal);
     const isInvalid = loaded.diagnostics.some(({ severity }) => severity === 'error');

@@ -7,7 +7,7 @@ import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { requireValidConfig, surroundingsFor } from '../surroundings.ts';
+import { requireValidConfig } from '../surroundings.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import { projectLine, reviewLines } from './trust-question.ts';
 
@@ -35,7 +35,7 @@ export const command = defineCommand({
   async run({ flags, positionals, ...invocation }) {
     if ([flags.yes, flags.list, flags.revoke].filter(Boolean).length > 1)
       throw new UsageError('--yes, --list and --revoke cannot be combined', 'see skillwright trust --help');
-    const { home } = readSurroundings({});
+    const { home } = invocation.surroundings;
     // The binding matters only when a skill is used; both are stored the same way.
     const store = openTrust({ home, bind: 'digest' });
     const trusting: TrustInvocation = { ...invocation, flags, positionals, store };
@@ -44,7 +44,7 @@ export const command = defineCommand({
     if (flags['dry-run'] === true && flags.revoke === true)
       throw new UsageError('--dry-run and --revoke cannot be combined', 'see skillwright trust --list');
     // Revoking only reduces what is allowed.
-    if (flags.revoke !== true && flags['dry-run'] !== true) await requireValidConfig(flags);
+    if (flags.revoke !== true && flags['dry-run'] !== true) await requireValidConfig({ ...invocation, flags });
     return flags.revoke === true
       ? revoke(trusting)
       : trust(trusting, {
@@ -116,8 +116,11 @@ async function list({ terminal, store }: TrustInvocation): Promise<number> {
 }
 
 /** The folder to trust, and the folder from which its skills are searched. */
-function resolveFolder({ flags, positionals }: TrustInvocation): { readonly folder: string; readonly cwd: string } {
-  const { cwd, home } = surroundingsFor(flags);
+function resolveFolder({ surroundings, positionals }: TrustInvocation): {
+  readonly folder: string;
+  readonly cwd: string;
+} {
+  const { cwd, home } = surroundings;
   const [given] = positionals;
   if (given !== undefined) {
     const folder = path.resolve(cwd, given);

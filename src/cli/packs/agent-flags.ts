@@ -5,7 +5,6 @@ import { compareText, countText, isSkillError, printable } from '#core';
 import { accepted, findTargets, openAgentFolders, packRefusal, type Changed, type PackSettings } from '#packs';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { reportProblem, type Terminal } from '../terminal/terminal.ts';
 
 const ALL_AGENTS = 'all';
@@ -78,10 +77,10 @@ function notFor(ids: readonly string[]): readonly string[] {
 
 /** Reports what could not be linked, one line per folder and reason. Returns the exit code. */
 export function reportUnplaced(
-  { terminal, flags }: GlobalInvocation,
+  { terminal, surroundings }: GlobalInvocation,
   { unplaced, root }: Pick<Changed, 'unplaced' | 'root'>,
 ): number {
-  const { lookingIn } = openAgentFolders(surroundingsFor(flags), root);
+  const { lookingIn } = openAgentFolders(surroundings, root);
   const who = (folder: string): string => lookingIn(folder).join(', ') || 'not linked';
   for (const text of new Set(unplaced.map(({ folder, message }) => `${who(folder)}: ${message}`)))
     reportProblem(terminal, packRefusal('install/agent', text));

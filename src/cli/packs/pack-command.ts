@@ -2,19 +2,19 @@
 import path from 'node:path';
 
 import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } from '#packs';
-import { configProblem, INSTALL_SCOPES, isSkillError, printable, type Config, type Problem } from '#core';
+import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { configFor, requireValidConfig, surroundingsFor } from '../surroundings.ts';
+import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 
 export const ROOT_FLAGS = {
   scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
-    choices: INSTALL_SCOPES,
+    choices: ['project', 'user'],
   }),
   to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;
@@ -34,17 +34,18 @@ interface RootInvocation extends GlobalInvocation {
 
 /** The root and its rules, from flags and configuration. Throws if the configuration is invalid, because its safeguards are unknown. */
 export async function settingsFor(invocation: RootInvocation): Promise<PackSettings> {
-  await requireValidConfig(invocation.flags);
+  await requireValidConfig(invocation);
   return readingSettings(invocation);
 }
 
 /** The same for a command that changes nothing: a warning says that the configuration is invalid. */
-export async function readingSettings({ flags, terminal }: RootInvocation): Promise<PackSettings> {
-  const { config, diagnostics } = await configFor(flags);
+export async function readingSettings(invocation: RootInvocation): Promise<PackSettings> {
+  const { flags, terminal, surroundings } = invocation;
+  const { config, diagnostics } = await configFor(invocation);
   const problem = configProblem(diagnostics);
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
-  return accepted(packSettings(surroundingsFor(flags), config, { root, scope: flags.scope }));
+  return accepted(packSettings(surroundings, config, { root, scope: flags.scope }));
 }
 
 /** A command that reports the refusals that it throws. */
@@ -119,13 +120,13 @@ export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> 
  * stay untrusted.
  */
 export async function trustConfirmed(
-  { flags, terminal }: GlobalInvocation,
+  { surroundings, terminal }: GlobalInvocation,
   runtime: Runtime,
   confirmed: ReadonlyMap<string, string | undefined>,
   others?: readonly string[],
 ): Promise<void> {
   try {
-    const notes = await settleTrust(runtime, surroundingsFor(flags).home, confirmed, others);
+    const notes = await settleTrust(runtime, surroundings.home, confirmed, others);
     terminal.remark(notes.map((note) => `note: ${note}`));
   } catch (error) {
     if (!isSkillError(error)) throw error;

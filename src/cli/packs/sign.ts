@@ -4,7 +4,6 @@ import { signPackFile } from '#packs';
 import { printable } from '#core';
 import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { KEY_FLAGS, chooseKey } from './signing-key.ts';
 import { definePackCommand } from './pack-command.ts';
 
@@ -33,7 +32,7 @@ export const command = definePackCommand({
   async run(invocation) {
     const { flags: given, positionals, terminal } = invocation;
     if (given.key === undefined) throw new UsageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
-    const { cwd } = surroundingsFor(given);
+    const { cwd } = invocation.surroundings;
     const file = path.resolve(cwd, positionals[0] ?? '');
     const isDry = given['dry-run'] === true;
     const signed = await signPackFile({

@@ -20,7 +20,7 @@ import {
 } from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines, keptLines, type PlanView } from './show-pack.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { showPlan, type Terminal } from '../terminal/terminal.ts';
+import { reportHint, showPlan, type Terminal } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -116,7 +116,7 @@ async function report(invocation: UpdateInvocation, updated: Updated, agents: Sk
         `${terminal.style('red', 'not updated')} ${printable(name)}: ${refusal.message} ${terminal.style('dim', refusal.code)}`,
       );
       terminal.err(updateLines(skill, terminal.width));
-      terminal.err(terminal.style('dim', `hint: ${refusal.hint}`));
+      reportHint(terminal, refusal.hint);
     }
     if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
   }

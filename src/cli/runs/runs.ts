@@ -20,7 +20,7 @@ import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { configFor, surroundingsFor } from '../surroundings.ts';
+import { configFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { eventIndex } from './event-index.ts';
@@ -200,8 +200,7 @@ function verifyExit(
   return isOpen ? EXIT.impossible : EXIT.done;
 }
 
-function keysFor(invocation: RunsInvocation): ChainKeys {
-  const { home } = surroundingsFor(invocation.flags);
+function keysFor({ surroundings: { home } }: RunsInvocation): ChainKeys {
   return home === undefined ? {} : { home, sealKey: readSealKey(home) };
 }
 
@@ -275,8 +274,6 @@ async function files(invocation: RunsInvocation): Promise<number> {
 async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const place = await resolveRunFolder(invocation);
-  const { home } = surroundingsFor(invocation.flags);
-  const sealKey = home === undefined ? undefined : readSealKey(home);
   const { replayRun } = await import('#runtime/replay');
   const replayed = await replayRun({
     runtime: await openRuntime(invocation),
@@ -284,9 +281,9 @@ async function replay(invocation: RunsInvocation): Promise<number> {
     writes: given.writes === true,
     network: given.network === true,
     record: given.record === true,
-    approve: openApprover({}, terminal),
+    approve: openApprover({ ...invocation, flags: {} }),
     signal,
-    sealKey,
+    sealKey: keysFor(invocation).sealKey,
   });
   if (!terminal.printJson({ path: place, ...replayed })) {
     terminal.out(replayLines(replayed, terminal));
@@ -299,8 +296,8 @@ const REPLAY_EXITS = { same: EXIT.done, different: EXIT.failed, impossible: EXIT
 
 /** The folder of recorded runs, from the configuration. */
 async function resolveRunsDirectory(invocation: RunsInvocation): Promise<string> {
-  const { config } = await configFor(invocation.flags);
-  return runsDirectory(surroundingsFor(invocation.flags).cwd, config.runs?.directory);
+  const { config } = await configFor(invocation);
+  return runsDirectory(invocation.surroundings.cwd, config.runs?.directory);
 }
 
 /** The folder of the named run. A name with a slash is a path. */
@@ -308,7 +305,7 @@ async function resolveRunFolder(invocation: RunsInvocation): Promise<string> {
   const [word = '', name] = invocation.positionals;
   if (name === undefined)
     throw new UsageError('missing argument: ID', `usage: skillwright runs ${word} ID; see skillwright runs list`);
-  if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(surroundingsFor(invocation.flags).cwd, name);
+  if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(invocation.surroundings.cwd, name);
   return findRun(await resolveRunsDirectory(invocation), name);
 }
 

@@ -50,7 +50,7 @@ export const command = defineCommand({
     const options = checkOptions(runtime, given.lenient === true);
     const { skills, diagnostics: unopened } = await findCheckTargets(invocation.positionals, runtime, {
       ...options,
-      cwd: path.resolve(given.cwd ?? '.'),
+      cwd: invocation.surroundings.cwd,
       source: given.source,
       signal: invocation.signal,
     });
@@ -109,7 +109,12 @@ interface CheckResult {
   readonly isFixing: boolean;
 }
 
-function print({ invocation: { flags: given, terminal }, checked, diagnostics, isFixing }: CheckResult): void {
+function print({
+  invocation: { flags: given, terminal, surroundings },
+  checked,
+  diagnostics,
+  isFixing,
+}: CheckResult): void {
   const format = given.json === true ? 'json' : (given.format ?? 'text');
   const ok = !diagnostics.some(({ severity }) => severity === 'error');
   const fixed = isFixing ? checked.flatMap(({ applied }) => applied) : [];
@@ -125,7 +130,7 @@ function print({ invocation: { flags: given, terminal }, checked, diagnostics, i
       );
       return;
     case 'sarif':
-      terminal.out(plainJson(sarif(diagnostics, path.resolve(given.cwd ?? '.'))));
+      terminal.out(plainJson(sarif(diagnostics, surroundings.cwd)));
       return;
     case 'github':
       terminal.out(diagnostics.map(annotation));

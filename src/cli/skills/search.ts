@@ -7,7 +7,6 @@ import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { trustRemarks, type Distrust, type Runtime, type SearchResult } from '#runtime';
 import { readQueries, scoreQueries, type Query } from './queries.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
 
@@ -32,7 +31,7 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal } = invocation;
+    const { flags: given, positionals, terminal, surroundings } = invocation;
     const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
     if (given.queries !== undefined && positionals.length > 0)
       throw new UsageError(
@@ -40,7 +39,7 @@ export const command = defineCommand({
         'use skillwright search WORDS... or --queries FILE',
       );
     if (given.queries !== undefined)
-      return answerFile(invocation, path.resolve(given.cwd ?? '.', given.queries), limit);
+      return answerFile(invocation, path.resolve(surroundings.cwd, given.queries), limit);
     const query = positionals.join(' ');
     if (query.trim() === '')
       throw new UsageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
@@ -48,10 +47,9 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
     const untrusted = await untrustedNames(runtime, results);
-    const { home } = surroundingsFor(given);
     // A search of one root or one kind of root is not about what could be installed.
     const isNarrow = given.source !== undefined || given['only-root'] === true;
-    const available = await searchAvailable(runtime, { home, query, limit: isNarrow ? 0 : limit });
+    const available = await searchAvailable(runtime, { home: surroundings.home, query, limit: isNarrow ? 0 : limit });
     const answer = {
       results: results.map((result) => resultJson(result, untrusted)),
       available: available.results.map(availableJson),

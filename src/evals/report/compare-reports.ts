@@ -74,6 +74,7 @@ export interface ReportComparison {
   };
 }
 
+/** Compares two reports case by case. */
 export function compareReports(before: EvalReport, after: EvalReport): ReportComparison {
   const [old, now] = [byCase(before.results), byCase(after.results)];
   const keys = [...new Set([...old.keys(), ...now.keys()])];

@@ -16,6 +16,7 @@ export interface ReportFormat {
   readonly write: (report: EvalReport) => WrittenReport;
 }
 
+/** The formats of a report and what writes them. */
 export const REPORT_FORMATS = {
   json: { file: 'report.json', write: (report) => text(jsonReport(report)) },
   markdown: { file: 'report.md', write: (report) => text(markdownReport(report)) },

@@ -125,6 +125,7 @@ export type EvalVerdict =
   | { readonly type: 'failed'; readonly reasons: readonly string[] }
   | { readonly type: 'invalid'; readonly reasons: readonly string[] };
 
+/** Decides whether a report passed, failed or is invalid. */
 export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): EvalVerdict {
   const invalid = invalidReasons(report, thresholds);
   if (invalid.length > 0) return { type: 'invalid', reasons: invalid };

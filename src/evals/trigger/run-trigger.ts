@@ -35,6 +35,7 @@ export interface TriggerOptions extends SuiteBasis {
   readonly updateCassettes?: boolean;
 }
 
+/** Measures which skill activates when all of them are installed. */
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { subject } = options;

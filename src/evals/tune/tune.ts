@@ -78,6 +78,7 @@ export interface TuneReport {
 const LEAST_VALIDATION = 6;
 const MAX_DESCRIPTION = 1024;
 
+/** Compares descriptions of a skill on its trigger cases. */
 export async function tune(options: TuneOptions): Promise<TuneReport> {
   const { skill } = options;
   const text = readFileSync(path.join(skill, 'SKILL.md'), 'utf8');

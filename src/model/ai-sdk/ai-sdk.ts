@@ -18,7 +18,7 @@ import {
   defined,
   isObject,
   publishedSchema,
-  raise,
+  problemError,
   type JsonSchema,
   type Model,
   type ModelAnswer,
@@ -133,7 +133,7 @@ async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAn
   } catch (error) {
     listener.throwFault();
     listener.signal.throwIfAborted();
-    return raise(guard.problem() ?? answerProblem(error, hide));
+    throw problemError(guard.problem() ?? answerProblem(error, hide));
   } finally {
     guard.end();
   }

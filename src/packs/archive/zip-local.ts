@@ -7,7 +7,7 @@ import type { ExtraField } from 'yauzl';
 import { quoted } from '#core';
 import { pause } from '#platform';
 import { windowedReads, type ArchiveFile } from './archive-file.ts';
-import { entryRefused } from './validate-entries.ts';
+import { entryRefused } from '../sources/portable-name.ts';
 import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath, wide, type ZipEntry } from './zip-directory.ts';
 import { refused } from '../problems.ts';
 

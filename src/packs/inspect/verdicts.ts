@@ -3,7 +3,7 @@ import { compareText, printable, quoted } from '#core';
 import type { scanSkill } from '#scan';
 import type { LockFile, LockedSkill, Drift } from '../lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { requirementRefusal, resolveRequirements, type RequiringSkill } from '../requires/requires.ts';
+import { resolveRequirements, type RequiringSkill } from '../requires/requires.ts';
 import { presentFiles } from '../root/present-files.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
@@ -233,7 +233,7 @@ function resolveNeeds(
     const failed = ready.flatMap((skill) => {
       if (skill.requires.length === 0) return [];
       const available = [...ready, ...others].filter((other) => other !== skill);
-      const refusal = requirementRefusal(resolveRequirements({ wanted: [skill], installed, available }));
+      const { refusal } = resolveRequirements({ wanted: [skill], installed, available });
       return refusal === undefined ? [] : [{ skill, refusal }];
     });
     if (failed.length === 0) {

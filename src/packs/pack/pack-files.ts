@@ -17,7 +17,7 @@ import {
 import { whyLeftOut } from '../sources/skill-folders.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
-import { accepted, refused, treeRefusal } from '../problems.ts';
+import { refused, treeRefusal } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 
 /** Files that exclude files from packs; later files take precedence. */
@@ -88,8 +88,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
     if (entry.type === 'folder') continue;
     const at = `${name}/${entry.path}`;
     if (entry.type === 'link') throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
-    const usable = accepted(names.check(at, 'file'));
-    const inside = usable.path.slice(name.length + 1);
+    const inside = names.check(at, 'file').slice(name.length + 1);
     if (inside !== entry.path) spellings.set(inside, entry.path);
     if (entry.stats.size > limits.maxFileBytes)
       throw refused('archive/too-large', `${quoted(at, 120)} has more than ${String(limits.maxFileBytes)} bytes`, at);

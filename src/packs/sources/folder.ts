@@ -24,10 +24,9 @@ import {
   whyUnreachable,
 } from './skill-folders.ts';
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
-import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
+import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { StagedSkill } from './staged-skill.ts';
-import { noSkill, withManifest } from './top-files.ts';
+import { copyManifest, noSkill } from './top-files.ts';
 
 /** Limit of folders to search for skills. */
 const MAX_FOLDERS = 100_000;
@@ -46,10 +45,10 @@ interface FoundFolders {
 export async function stageFolder(
   source: Extract<PackSource, { type: 'folder' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
+): Promise<SourceContents> {
   const root = resolveTypedPath(source.path, context);
   const { folders, leftOut } = findSkills(root);
-  if (folders.length === 0) return noSkill(source.path, leftOut);
+  if (folders.length === 0) throw noSkill(source.path, leftOut);
   const copying: Copying = {
     context,
     root,
@@ -68,15 +67,8 @@ export async function stageFolder(
     else skills.push(copied);
     context.onProgress?.({ step: 'copy', done: skills.length + unusable.length, total: folders.length });
   }
-  const staged: StagedSource = {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'folder' },
-    folder: context.tree,
-    skills,
-    unusable,
-    leftOut: copying.leftOut,
-  };
-  return folders[0] === '' ? staged : withManifest(staged, root);
+  const manifest = folders[0] === '' ? {} : copyManifest(root, context.tree);
+  return { skills, unusable, leftOut: copying.leftOut, ...manifest };
 }
 
 export function resolveTypedPath(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
@@ -172,15 +164,18 @@ function listFolder(root: string, at: string) {
     return readdirSync(path.join(root, at), { withFileTypes: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    const place = path.join(root, at);
-    const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
-    if (at !== '' && !isGone) return `it cannot be read (${error.code})`;
-    throw problemError(
-      isGone
-        ? packRefusal(at === '' ? 'source/missing' : 'source/changed', `there is no ${quoted(place, 200)}`, place)
-        : packRefusal('source/refused', `${quoted(place, 200)} cannot be read (${error.code})`, place),
-    );
+    const refusal = missingRefusal(error, path.join(root, at));
+    if (at !== '' && refusal.code === 'source/refused') return `it cannot be read (${error.code})`;
+    throw problemError(at === '' ? refusal : packRefusal('source/changed', refusal.message, refusal.path));
   }
+}
+
+/** Why a file or folder that the user named cannot be opened. */
+export function missingRefusal(error: unknown, place: string): PackRefusal {
+  if (!isSystemError(error)) throw error;
+  return error.code === 'ENOENT' || error.code === 'ENOTDIR'
+    ? packRefusal('source/missing', `there is no ${quoted(place, 200)}`, place)
+    : packRefusal('source/refused', `${quoted(place, 200)} cannot be read (${error.code})`, place);
 }
 
 interface Copying {

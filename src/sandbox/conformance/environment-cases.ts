@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
-import { RUN_MARK } from '#platform';
+import { RUN_MARK } from '../process/process-tree.ts';
 import { type CaseDefinition, type Fixture, assertExit, conform } from './fixture.ts';
 import { SKILL } from './skill.ts';
 

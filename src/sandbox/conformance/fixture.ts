@@ -13,7 +13,8 @@ import {
   type RunLimits,
   type RunningProgram,
 } from '#core';
-import { inConfined, programEnvironment, removeTree } from '#platform';
+import { inConfined, removeTree } from '#platform';
+import { programEnvironment } from '../process/program-environment.ts';
 import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';

@@ -16,7 +16,7 @@ import { STAGING_CASES } from './staging-cases.ts';
 import { STREAM_CASES } from './stream-cases.ts';
 import { TIME_CASES } from './time-cases.ts';
 import { KERNEL_CASES } from './kernel-cases.ts';
-import { withinTime } from '#platform';
+import { withinTime } from '../process/child-process.ts';
 
 export interface ConformanceOptions {
   /** Called once; all cases use the same executor. */

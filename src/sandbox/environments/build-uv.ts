@@ -14,7 +14,7 @@ import {
   type PackageLayer,
   type RequestedPackage,
 } from '#core';
-import { PROGRAM_FOLDERS, sha256, tryRealPath } from '#platform';
+import { sha256, tryRealPath } from '#platform';
 import { findProgram } from '../programs/preflight.ts';
 import {
   MOVE_SCRIPTS,
@@ -29,6 +29,7 @@ import {
 } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
 import type { PipSettings, UserEnvironment } from './index-settings.ts';
+import { PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 const UV_TARGET = 'packages/uv';
 

@@ -24,7 +24,7 @@ import {
   isProblem,
   type ProgramAction,
 } from '#core';
-import { interpreterFolders, PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
+import { quietly, sha256, tryRealPath } from '#platform';
 import { findProgram, inspectIn } from '../programs/preflight.ts';
 import { openRequirements, type FindMissingFor } from '../programs/missing.ts';
 import { isRoot } from '../workspace/layout.ts';
@@ -40,6 +40,7 @@ import { explainFailure } from './remedies.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import { openVenv, type Venv } from './venv.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
+import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];

@@ -7,14 +7,15 @@ import {
   detectMediaType,
   failure,
   isSkillError,
-  raise,
+  problemError,
   startOfText,
   toProblem,
   type ActionProblem,
   type Collected,
   type Problem,
 } from '#core';
-import { isSystemError, sha256, wholeCharacters } from '#platform';
+import { isSystemError, sha256 } from '#platform';
+import { wholeCharacters } from '../process/output-capture.ts';
 
 export interface OutputToSave {
   readonly name: string;
@@ -101,13 +102,13 @@ function* readChunks(
   for (let at = head.length; at < stats.size;) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, stats.size - at));
     const length = readFully(descriptor, buffer, at, buffer.length);
-    if (length === 0) raise(CHANGED);
+    if (length === 0) throw problemError(CHANGED);
     at += length;
     const chunk = buffer.subarray(0, length);
     seen(chunk);
     yield chunk;
   }
-  if (!isUnchanged(descriptor, stats)) raise(CHANGED);
+  if (!isUnchanged(descriptor, stats)) throw problemError(CHANGED);
 }
 
 async function keep(

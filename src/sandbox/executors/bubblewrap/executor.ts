@@ -1,5 +1,7 @@
 import type { Executor } from '#core';
-import { isPresent, keepBytes, type startChild } from '#platform';
+import { isPresent } from '#platform';
+import type { startChild } from '../../process/child-process.ts';
+import { keepBytes } from '../../process/inherited-descriptors.ts';
 import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
 import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';

@@ -15,13 +15,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { raise, type Identity } from '#core';
+import { problemError, type Identity } from '#core';
 import { OPEN_FLAGS, isWithoutHardLinks } from '#platform';
 import { brokenTar, type TarEntry } from './tar.ts';
 
 /** The tar holds more bytes or entries than the limits allow. */
 function refuseSize(): never {
-  raise({ code: 'tar/too-large', message: 'the disk or file limit is exceeded', hint: '' });
+  throw problemError({ code: 'tar/too-large', message: 'the disk or file limit is exceeded', hint: '' });
 }
 
 export interface ExtractTreeOptions {

@@ -1,9 +1,10 @@
 import { readlinkSync } from 'node:fs';
 
-import { readProcess, tryRead, quietly } from '#platform';
+import { quietly } from '#platform';
 import type { EngineClient } from './client.ts';
 import { field, listField, textField } from './json-answer.ts';
 import { removeContainer } from './warm-container.ts';
+import { readProcess, tryRead } from '../../process/proc.ts';
 
 /** Labels that name the owning process, so that containers of dead processes can be removed. */
 const LABEL = 'dev.skillwright';

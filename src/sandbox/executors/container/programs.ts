@@ -8,7 +8,6 @@ import {
   type WorkspaceFolder,
   type AttachedWorkspace,
 } from '#core';
-import { supervise, type Child } from '#platform';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -24,6 +23,7 @@ import type { WarmContainer } from './warm-container.ts';
 import { downloadWorkspace, uploadWorkspace, type CopiedWorkspace } from './workspace-copy.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { countedFolders, writableFolders } from '../../workspace/layout.ts';
+import { supervise, type Child } from '../../process/child-process.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

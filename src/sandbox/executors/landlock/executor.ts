@@ -3,7 +3,7 @@ import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
 import type { Executor, Identity, WorkspaceFolder, AttachedWorkspace, ProgramSpec } from '#core';
-import { isPresent, RUN_MARK } from '#platform';
+import { isPresent } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
 import { systemMounts } from '../linux/mounts.ts';
@@ -36,6 +36,7 @@ import {
 import { mountRules } from './mount-rules.ts';
 import type { PortProxy } from '../../network/bridge.ts';
 import { NOBODY } from '../nobody.ts';
+import { RUN_MARK } from '../../process/process-tree.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */

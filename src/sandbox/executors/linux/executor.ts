@@ -14,7 +14,7 @@ import {
   type RunningProgram,
   type WorkspaceFolder,
 } from '#core';
-import { isPresent, OutputPipes } from '#platform';
+import { isPresent } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
 import { findScopes, type SystemdScopes } from '../systemd-scope.ts';
 import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
@@ -30,6 +30,7 @@ import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { NOBODY } from '../nobody.ts';
+import { OutputPipes } from '../../process/output-pipes.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

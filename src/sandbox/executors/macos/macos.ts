@@ -1,7 +1,8 @@
 import path from 'node:path';
 
 import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, WorkspaceFolder } from '#core';
-import { isPresent, realPath, runChild } from '#platform';
+import { isPresent, realPath } from '#platform';
+import { runChild } from '../../process/child-process.ts';
 import { executorUnavailable } from '../failures.ts';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';

@@ -1,5 +1,6 @@
 import type { Executor } from '#core';
-import { isPresent, keepBytes } from '#platform';
+import { isPresent } from '#platform';
+import { keepBytes } from '../../process/inherited-descriptors.ts';
 import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
 import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
 import type { LaunchRequest, Launcher } from '../linux/launcher.ts';

@@ -9,12 +9,11 @@ import {
   type ProgramAction,
 } from '#core';
 import type { PackageNeeds, PreparedPackages } from '#sandbox';
+import type { ActionContext } from './action-context.ts';
+import { whenAllowed, type FoundPackages } from './allow-action.ts';
+import { executionFailure, type Execution } from './execution/parts.ts';
 
 type StoredLayer = PreparedPackages['layers'][number];
-import type { ActionContext } from '../action-context.ts';
-import { whenAllowed, type FoundPackages } from '../allow-action.ts';
-import { executionFailure, type Execution } from '../execution/parts.ts';
-
 type InstallPackages = OfType<Action, 'install_packages'>;
 
 /** Finds or installs the packages of a program. Each installation is decided, asked about and recorded like an action of its own. */
