@@ -1,7 +1,6 @@
 /** A chat: the messages of a user in one conversation, one session and one record. Each message has its own budget. */
 import {
   invalidInput,
-  reduceChat,
   type Action,
   type Budget,
   type Model,
@@ -26,8 +25,7 @@ import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
-
-type Said = ReturnType<typeof reduceChat>[number];
+import { type Said, reduceChat } from './reduce-chat.ts';
 
 export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
   /** The chat to continue: its messages, the id of the recorded run, and its folder. */

@@ -1,6 +1,5 @@
 import {
   checkConfig,
-  isMap,
   isObject,
   nearest,
   problemText,
@@ -46,7 +45,7 @@ interface Target {
 function findTarget(key: string): Target | undefined {
   const setting = SETTINGS.find((candidate) => candidate.key === key);
   if (setting !== undefined) return { setting, path: setting.path, schema: setting.schema };
-  const map = SETTINGS.find((candidate) => isMap(candidate) && key.startsWith(`${candidate.key}.`));
+  const map = SETTINGS.find((candidate) => candidate.isMap && key.startsWith(`${candidate.key}.`));
   if (map === undefined || !('additionalProperties' in map.schema)) return undefined;
   const { additionalProperties: entry } = map.schema;
   return {
@@ -66,7 +65,7 @@ const ANYTHING: JsonSchema = { type: 'object', description: 'Anything.', additio
 /** A whole map joins the entries that were given before it. */
 function joined(before: Config, { setting, path }: Target, value: unknown): Config {
   const known = valueAt(before, path);
-  const isWholeMap = isMap(setting) && path.length === setting.path.length && isObject(known) && isObject(value);
+  const isWholeMap = setting.isMap && path.length === setting.path.length && isObject(known) && isObject(value);
   return withValue(before, path, isWholeMap ? { ...known, ...value } : value);
 }
 

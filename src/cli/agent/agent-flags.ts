@@ -1,5 +1,5 @@
 /** Flags that commands with an agent share, and their values. */
-import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, TEXT_LEVELS, type Budget } from '#core';
+import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, type Budget } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
@@ -32,7 +32,9 @@ export const AGENT_FLAGS = {
   'no-agents-md': INSTRUCTIONS_FLAG,
   ...SANDBOX_FLAGS,
   ...PACKAGE_FLAGS,
-  log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', { choices: TEXT_LEVELS }),
+  log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', {
+    choices: ['quiet', 'normal', 'verbose'],
+  }),
   ...APPROVAL_FLAGS,
   ...AUTO_FLAG,
   ...TRUST_FLAGS,

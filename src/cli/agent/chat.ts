@@ -4,7 +4,7 @@ import { findChat, openChat, type AgentModel, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
 import { countText, printable, shownText } from '#core';
 import { cacheDirectory } from '#platform';
-import { usableExecutor, type Runtime } from '#runtime';
+import type { Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
@@ -103,6 +103,7 @@ async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<Agen
   const chosen = await chooseModel(invocation, runtime, given.model);
   const { executor = 'auto' } = given;
   const { onTrial } = commandExecution(terminal);
+  const { usableExecutor } = await import('#runtime/executors');
   const sandbox = executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
   const parts = [
     printable(chosen.model.id),

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import type { AgentOptions } from '#agent';
-import { EXECUTOR_NAMES, isProblem, PROJECT_ACCESSES, quoted, readHostPattern, type Config, type Problem } from '#core';
+import { EXECUTOR_NAMES, isProblem, quoted, readHostPattern, type Config, type Problem } from '#core';
 import { isDirectory } from '#platform';
 import type { ExecutionOptions, Runtime } from '#runtime';
 import { list, option, toggle, type FlagValues, type Flags, type GlobalInvocation } from '../command.ts';
@@ -21,7 +21,7 @@ export const SANDBOX_FLAGS = {
   project: option(
     'ACCESS',
     'let programs see the project: none, read or write; write needs approval (default: read in run and chat)',
-    { choices: PROJECT_ACCESSES },
+    { choices: ['none', 'read', 'write'] },
   ),
   mount: option(
     'DIR[:rw]',

@@ -37,9 +37,9 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const [tool, subject] = positionals;
-    const { explainDecision, explainRules } = await import('#runtime/explain-policy');
+    const { explainPolicy } = await import('#runtime/explain-policy');
+    const { layers, decide } = await explainPolicy(runtime, active);
     if (tool === undefined) {
-      const layers = await explainRules(runtime, active);
       const { out, style } = terminal;
       if (terminal.printJson({ allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict', layers }))
         return EXIT.done;
@@ -59,7 +59,7 @@ export const command = defineCommand({
       writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
       hosts: network,
     };
-    const decision = await explainDecision({ runtime, surroundings, tool, subject, active, reach });
+    const decision = await decide({ surroundings, tool, subject, reach });
     if (!terminal.printJson({ decision })) terminal.out(decisionText(decision, terminal));
     return decision.effect === 'allow' ? EXIT.done : EXIT.refused;
   },

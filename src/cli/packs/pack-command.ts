@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { accepted, isNotAllowed, packSettings, settleTrust, type Changed, type PackSettings } from '#packs';
-import { configProblem, INSTALL_SCOPES, isSkillError, printable, type Config, type Problem } from '#core';
+import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, isUsageError } from '../exit.ts';
@@ -15,7 +15,7 @@ import { reportUnplaced } from './agent-flags.ts';
 
 export const ROOT_FLAGS = {
   scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
-    choices: INSTALL_SCOPES,
+    choices: ['project', 'user'],
   }),
   to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;

@@ -47,7 +47,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
         terminal.err(actions.map((action) => `  ${printable(describeAction(action))}`));
       },
       steps,
-      sealKey: home === undefined ? undefined : readSealKey(home),
+      sealKey: readSealKey(home),
       run: {
         ...options.run,
         directory: path.dirname(place),

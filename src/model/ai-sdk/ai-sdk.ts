@@ -19,7 +19,7 @@ import {
   isObject,
   parseJson,
   publishedSchema,
-  raise,
+  problemError,
   type JsonSchema,
   type Model,
   type ModelAnswer,
@@ -134,7 +134,7 @@ async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAn
   } catch (error) {
     listener.throwFault();
     listener.signal.throwIfAborted();
-    return raise(guard.problem() ?? answerProblem(error, hide));
+    throw problemError(guard.problem() ?? answerProblem(error, hide));
   } finally {
     guard.end();
   }

@@ -1,7 +1,6 @@
 /** The cassette file: a header line, then one line of JSON per call. The file is replaced atomically under a lock. */
 import {
   checkJson,
-  FINISHES,
   invalidInput,
   parseJson,
   quoted,
@@ -15,6 +14,7 @@ import {
   type ModelRequest,
 } from '#core';
 import { isSystemError, readTextFile, withFileLock, writeFileAtomically } from '#platform';
+import { FINISHES } from '../finishes.ts';
 
 export const CASSETTE_VERSION = 1;
 

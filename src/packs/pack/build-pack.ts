@@ -17,7 +17,7 @@ import {
 } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { parseSkillMd } from '#skills';
-import { openConfined, openSha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
+import { openConfined, sha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
 import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
@@ -219,13 +219,12 @@ export async function* packedFiles(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PackedFile> {
   const folders = new Map<string, ConfinedDirectory>();
-  const hash = openSha256();
   try {
     for (const { dir, manifest } of skills) folders.set(manifest.name, openFolder(dir));
     for (const [count, { skill, at, file, key }] of inOrder(skills).entries()) {
       if (count % SLICE === 0) await pause(signal);
       const bytes = readFile(folders.get(skill), at, file);
-      if (hash(bytes) !== file.sha256) throw changed(at);
+      if (sha256(bytes) !== file.sha256) throw changed(at);
       yield { name: key.toString('utf8'), isExecutable: file.executable === true, bytes };
     }
   } finally {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readEnvironment, toVariableName } from '../../../src/runtime/config/config-environment.ts';
 import { mergeLayers } from '../../../src/runtime/config/config-merge.ts';
 import { readOptions } from '../../../src/cli/config-options.ts';
-import { SETTINGS, isMap, valueAt } from '../../../src/core/config/config-settings.ts';
+import { SETTINGS, valueAt } from '../../../src/core/config/config-settings.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { anyConfig } from '../../core/config/config-arbitrary.ts';
 
@@ -180,7 +180,7 @@ describe('options', () => {
       fc.property(anyConfig, (config) => {
         const options = SETTINGS.flatMap((setting) => {
           const value = valueAt(config, setting.path);
-          if (value === undefined || (isMap(setting) && Object.keys(value as object).length === 0)) return [];
+          if (value === undefined || (setting.isMap && Object.keys(value as object).length === 0)) return [];
           return [`${setting.key}=${typeof value === 'string' ? value : JSON.stringify(value)}`];
         });
         expect(mergeLayers([{ layer: 'option', where: '', config: readOptions(options) }])).toEqual(
