@@ -2,28 +2,11 @@
  * Subagents (AGT-11): a skill with a context of its own runs in a child agent, which gets no more rights and no more budget than its
  * parent has left.
  */
-import {
-  actionFailed,
-  defined,
-  failure,
-  quoted,
-  type ActionFailed,
-  type ActionProblem,
-  type Budget,
-  type RunInfo,
-  type SkillEntry,
-} from '#core';
+import { actionFailed, defined, failure, quoted, type ActionFailed, type ActionProblem, type SkillEntry } from '#core';
 import type { Run } from '#runtime';
 import type { AgentOptions } from './agent-options.ts';
 import { budgetLeft } from './count-budget.ts';
-import type { AgentParts } from './agent-parts.ts';
-
-export interface Ancestry {
-  /** 0 for the agent that the user started. */
-  readonly depth: number;
-  /** Reserves one of the subagents that the whole tree may start. Returns false if none is left. */
-  readonly takePlace: () => boolean;
-}
+import type { AgentParts, Ancestry, ChildResult, ChildTask } from './agent-parts.ts';
 
 const DEEPEST = 2;
 const MOST_SUBAGENTS = 4;
@@ -38,22 +21,6 @@ export function firstAncestry(): Ancestry {
       return true;
     },
   };
-}
-
-export interface ChildTask {
-  readonly skill: SkillEntry;
-  readonly request: string;
-  readonly budget: Budget;
-  readonly ancestry: Ancestry;
-  /** Called before the subagent does anything; without a record the run has no id. */
-  readonly onStart: (run: string | undefined) => void;
-}
-
-export interface ChildResult {
-  readonly outcome: RunInfo['outcome'];
-  readonly answer: string;
-  readonly used: Budget;
-  readonly run: string | undefined;
 }
 
 export type DelegationResult = { readonly type: 'delegated'; readonly result: ChildResult } | ActionFailed;
