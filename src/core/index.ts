@@ -5,9 +5,9 @@
 
 // Expected failure is a `Problem`; `raise` and `toProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
-export { SkillError, invalidInput, isSkillError, problemError, raise, toProblem } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
-export { fileProblemText, type FileProblem } from './file-problem.ts';
+export { fileProblemText } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
@@ -23,14 +23,13 @@ export {
   toRelativePath,
   type RelativePath,
 } from './path.ts';
-export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
+export { CATALOG_LAYOUTS } from './catalog-layout.ts';
 export { isToolPattern } from './allowed-tools.ts';
 export { isNeverSearched } from './not-searched.ts';
 
 // Actions, what they yield, and members of such unions by their `type`.
 export type { OfType } from './of-type.ts';
 export {
-  ACTION_KINDS,
   isOfKind,
   listHostInputs,
   startsProgram,
@@ -71,10 +70,9 @@ export { isServerName, type ServerServices, type ServerTool, type ToolServers } 
 
 // Decisions of the policy, and questions to a person.
 export { EFFECTS, type Access, type Decision } from './access.ts';
-export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
+export { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
   findGrant,
-  isForHost,
   readAuthority,
   readHost,
   readHostPattern,
@@ -93,7 +91,6 @@ export {
   RUN_SCHEMA,
   type AgentStart,
   type JournalLine,
-  type KeptFile,
   type RunEvent,
   type RunInfo,
   type RunStart,
@@ -102,12 +99,10 @@ export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export type { Plan, PlanUpdate } from './plan.ts';
-export { reduceChat } from './chat.ts';
 export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {
-  FINISHES,
   type Model,
   type ModelAnswer,
   type ModelDelta,
@@ -120,8 +115,8 @@ export {
 export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
-export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { MAX_SETTING_DEPTH, SETTINGS, isMap, valueAt, valueOfText, withValue } from './config/config-settings.ts';
+export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
+export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
 export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
@@ -142,7 +137,7 @@ export {
 } from './json/json-schema.ts';
 export { jsonSchema } from './json/schema-of.ts';
 export { schemaText } from './json/schema-text.ts';
-export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
+export { readField, shape } from './json/shape.ts';
 export { sarifReport } from './sarif.ts';
 
 // Untrusted text, made safe to print.
@@ -164,7 +159,7 @@ export { codePointAt, sliceEnd, sliceStart } from './text/code-point.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';
-export { closesFence, fenceMark } from './text/code-fences.ts';
+export { fenceAfter } from './text/code-fences.ts';
 export { changesBetween, diffLines, type TextDiff } from './text/text-diff.ts';
 
 // Actions and events in words.
@@ -176,7 +171,7 @@ export {
   isPoorOutcome,
   limitText,
 } from './action-text.ts';
-export { TEXT_LEVELS, eventText } from './event-text.ts';
+export { eventText } from './event-text.ts';
 export { agentEventText } from './agent-event-text.ts';
 
 // Small tools.
@@ -189,4 +184,4 @@ export { defined } from './defined.ts';
 export { docsPage } from './docs-page.ts';
 
 // Markdown as blocks, for every renderer.
-export { readMarkdown, readMarkdownLine, splitCells, type MarkdownBlock } from './text/markdown-blocks.ts';
+export { readMarkdown, readMarkdownLine, type MarkdownBlock } from './text/markdown-blocks.ts';

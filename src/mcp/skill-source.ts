@@ -18,7 +18,7 @@ import {
   type SkillEntry,
 } from '#core';
 import { listFiles, inSkill } from '#skills';
-import { readCacheEntry, sha256, writeCacheEntry, type ConfinedDirectory } from '#platform';
+import { sha256, type ConfinedDirectory, cacheEntry } from '#platform';
 import type { Session } from '#runtime';
 
 const PAGE = 100;
@@ -147,7 +147,7 @@ interface Published {
 
 /** What an earlier process read. Each entry counts only if the metadata of its files is the same. */
 function readPublished(file: string | undefined): Map<string, Published> {
-  const bytes = file === undefined ? undefined : readCacheEntry(file);
+  const bytes = cacheEntry(file).read();
   const value = bytes === undefined ? undefined : parseJson(Buffer.from(bytes).toString('utf8'));
   if (!isObject(value) || value['schema'] !== 1 || !Array.isArray(value['published'])) return new Map();
   // The user's own cache folder; clients check entries anyway.
@@ -157,7 +157,7 @@ function readPublished(file: string | undefined): Map<string, Published> {
 
 function writePublished(file: string | undefined, published: ReadonlyMap<string, Published>): void {
   const kept = [...published].filter(([, { entry }]) => entry !== undefined);
-  if (file !== undefined) writeCacheEntry(file, Buffer.from(JSON.stringify({ schema: 1, published: kept })));
+  cacheEntry(file).write(JSON.stringify({ schema: 1, published: kept }));
 }
 
 function stampFiles(dir: string, paths: readonly string[]): string {

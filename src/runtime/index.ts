@@ -18,7 +18,7 @@ export { parseInvocation } from './invoke.ts';
 
 // Programs of a session, and the files that they leave.
 export type { Execution, ExecutionOptions } from './execution/parts.ts';
-export { examineExecutors, usableExecutor } from './execution/executors.ts';
+export { examineExecutors } from './execution/executors.ts';
 export { locateScript } from './execution/find-script.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { writeResults } from './execution/take-outputs.ts';
@@ -31,7 +31,7 @@ export { isSteering } from './config/project-override-rules.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export { trustRemarks, type Distrust } from './skill-trust.ts';
 export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
-export { explainDecision, explainRules } from './explain-policy.ts';
+export { explainPolicy } from './explain-policy.ts';
 
 // Recorded runs: repeat them, undo what they did.
 export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';

@@ -47,7 +47,7 @@ type UndoProblem = Problem<'run/invalid' | 'run/elsewhere'>;
  * nothing tells where the run worked (`run/elsewhere`).
  */
 export function undoRun(folder: string, { cwd, home, directory, dryRun }: UndoOptions): UndoneRun | UndoProblem {
-  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const sealKey = readSealKey(home);
   const { problems } = verifyChain(path.dirname(folder), { home, sealKey });
   // A record that was copied here is not in the chain; it is verified by itself.
   const check = (place: string): string | undefined => {

@@ -73,9 +73,9 @@ function listEntries(dir: string): ConfinedListing {
 async function findSkill(
   invocation: Invocation<typeof flags>,
 ): Promise<{ readonly skill: SkillEntry; readonly runtime: Runtime }> {
-  const { flags: given, positionals } = invocation;
+  const { flags: given, positionals, surroundings } = invocation;
   const [reference = ''] = positionals;
-  const asPath = path.resolve(given.cwd ?? '.', reference);
+  const asPath = path.resolve(surroundings.cwd, reference);
   const dir = /^skill\.md$/i.test(path.basename(asPath)) ? path.dirname(asPath) : asPath;
   const isPath = /^[.~/]|^[a-z]:|\.md$/i.test(reference) || isPresent(path.join(asPath, 'SKILL.md'));
   if (!isPath) {

@@ -3,11 +3,10 @@ import path from 'node:path';
 import { isValidName, printable } from '#core';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { trustRemarks, type Distrust, type Runtime, type SearchResult } from '#runtime';
 import { readQueries, scoreQueries, type Query } from './queries.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
 
@@ -32,26 +31,22 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal } = invocation;
+    const { flags: given, positionals, terminal, surroundings } = invocation;
     const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
     if (given.queries !== undefined && positionals.length > 0)
-      throw new UsageError(
-        'WORDS and --queries cannot be combined',
-        'use skillwright search WORDS... or --queries FILE',
-      );
+      throw usageError('WORDS and --queries cannot be combined', 'use skillwright search WORDS... or --queries FILE');
     if (given.queries !== undefined)
-      return answerFile(invocation, path.resolve(given.cwd ?? '.', given.queries), limit);
+      return answerFile(invocation, path.resolve(surroundings.cwd, given.queries), limit);
     const query = positionals.join(' ');
     if (query.trim() === '')
-      throw new UsageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
+      throw usageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
 
     const runtime = await openRuntime(invocation);
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
     const untrusted = await untrustedNames(runtime, results);
-    const { home } = surroundingsFor(given);
     // A search of one root or one kind of root is not about what could be installed.
     const isNarrow = given.source !== undefined || given['only-root'] === true;
-    const available = await searchAvailable(runtime, { home, query, limit: isNarrow ? 0 : limit });
+    const available = await searchAvailable(runtime, { home: surroundings.home, query, limit: isNarrow ? 0 : limit });
     const answer = {
       results: results.map((result) => resultJson(result, untrusted)),
       available: available.results.map(availableJson),

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { DEFAULT_LIMITS } from '#core';
-import { copyTree, interpreterFolders, isSystemError, programEnvironment } from '#platform';
-import { scriptCommand } from '#sandbox';
+import { copyTree, isSystemError } from '#platform';
+import { scriptCommand, interpreterFolders, programEnvironment } from '#sandbox';
 import type { Execution } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 

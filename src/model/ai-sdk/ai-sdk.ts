@@ -17,8 +17,9 @@ import { withRetries, type RetryPolicy, type RetrySurroundings } from '../retry.
 import {
   defined,
   isObject,
+  parseJson,
   publishedSchema,
-  raise,
+  problemError,
   type JsonSchema,
   type Model,
   type ModelAnswer,
@@ -133,7 +134,7 @@ async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAn
   } catch (error) {
     listener.throwFault();
     listener.signal.throwIfAborted();
-    return raise(guard.problem() ?? answerProblem(error, hide));
+    throw problemError(guard.problem() ?? answerProblem(error, hide));
   } finally {
     guard.end();
   }
@@ -256,12 +257,8 @@ function plainName(name: string): string {
 
 /** Providers require an object. If a model wrote something else, it is wrapped unchanged, so that the model sees its own input. */
 function readInput(input: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(input);
-    if (isObject(value)) return value;
-  } catch {
-    // Invalid JSON is passed on as text.
-  }
+  const value = parseJson(input);
+  if (isObject(value)) return value;
   return input.trim() === '' ? {} : { malformed_input: input };
 }
 

@@ -1,7 +1,8 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
-import { jsonSchema, checkJson, docsPage, FINISHES, invalidInput, quoted, SkillError, type FromSchema } from '#core';
+import { jsonSchema, checkJson, docsPage, invalidInput, quoted, SkillError, type FromSchema } from '#core';
 import { readTextFile } from '#platform';
 import { openScripted, type Expectation, type ScriptedModel, type ScriptedTurn } from './scripted.ts';
+import { FINISHES } from '../finishes.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const DAY_MS = 86_400_000;

@@ -17,7 +17,7 @@ import {
 } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { parseSkillMd } from '#skills';
-import { openConfined, openSha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
+import { openConfined, sha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
 import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
@@ -212,7 +212,6 @@ const SLICE = 16;
 /** Yields the files sorted by the bytes of their names. Throws a refusal if a file changed since it was validated. */
 async function* packedFiles(skills: readonly ReadSkill[], signal: AbortSignal | undefined): AsyncGenerator<PackedFile> {
   const folders = new Map<string, ConfinedDirectory>();
-  const hash = openSha256();
   const sorted = skills
     .flatMap(({ dir, manifest: { name, files }, spellings }) =>
       Object.entries(files).map(([at, file]) => {
@@ -225,7 +224,7 @@ async function* packedFiles(skills: readonly ReadSkill[], signal: AbortSignal | 
     for (const [count, { dir, at, file, key }] of sorted.entries()) {
       if (count % SLICE === 0) await pause(signal);
       const bytes = readFile(folders.get(dir), at, file);
-      if (hash(bytes) !== file.sha256) throw changed(at);
+      if (sha256(bytes) !== file.sha256) throw changed(at);
       yield { name: key.toString('utf8'), isExecutable: file.executable === true, bytes };
     }
   } finally {

@@ -1,7 +1,7 @@
 /** Runs git and npm with a timeout, limits and abort support. */
 import { DEFAULT_LIMITS, isSkillError, printable, type ProgramEnd } from '#core';
 import { refused } from '../problems.ts';
-import { runChild } from '#platform';
+import { runChild } from '#sandbox';
 
 export interface Program {
   readonly argv: readonly string[];

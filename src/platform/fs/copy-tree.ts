@@ -21,7 +21,7 @@ import path from 'node:path';
 import type { Identity } from '#core';
 import { writeAll } from './atomic-replace.ts';
 import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
-import { TreeReading, isProgram, pause, type ReadTreeOptions, type TreeDigest } from './tree-digest.ts';
+import { TreeReading, isProgram, pause, type ReadTreeOptions, type TreeDigest, twiceIfChanged } from './tree-digest.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeFingerprint } from './tree-stat.ts';
 import {
@@ -32,6 +32,7 @@ import {
   type OpenedEntry,
   type TreeRefusal,
 } from './tree-walk.ts';
+import { type Usable, withoutUnusable } from './usable-tree.ts';
 
 export interface CopyTreeOptions extends ReadTreeOptions {
   /** Does not exist yet; its parent belongs to this user, and no other process writes to it. */
@@ -65,6 +66,14 @@ const SLICE = 64;
  */
 export async function copyTree(from: string, options: CopyTreeOptions): Promise<CopiedTree | TreeRefusal> {
   return orRefusal(() => copyOnce(from, options));
+}
+
+/** Copies the usable part of a tree. `nextTarget` prepares a place for each attempt. */
+export function copyUsableTree(
+  from: string,
+  { nextTarget, ...options }: Omit<CopyTreeOptions, 'to' | 'skip'> & { readonly nextTarget: () => string },
+): Promise<Usable<CopiedTree> | TreeRefusal> {
+  return withoutUnusable((usable) => twiceIfChanged(() => copyTree(from, { ...options, ...usable, to: nextTarget() })));
 }
 
 interface Copying extends CopyTreeOptions {

@@ -10,7 +10,7 @@ import { isSettled } from './file-stamp.ts';
 import { sha256 } from '../hash.ts';
 import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
-import { TreeFingerprint, fingerprintTree, readFingerprint } from './tree-stat.ts';
+import { TreeFingerprint } from './tree-stat.ts';
 import {
   findTreeRefusal,
   treeRefused,
@@ -139,7 +139,7 @@ export class TreeReading {
     for (const { path, all, found } of this.#names.values())
       if (found < all)
         throw treeRefused('hard-link', path, `${quoted(path)} has a second name (hard link) outside of the tree`);
-    if (fingerprintTree(root, options) !== this.#fingerprint.digest())
+    if (TreeFingerprint.read(root, options).digest() !== this.#fingerprint.digest())
       throw treeRefused('changed', '', 'it changed while it was read');
   }
 
@@ -268,7 +268,7 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
     const isWhole = Object.keys(options).every((name) => name === 'signal');
     if (isWhole && entries.get(tree)?.isCurrent(root) === true) return tree.digest;
     try {
-      const now = readFingerprint(root, options);
+      const now = TreeFingerprint.read(root, options);
       if (now.digest() !== tree.fingerprint) return undefined;
       if (isWhole && now.size <= MAX_ENTRIES) entries.set(tree, now);
       return tree.digest;

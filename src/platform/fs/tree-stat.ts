@@ -14,6 +14,13 @@ export class TreeFingerprint {
   /** `FIELDS` numbers for each path: formatting the times of thousands of files as text takes longer than reading them. */
   #numbers = new Float64Array(FIELDS * INITIAL_CAPACITY);
 
+  /** The fingerprint of a tree as it is now. Raises a `TreeRefusal`. */
+  static read(root: string, options: WalkOptions): TreeFingerprint {
+    const fingerprint = new TreeFingerprint();
+    for (const { path, stats } of walkTree(root, options)) fingerprint.append(path, stats);
+    return fingerprint;
+  }
+
   /** Reserves a position for an entry whose metadata is known later. */
   reserve(): number {
     const position = this.#paths.push('') - 1;
@@ -70,14 +77,3 @@ export class TreeFingerprint {
 }
 
 const QUIET = { throwIfNoEntry: false } as const;
-
-/** The fingerprint of a tree as it is now. Raises a `TreeRefusal`. */
-export function fingerprintTree(root: string, options: WalkOptions): string {
-  return readFingerprint(root, options).digest();
-}
-
-export function readFingerprint(root: string, options: WalkOptions): TreeFingerprint {
-  const fingerprint = new TreeFingerprint();
-  for (const { path, stats } of walkTree(root, options)) fingerprint.append(path, stats);
-  return fingerprint;
-}

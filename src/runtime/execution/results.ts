@@ -6,10 +6,9 @@ import {
   fileProblemText,
   SKIP_MEANINGS,
   toRelativePath,
-  type FileProblem,
   type RelativePath,
 } from '#core';
-import { openConfined, type ConfinedDirectory } from '#platform';
+import { openConfined, type ConfinedDirectory, type OpenFailed } from '#platform';
 import { writeProtection } from '#policy';
 import { listOutputs } from '#sandbox';
 import type { Session } from '../session.ts';
@@ -122,7 +121,7 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
 }
 
-function leftOutReason({ code, detail }: FileProblem): string {
+function leftOutReason({ code, detail }: OpenFailed): string {
   if (code === 'file/too-large') return `it is larger than ${String(MAX_FILE_BYTES / 1024 / 1024)} MiB`;
   if (code === 'path/hard-link') return SKIP_MEANINGS['hard-link'];
   return detail === 'EACCES' || detail === 'EPERM'

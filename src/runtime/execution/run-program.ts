@@ -20,9 +20,17 @@ import {
   type OfType,
   type ProgramAction,
 } from '#core';
-import { inConfined, isInside, programEnvironment } from '#platform';
+import { inConfined, isInside } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
-import { areaForSecrets, mountFolders, programCommand, serveProgram, stageInputs, writableSkill } from '#sandbox';
+import {
+  areaForSecrets,
+  mountFolders,
+  programCommand,
+  serveProgram,
+  stageInputs,
+  writableSkill,
+  programEnvironment,
+} from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
 import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
 import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { namesIn, readProcFile } from '#platform';
+import { namesIn } from '#platform';
 import type { Fixture } from './fixture.ts';
+import { readProcFile } from '../process/proc.ts';
 
 /** A living process writes every 50 ms, so it is gone after this much silence. */
 const SILENCE_MS = 400;

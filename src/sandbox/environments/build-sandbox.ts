@@ -2,9 +2,9 @@
 import path from 'node:path';
 
 import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RunLimits, type ProgramEnd } from '#core';
-import { programEnvironment } from '#platform';
 import type { Workspace } from '../workspace/workspace.ts';
 import { textSink } from '../executors/output-sinks.ts';
+import { programEnvironment } from '../process/program-environment.ts';
 
 export interface BuildProgram {
   readonly argv: readonly string[];

@@ -20,7 +20,6 @@ import path from 'node:path';
 import { isProblem, parseJson, SkillError, type ActionProblem, type Identity, type PackageLayer } from '#core';
 import {
   acquireLock,
-  fingerprintTree,
   isSystemError,
   makeFolders,
   namesIn,
@@ -33,6 +32,7 @@ import {
   thisProcess,
   findTreeRefusal,
   type walkOpened,
+  TreeFingerprint,
 } from '#platform';
 
 /** A layer on disk. */
@@ -237,11 +237,8 @@ function seal(tree: string): void {
 }
 
 function fingerprintLayer(tree: string, files: number): string {
-  if (files <= SMALL_LAYER) return fingerprintTree(tree, WALK);
-  return fingerprintTree(tree, {
-    ...WALK,
-    skip: (file, isFolder) => !isFolder() || WALK.skip?.(file, isFolder) === true,
-  });
+  const skip: typeof WALK.skip = (file, isFolder) => !isFolder() || WALK.skip?.(file, isFolder) === true;
+  return TreeFingerprint.read(tree, files <= SMALL_LAYER ? WALK : { ...WALK, skip }).digest();
 }
 
 /** Compares metadata, and the whole content only where it differs. */

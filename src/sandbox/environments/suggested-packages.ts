@@ -1,8 +1,9 @@
-import { inConfined, openConfined, PROGRAM_FOLDERS } from '#platform';
+import { inConfined, openConfined } from '#platform';
 import { inspectMachine, type ProgramMachine } from '../programs/preflight.ts';
 import { packageOfModule } from './import-names.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
+import { PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 /** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
 export interface SuggestedPackage {

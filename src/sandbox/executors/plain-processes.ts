@@ -14,22 +14,16 @@ import {
   type RunningProgram,
   type WorkspaceFolder,
 } from '#core';
-import {
-  isDirectory,
-  isInside,
-  OutputPipes,
-  ProcessTable,
-  startChild,
-  supervise,
-  tryRealPath,
-  type Child,
-} from '#platform';
+import { isDirectory, isInside, tryRealPath } from '#platform';
 import { measureMemory, openSockets } from './socket-memory.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
 import { PIPES_FOLDER, invalid, writableFolders } from '../workspace/layout.ts';
 import { setupFailed } from './linux/unavailable.ts';
+import { ProcessTable } from '../process/process-tree.ts';
+import { OutputPipes } from '../process/output-pipes.ts';
+import { startChild, supervise, type Child } from '../process/child-process.ts';
 
 type Capabilities = AttachedWorkspace['capabilities'];
 

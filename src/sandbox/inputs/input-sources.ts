@@ -17,7 +17,6 @@ import {
   ConfinedDirectory,
   descriptorPath,
   DirectoryHandle,
-  HAS_DESCRIPTOR_PATHS,
   inConfined,
   isInside,
   isSystemError,
@@ -134,8 +133,7 @@ function openReal(from: string, real: string): OpenedSource {
     const isSame = process.platform !== 'linux' || readlinkSync(descriptorPath(descriptor)) === real;
     if (!isSame) refuseInput('file/changed', `${quoted(from)} was replaced while it was opened`);
     if (stats.isFile()) return { type: 'file', descriptor, stats, place: '' };
-    if (stats.isDirectory())
-      return { type: 'folder', descriptor, stats, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real };
+    if (stats.isDirectory()) return { type: 'folder', descriptor, stats, place: descriptorPath(descriptor, real) };
     refuseInput('file/not-regular', `${quoted(from)} is a pipe, a socket or a device`);
   } catch (error) {
     closeSync(descriptor);

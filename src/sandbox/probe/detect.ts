@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { readField, hasShape, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
+import { readField, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
 import { executorUnavailable } from '../executors/failures.ts';
 import { landlockGaps } from '../executors/landlock/executor.ts';
@@ -226,7 +226,7 @@ function isCachedReport(value: unknown): value is CachedReport {
   const report = readField(value, 'report');
   const results = readField(report, 'results');
   return (
-    hasShape(value, CACHED) &&
+    CACHED(value) &&
     readField(report, 'isIsolating') === true &&
     Array.isArray(results) &&
     results.every(

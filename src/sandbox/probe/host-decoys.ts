@@ -8,7 +8,8 @@ import path from 'node:path';
 
 import type { Identity } from '#core';
 import type { AttemptTargets, EscapeAttempt } from './escape-attempts.ts';
-import { isPresent, quietly, readProcess, tryRead } from '#platform';
+import { isPresent, quietly } from '#platform';
+import { readProcess, tryRead } from '../process/proc.ts';
 
 /** A listener of the host that programs must not reach. */
 export type DecoyListener = 'tcp' | 'udp' | 'socket' | 'abstract';

@@ -11,11 +11,13 @@ import {
   type RunLimits,
   type RunResult,
 } from '#core';
-import { isPresent, tryRead, interpreterFolders, PROGRAM_FOLDERS } from '#platform';
+import { isPresent } from '#platform';
 import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
 import { isRoot } from '../workspace/layout.ts';
 import { findDamage, isHostAttempt, openHostDecoys, type HostDecoys } from './host-decoys.ts';
 import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
+import { tryRead } from '../process/proc.ts';
+import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
 export type AttemptVerdict = 'blocked' | 'open' | 'unknown';

@@ -1,5 +1,5 @@
 import { inConfined, isSystemError, isTreeDigest, writeFileAtomically } from '#platform';
-import { readField, hasShape, isListOf, parseJson, shape, toRelativePath, type Shape } from '#core';
+import { readField, parseJson, shape, toRelativePath } from '#core';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
 
@@ -95,18 +95,20 @@ export function writeMetadata(root: string, metadata: WorkspaceMetadata): void {
   }
 }
 
+type Check = (value: unknown) => boolean;
+
 const METADATA = shape({ text: 'created updated', list: 'skills inputs outputs' });
 const SKILL = shape({ text: 'name digest stagedAt' });
 const INPUT = shape({ text: 'from to resolved at', boolean: 'pin' });
 const OUTPUT = shape({ list: 'globs savedAs', boolean: 'limitsHit', text: 'at' });
 
 function isMetadata(value: unknown): value is WorkspaceMetadata {
-  const has = (name: string, fields: Shape, isValid: (item: unknown) => boolean): boolean => {
+  const has = (name: string, isOne: Check, isValid: Check): boolean => {
     const list = readField(value, name);
-    return Array.isArray(list) && list.length <= MAX_RECORDS && isListOf(list, fields) && list.every(isValid);
+    return Array.isArray(list) && list.length <= MAX_RECORDS && list.every((item) => isOne(item) && isValid(item));
   };
   return (
-    hasShape(value, METADATA) &&
+    METADATA(value) &&
     readField(value, 'version') === 1 &&
     has('skills', SKILL, (skill) => isTreeDigest(String(readField(skill, 'digest')))) &&
     has('inputs', INPUT, isInput) &&

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
 import type { AttachedWorkspace, Executor, Identity, StagedSkill, WorkspaceFolder } from '#core';
-import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
+import { isSystemError, openTreeDigests, sha256, thisProcess } from '#platform';
 import { executorFailed } from '../executors/failures.ts';
 import { writeFolderOwner } from './folder-owner.ts';
 import {
@@ -27,6 +27,7 @@ import { removeLeftovers, removeOldSnapshots, type SweepOptions } from './leftov
 import { newMetadata, readMetadata, writeMetadata, type WorkspaceMetadata } from './metadata.ts';
 import { discard, openSnapshots, checkSkillName, type SkillSource, type Snapshots } from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
+import { withinTime } from '../process/child-process.ts';
 
 export interface WorkspacesOptions {
   /** Absolute path, created if missing. Must belong to the current user; for root, every user must be able to reach it. */

@@ -1,5 +1,5 @@
+import { isSystemError } from '#platform';
 import { readProcFile, readProcess, readProcesses, type ProcessRow } from './proc.ts';
-import { isSystemError } from '../system-error.ts';
 
 /** The environment variable that marks every process of a run; descendants inherit it whatever their session and parent are. */
 export const RUN_MARK = 'SKILLWRIGHT_RUN';

@@ -4,11 +4,11 @@ import { describe, expect, test, vi } from 'vitest';
 
 import { isSkillError } from '../../../src/core/errors.ts';
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
-import { startChild, supervise } from '../../../src/platform/process/child-process.ts';
-import { ProcessTable } from '../../../src/platform/process/process-tree.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { keeping, oddSeconds, PATH, processesWith, runIt } from './programs.ts';
+import { ProcessTable } from '../../../src/sandbox/process/process-tree.ts';
+import { startChild, supervise } from '../../../src/sandbox/process/child-process.ts';
 
 const exited = (exitCode: number, stdout = '', stderr = ''): object => ({
   reason: 'exited',

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { timerMs } from '../clock.ts';
+import { timerMs, isDirectory, isPresent, isSystemError } from '#platform';
 import {
   countText,
   invalidInput,
@@ -17,14 +17,12 @@ import {
   type RunLimits,
   type AttachedWorkspace,
 } from '#core';
-import { ignoreClosed, takeOutput } from './child-output.ts';
-import { childSlots, type Inherited } from './inherited-descriptors.ts';
-import { isDirectory, isPresent } from '../fs/paths.ts';
+import { type ProcessRow } from './proc.ts';
 import { cpuTimer } from './cpu-timer.ts';
-import type { OutputPipes } from './output-pipes.ts';
+import { childSlots, type Inherited } from './inherited-descriptors.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
-import type { ProcessRow } from './proc.ts';
-import { isSystemError } from '../system-error.ts';
+import { type OutputPipes } from './output-pipes.ts';
+import { ignoreClosed, takeOutput } from './child-output.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { measureMemory } from '../../../src/sandbox/executors/socket-memory.ts';
-import { ProcessTable, ProcessTree, RUN_MARK } from '../../../src/platform/process/process-tree.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { oddSeconds, processesWith } from './programs.ts';
+import { ProcessTable, ProcessTree, RUN_MARK } from '../../../src/sandbox/process/process-tree.ts';
 
 /** A process group of our own, ended with the test at the latest. */
 function startGroup(argv: readonly string[], mark: string): number {

@@ -3,7 +3,7 @@ import { closeSync, constants, mkdirSync, openSync, rmSync, rmdir, rmdirSync, un
 import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { isSystemError } from '../system-error.ts';
+import { isSystemError } from '#platform';
 
 /** One output of a program. The receiver closes `writer` once the program has inherited it. */
 export interface OutputPipe {

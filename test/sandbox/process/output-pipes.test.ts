@@ -1,10 +1,9 @@
 import { closeSync, existsSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-
-import { OutputPipes } from '../../../src/platform/process/output-pipes.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
+import { OutputPipes } from '../../../src/sandbox/process/output-pipes.ts';
 
 async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
