@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { encodeArguments, sandboxArguments } from '../../src/sandbox/executors/bubblewrap/arguments.ts';
 import { gatedCommand, splitEnvironment } from '../../src/sandbox/executors/bubblewrap/gate.ts';
-import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/launcher.ts';
+import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { installationRoot, skillMounts } from '../../src/sandbox/executors/linux/mounts.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { setupOutput } from '../../src/sandbox/executors/linux/setup-output.ts';

@@ -103,8 +103,8 @@ export async function updateSkill(
     lock,
     files,
     changes: countChanges(changedFiles(files)),
-    merged: built.merged,
-    kept: built.kept,
+    merged: plan.toMerge,
+    kept: plan.kept,
     lost: plan.lost,
     isTrusted:
       options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined) ||
@@ -126,12 +126,8 @@ function localTree(
   return mode === 'force' ? { files: {} } : tree;
 }
 
-interface StagedResult {
-  readonly from: string;
-  readonly looks: TreeLooks;
+interface StagedResult extends Pick<UpdateResult, 'from' | 'looks'> {
   readonly files: FileTable;
-  readonly merged: readonly string[];
-  readonly kept: readonly string[];
 }
 
 interface PlannedSkill {
@@ -147,7 +143,7 @@ async function stageResult(
 ): Promise<StagedResult | PackRefusal> {
   if (plan.refusal !== undefined) return plan.refusal;
   if (plan.edited.length === 0 || plan.mode === 'force')
-    return { from: skill.path, looks: skill.looks, files: skill.files, merged: [], kept: [] };
+    return { from: skill.path, looks: skill.looks, files: skill.files };
   const { root, signal, inspect } = options;
   const originals = plan.toMerge.length === 0 ? new Map<string, string>() : await root.originals(before);
   const isKept = plan.files.every(({ take, base }) => take !== 'merge' || originals.has(base?.sha256 ?? ''));
@@ -171,7 +167,7 @@ async function stageResult(
   if (isRefusal(inspected)) return inspected;
   const [refusal] = inspected.refusals;
   if (refusal !== undefined) return refusal;
-  return { from: to, looks: inspected.looks, files: built.files, merged: built.merged, kept: built.kept };
+  return { from: to, looks: inspected.looks, files: built.files };
 }
 
 /**

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
-import { assertExit, pickStableEnd, type Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { type CaseDefinition, type Fixture, assertExit, conform, pickStableEnd } from './fixture.ts';
 
 function exitCase(status: number): CaseDefinition {
   return conform(
@@ -44,7 +43,7 @@ export const ENDING_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-3', 'a program runs again after one that could not be started', async (fixture) => {
     await assertNotRun(fixture, ['./no/such/program'], [126, 127]);
-    assert.equal((await fixture.mustSucceed('echo alive')).stdout.toString('utf8'), 'alive\n');
+    assert.equal(await fixture.print('echo alive'), 'alive\n');
   }),
   conform('EXEC-3', 'no words at all are refused', async (fixture) => {
     const isRefused = (error: unknown): boolean => isSkillError(error) && error.code === 'input/invalid';

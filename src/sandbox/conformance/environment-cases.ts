@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
-import { assertExit, type Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
-import { SKILL } from './skill.ts';
 import { RUN_MARK } from '../process/process-tree.ts';
+import { type CaseDefinition, type Fixture, assertExit, conform } from './fixture.ts';
+import { SKILL } from './skill.ts';
 
 /** Shells and sandboxes set these on their own; none reveals anything about the host. */
 const OWN_OF_SHELLS: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', RUN_MARK]);
@@ -32,8 +31,10 @@ function variableCase([name, expected]: (typeof VARIABLES)[number]): CaseDefinit
 
 function cwdCase(asked: string, about: string): CaseDefinition {
   return conform('EXEC-2', `a program starts in ${about}`, async (fixture) => {
-    const { stdout } = await fixture.mustSucceed('pwd -P', { cwd: asked });
-    assert.equal(stdout.toString('utf8'), `${asked === '.' ? fixture.root : `${fixture.root}/${asked}`}\n`);
+    assert.equal(
+      await fixture.print('pwd -P', { cwd: asked }),
+      `${asked === '.' ? fixture.root : `${fixture.root}/${asked}`}\n`,
+    );
   });
 }
 
@@ -74,7 +75,7 @@ export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
   }),
   ...VARIABLES.map(variableCase),
   conform('EXEC-2', 'SKILL_NAME is the name of the skill', async (fixture) => {
-    assert.equal((await fixture.mustSucceed('printf %s "$SKILL_NAME"')).stdout.toString('utf8'), SKILL);
+    assert.equal(await fixture.print('printf %s "$SKILL_NAME"'), SKILL);
   }),
   conform('EXEC-2', 'HOME and TMPDIR are inside the workspace and can be written', async (fixture) => {
     const { stdout } = await fixture.mustSucceed(

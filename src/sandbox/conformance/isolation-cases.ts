@@ -5,16 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isPresent } from '#platform';
 import { attemptScript, fileName } from '../probe/escape-attempts.ts';
 import { findDamage, openHostDecoys, type HostAttempt } from '../probe/host-decoys.ts';
-import { pickStableEnd } from './fixture.ts';
 import { CaseSkipped } from './case.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { type CaseDefinition, ISOLATED, conform, pickStableEnd } from './fixture.ts';
 
 /** A packet may still be in flight when its program has ended. */
 const ARRIVAL_MS = 100;
 
 /** Runs an escape attempt, which must leave nothing on the host. */
 function attemptCase([attempt, name]: readonly [HostAttempt, string]): CaseDefinition {
-  return conform('EXEC-7', name, { isIsolation: true }, async (fixture) => {
+  return conform('EXEC-7', name, ISOLATED, async (fixture) => {
     const decoys = await openHostDecoys({ folder: fixture.folder, identity: fixture.executor.identity });
     try {
       const script = `OUT=$RUN_DIR; export OUT\n${attemptScript(attempt, decoys.targets)}`;
@@ -43,8 +42,6 @@ const ATTEMPTS = [
   ['leaves a setuid file', 'a program leaves no file that runs as its owner'],
 ] as const satisfies readonly (readonly [HostAttempt, string])[];
 
-const ISOLATED = { isIsolation: true };
-
 export const ISOLATION_CASES: readonly CaseDefinition[] = [
   ...ATTEMPTS.map(attemptCase),
   conform('EXEC-7', 'a program sees no process of the host', ISOLATED, async (fixture) => {
@@ -69,7 +66,7 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-7',
     'a program that needs a host to which there is no way is denied and not started',
-    { isIsolation: true },
+    ISOLATED,
     async (fixture) => {
       if (fixture.attached.capabilities.hasNetworkGrants) throw new CaseSkipped('the executor grants network access');
       const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"'], { network: ['example.org'] });

@@ -4,8 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import type { OutputSink } from '#core';
-import { CapturedOutput, assertExit, pickStableEnd } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { type CaseDefinition, assertExit, captureOutput, conform, pickStableEnd } from './fixture.ts';
 
 const FLOOD = 32 * 1024 * 1024;
 /** Bytes between two memory measurements, which start in the second half. */
@@ -81,12 +80,12 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-3', 'output comes while the program runs', async (fixture) => {
     const prepared = fixture.prepare(['sh', '-c', `echo ready; ${WAIT_FOR_GO} && echo went`]);
-    const stdout = new CapturedOutput();
+    const stdout = captureOutput();
     const running = fixture.runPrepared(prepared, { stdout });
     await Promise.race([stdout.until('ready\n'), running]);
     writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
     assertExit(await running, 0);
-    assert.equal(stdout.bytes.toString('utf8'), 'ready\nwent\n');
+    assert.equal(stdout.bytes().toString('utf8'), 'ready\nwent\n');
   }),
   conform('EXEC-8', 'a program that prints without end is ended for its output', HELD, async (fixture) => {
     const { end, stdout } = await fixture.run(['yes'], { limits: { outputBytes: 100_000 } });

@@ -3,14 +3,22 @@ import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 
 import { isSkillError } from '#core';
-import { Fixture, CapturedOutput, assertExit } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import {
+  ALONE,
+  type CaseDefinition,
+  type Fixture,
+  ISOLATED,
+  assertExit,
+  captureOutput,
+  conform,
+  openFixture,
+} from './fixture.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 const MANY = 20;
 
 async function withSecond(first: Fixture, act: (second: Fixture) => Promise<void>): Promise<void> {
-  const second = await Fixture.open({ executor: first.executor, base: first.base });
+  const second = await openFixture(first.executor, first.base);
   try {
     await act(second);
   } finally {
@@ -18,9 +26,7 @@ async function withSecond(first: Fixture, act: (second: Fixture) => Promise<void
   }
 }
 
-const ISOLATED = { isIsolation: true };
 const FORKS = { ownWorkspace: true, needs: { programs: ['setsid'] } } as const;
-const ALONE = { ownWorkspace: true };
 
 export const SHARING_CASES: readonly CaseDefinition[] = [
   conform('EXEC-7', 'twenty programs at once each get what is theirs', ALONE, async (fixture) => {
@@ -30,7 +36,7 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
         const script =
           'read -r line; echo "$NUMBER" > "$RUN_DIR/number"; sleep 0.2; echo "$1 $line $(cat "$RUN_DIR/number")"; echo "err $1" >&2; exit "$1"';
         const ran = await fixture.shell(script, { stdin: `line ${number}\n`, env: { NUMBER: number } }, [number]);
-        return [ran.stdout.toString('utf8'), ran.stderr.toString('utf8'), ran.end.exitCode, ran.end.reason];
+        return [ran.text, ran.stderr.toString('utf8'), ran.end.exitCode, ran.end.reason];
       }),
     );
     const expected = all.map((number) => [
@@ -59,7 +65,7 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
     assert.deepEqual(stdout.toString('utf8').split('\n'), [path.basename(own.spec.home ?? ''), '']);
     const other = fixture.prepare(['sh', '-c', 'cat "$1/own"; ls -A "$2"', 'sh', `../../${own.spec.home ?? ''}`, home]);
     const ran = await fixture.runPrepared({ ...other, spec: { ...other.spec, home } });
-    assert.equal(ran.stdout.toString('utf8'), '');
+    assert.equal(ran.text, '');
     assert.equal(
       fixture.read(`${own.spec.home ?? ''}/own`)?.toString('utf8'),
       `${fixture.root}/${own.spec.home ?? ''}\n`,
@@ -82,7 +88,7 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-7', 'detaching ends what runs', FORKS, async (fixture) => {
     const heartbeat = makeHeartbeat();
-    const stdout = new CapturedOutput();
+    const stdout = captureOutput();
     const prepared = fixture.prepare([
       'sh',
       '-c',
@@ -110,6 +116,6 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
     writeFileSync(fixture.onHost('work/open/by-the-host'), 'hand-made', { mode: 0o644, flag: 'wx' });
     const ran = await fixture.shell('cat work/open/by-the-host');
     assertExit(ran, 0);
-    assert.equal(ran.stdout.toString('utf8'), 'hand-made');
+    assert.equal(ran.text, 'hand-made');
   }),
 ];

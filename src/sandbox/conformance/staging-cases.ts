@@ -5,8 +5,7 @@ import path from 'node:path';
 import { digestOfEntries, readTreeDigest } from '#platform';
 import { stageInputs } from '../inputs/inputs.ts';
 import { collectOutputs } from '../outputs/collect.ts';
-import type { Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { ALONE, type CaseDefinition, type Fixture, ISOLATED, conform } from './fixture.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';
 
 /** Lists the skill as a program sees it, without the links into the workspace. */
@@ -71,7 +70,6 @@ function writableCase(what: string, variable: string): CaseDefinition {
 }
 
 const SPOILED = { isIsolation: true, ownWorkspace: true };
-const ALONE = { ownWorkspace: true };
 
 export const STAGING_CASES: readonly CaseDefinition[] = [
   conform('EXEC-1', 'a program sees the skill exactly as it was staged, by the digest of the tree', async (fixture) => {
@@ -79,8 +77,10 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
     assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
   }),
   conform('EXEC-1', 'a file that may be executed can be, and another cannot', async (fixture) => {
-    const { stdout } = await fixture.mustSucceed('scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]');
-    assert.equal(stdout.toString('utf8'), 'hello from hello.sh\n');
+    assert.equal(
+      await fixture.print('scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]'),
+      'hello from hello.sh\n',
+    );
   }),
   conform('EXEC-1', 'a binary file is the same byte for byte', async (fixture) => {
     assert.deepEqual((await fixture.mustSucceed('cat assets/all-bytes.bin')).stdout, Buffer.from(ALL_BYTES));
@@ -89,7 +89,7 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
     assert.equal((await fixture.run(['cat', UNICODE_NAME])).stdout.toString('utf8'), UNICODE_TEXT);
   }),
   conform('EXEC-1', 'an empty folder is there', async (fixture) => {
-    assert.equal((await fixture.mustSucceed('[ -d empty ] && ls -A empty')).stdout.toString('utf8'), '');
+    assert.equal(await fixture.print('[ -d empty ] && ls -A empty'), '');
   }),
   conform('EXEC-1', 'a file without a byte is there', async (fixture) => {
     await fixture.mustSucceed('[ -f assets/nothing ] && [ ! -s assets/nothing ]');
@@ -117,7 +117,7 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-1',
     'a program cannot change names and contents of the skill it runs from',
-    { isIsolation: true, ownWorkspace: true },
+    SPOILED,
     async (fixture) => {
       const { stdout: before } = await fixture.mustSucceed(CONTENTS);
       await fixture.mustSucceed(SPOIL);
@@ -127,13 +127,13 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-1',
     "a program that spoils its skill spoils neither the skill's own folder nor the next workspace",
-    { ownWorkspace: true },
+    ALONE,
     async (fixture) => {
       await fixture.mustSucceed(SPOIL);
       assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
     },
   ),
-  conform('EXEC-1', 'the records of the workspace are not seen', { isIsolation: true }, async (fixture) => {
+  conform('EXEC-1', 'the records of the workspace are not seen', ISOLATED, async (fixture) => {
     await fixture.mustSucceed('[ ! -e "$WORKSPACE_DIR/metadata.json" ]');
   }),
   conform('EXEC-1', 'a skill that is staged between two programs is seen by the second', ALONE, async (fixture) => {
@@ -187,6 +187,6 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-1', 'a second program finds in work/ what the first one left there', async (fixture) => {
     await fixture.mustSucceed('printf first > work/handed-on.txt');
-    assert.equal((await fixture.mustSucceed('cat work/handed-on.txt')).stdout.toString('utf8'), 'first');
+    assert.equal(await fixture.print('cat work/handed-on.txt'), 'first');
   }),
 ];

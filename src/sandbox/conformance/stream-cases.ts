@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import { assertExit } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { type CaseDefinition, assertExit, conform } from './fixture.ts';
 import { ALL_BYTES } from './skill.ts';
 
 const LARGE = 8 * 1024 * 1024;
@@ -20,7 +19,7 @@ function largeInput(): Buffer {
 
 export const STREAM_CASES: readonly CaseDefinition[] = [
   conform('EXEC-3', 'a program without input finds the end of it at once', async (fixture) => {
-    assert.equal((await fixture.mustSucceed('wc -c | tr -d " "')).stdout.toString('utf8'), '0\n');
+    assert.equal(await fixture.print('wc -c | tr -d " "'), '0\n');
   }),
   conform('EXEC-3', 'text is read from the input', async (fixture) => {
     const { stdout } = await fixture.mustSucceed('read -r a; read -r b; echo "$b $a"; cat', {

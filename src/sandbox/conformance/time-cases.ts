@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { CapturedOutput, assertExit, pickStableEnd } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { type CaseDefinition, assertExit, captureOutput, conform, pickStableEnd } from './fixture.ts';
 import { makeHeartbeat, type Heartbeat } from './heartbeat.ts';
 
 /** Time limits that are tried one after the other: on a busy machine a program may not have begun before the first is over. */
@@ -42,7 +41,7 @@ function leftBehindCase(about: string, script: (heartbeat: Heartbeat) => string,
       const heartbeat = makeHeartbeat();
       const ran = await fixture.shell(`${script(heartbeat)}\n${heartbeat.awaited}; echo done`);
       assertExit(ran, 0);
-      assert.equal(ran.stdout.toString('utf8'), 'done\n');
+      assert.equal(ran.text, 'done\n');
       await heartbeat.assertGone(fixture, ran.runFolder);
     },
   );
@@ -95,7 +94,7 @@ export const TIME_CASES: readonly CaseDefinition[] = [
   conform('EXEC-8', 'a program that is cancelled is gone with all it started', FORKS, async (fixture) => {
     const heartbeat = makeHeartbeat();
     const stop = new AbortController();
-    const stdout = new CapturedOutput();
+    const stdout = captureOutput();
     const prepared = fixture.prepare([
       'sh',
       '-c',
@@ -110,7 +109,7 @@ export const TIME_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-8', 'cancelling one program leaves the others of the workspace alone', async (fixture) => {
     const stop = new AbortController();
-    const stdout = new CapturedOutput();
+    const stdout = captureOutput();
     const other = fixture.shell('sleep 1.5; echo whole');
     const cancelled = fixture.shell('echo ready; sleep 60', { signal: stop.signal, stdout });
     await Promise.race([stdout.until('ready\n'), cancelled]);
@@ -118,6 +117,6 @@ export const TIME_CASES: readonly CaseDefinition[] = [
     assert.equal((await cancelled).end.reason, 'cancelled');
     const ran = await other;
     assertExit(ran, 0);
-    assert.equal(ran.stdout.toString('utf8'), 'whole\n');
+    assert.equal(ran.text, 'whole\n');
   }),
 ];

@@ -54,16 +54,12 @@ const CHUNK_BYTES = 64 * 1024;
 /** Raised into a store that is reading, so that it stores nothing. */
 const CHANGED: ActionProblem = failure('file/changed', 'the file changed while it was read');
 
-export class OutputReader {
-  readonly #head: Buffer;
-
-  constructor(headBytes: number) {
-    this.#head = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, headBytes));
-  }
-
-  async read({ name, descriptor, stats, isWhole, save }: FileToRead): Promise<OutputReading> {
+/** Reads files one after the other; `headBytes` of each are kept for its text. */
+export function openOutputReader(headBytes: number): (file: FileToRead) => Promise<OutputReading> {
+  const buffer = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, headBytes));
+  return async ({ name, descriptor, stats, isWhole, save }) => {
     try {
-      const head = this.#head.subarray(0, readFully(descriptor, this.#head, 0, stats.size));
+      const head = buffer.subarray(0, readFully(descriptor, buffer, 0, stats.size));
       const isHeadWhole = head.length === stats.size;
       const { mediaType, isBinary } = detectMediaType(name, head);
       const text = isBinary ? undefined : decodeText(head, isHeadWhole);
@@ -85,7 +81,7 @@ export class OutputReader {
       toProblem(error, isChange);
       return { type: 'changed' };
     }
-  }
+  };
 }
 
 function isChange(problem: Problem): problem is ActionProblem {

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { problemError, type Identity, type RunLimits } from '#core';
+import { problemError, type Identity } from '#core';
 import { OPEN_FLAGS, isWithoutHardLinks } from '#platform';
 import { brokenTar, type TarEntry } from './tar.ts';
 
@@ -24,23 +24,14 @@ function refuseSize(): never {
   throw problemError({ code: 'tar/too-large', message: 'the disk or file limit is exceeded', hint: '' });
 }
 
-/** What may still be extracted; `extractTree` counts it down. */
-export interface TreeBudget {
-  bytes: number;
-  files: number;
-}
-
-export function treeBudget({ diskBytes, files }: RunLimits): TreeBudget {
-  return { bytes: diskBytes, files };
-}
-
 export interface ExtractTreeOptions {
   /** First component of every entry name. The entry of exactly this name is the folder itself. */
   readonly top: string;
   /** An empty folder that only this process can write to. */
   readonly folder: string;
   readonly owner: Identity | undefined;
-  readonly budget: TreeBudget;
+  /** What may still be extracted; counted down. */
+  readonly budget: { bytes: number; files: number };
 }
 
 /**
