@@ -24,7 +24,6 @@ export { fingerprintFiles, isSettled } from './fs/file-stamp.ts';
 // Writing: whole files or none.
 export {
   PendingFile,
-  removeStaleTemporaries,
   replaceText,
   temporaryName,
   temporaryPrefix,
