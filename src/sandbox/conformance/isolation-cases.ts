@@ -6,7 +6,7 @@ import { isPresent } from '#platform';
 import { attemptScript, fileName, findDamage, type EscapeAttempt } from '../probe/escape-attempts.ts';
 import { openHostDecoys } from '../probe/host-decoys.ts';
 import { CaseSkipped } from './case.ts';
-import { type CaseDefinition, ISOLATED, conform, pickStableEnd } from './fixture.ts';
+import { type CaseDefinition, conform, ISOLATED, pickStableEnd } from './fixture.ts';
 
 /** A packet may still be in flight when its program has ended. */
 const ARRIVAL_MS = 100;

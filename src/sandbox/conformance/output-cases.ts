@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import type { OutputSink } from '#core';
-import { type CaseDefinition, assertExit, captureOutput, conform, pickStableEnd } from './fixture.ts';
+import { assertExit, captureOutput, type CaseDefinition, conform, pickStableEnd } from './fixture.ts';
 
 const FLOOD = 32 * 1024 * 1024;
 /** Bytes between two memory measurements, which start in the second half. */

@@ -158,7 +158,9 @@ const TABLE = {
 
 export type EscapeAttempt = keyof typeof TABLE;
 export const ATTEMPTS: Readonly<Record<EscapeAttempt, Attempt>> = TABLE;
-export const ESCAPE_ATTEMPTS: readonly EscapeAttempt[] = Object.keys(TABLE) as EscapeAttempt[];
+export const ESCAPE_ATTEMPTS: readonly EscapeAttempt[] = Object.keys(TABLE).filter((name): name is EscapeAttempt =>
+  Object.hasOwn(TABLE, name),
+);
 
 /** The script of an attempt, which writes `$OUT/<name>.tried` in the end. */
 export function attemptScript(name: EscapeAttempt, targets: AttemptTargets): string {

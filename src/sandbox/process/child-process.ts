@@ -17,11 +17,11 @@ import {
   type RunLimits,
   type AttachedWorkspace,
 } from '#core';
-import { type ProcessRow } from './proc.ts';
+import type { ProcessRow } from './proc.ts';
 import { cpuTimer } from './cpu-timer.ts';
 import { childSlots, type Inherited } from './inherited-descriptors.ts';
 import { RUN_MARK, followTree, processTable, type ProcessTable } from './process-tree.ts';
-import { type OutputPipes } from './output-pipes.ts';
+import type { OutputPipes } from './output-pipes.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
