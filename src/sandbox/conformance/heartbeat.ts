@@ -33,7 +33,7 @@ export function makeHeartbeat(): Heartbeat {
   return {
     command,
     awaited,
-    forked: `(setsid ${command} \&); ${awaited}; echo ready; sleep 40`,
+    forked: `(setsid ${command} &); ${awaited}; echo ready; sleep 40`,
     hasBeaten: (fixture, runFolder) => beats(fixture, runFolder) > 0,
     async assertGone(fixture, runFolder) {
       // No grace period: all processes must be gone when the end of the program is reported.
