@@ -8,7 +8,7 @@ import {
   type JsonSchema,
   type PlanUpdate,
 } from '#core';
-import { STEP_STATES } from './step-states.ts';
+import { STEP_STATES } from './plan.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {

@@ -5,7 +5,7 @@ import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
 import { GLOBAL_FLAGS, toggle, type Command, type CommandEntry, type Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
-import { EXIT, UsageError } from './exit.ts';
+import { EXIT, isUsageError, usageError } from './exit.ts';
 import { openTerminal, reportProblem, type Streams, type Terminal } from './terminal/terminal.ts';
 
 export interface Program {
@@ -58,10 +58,7 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
   if (flags.help === true) return help([entry.name], terminal);
   const surroundings = readSurroundings({ cwd: flags.cwd });
   if (flags.cwd !== undefined && !isDirectory(surroundings.cwd))
-    throw new UsageError(
-      `--cwd is not a folder: ${quoted(flags.cwd, 200)}`,
-      'name an existing folder that you may enter',
-    );
+    throw usageError(`--cwd is not a folder: ${quoted(flags.cwd, 200)}`, 'name an existing folder that you may enter');
   await parseSettings(flags.set);
   checkCount(positionals.length, command);
   return command.run({ flags, positionals, words, terminal, signal, surroundings, commands: COMMANDS });
@@ -89,12 +86,12 @@ function scopeWords(source: string | undefined, name: string, { flags, usage }: 
   const { choices } = flags['scope'] ?? {};
   if (choices?.includes(source) === true) return ['--scope', source];
   if (choices !== undefined)
-    throw new UsageError(
+    throw usageError(
       `--source ${quoted(source)} has no root that ${name} can use`,
       `use ${choices.join(' or ')}; skills of other sources are not installed`,
     );
   if (!WITHOUT_SKILLS.has(name)) return [];
-  throw new UsageError(`${name} has no use for --source`, `usage: skillwright ${usage}`);
+  throw usageError(`${name} has no use for --source`, `usage: skillwright ${usage}`);
 }
 
 function checkCount(count: number, { positionals: [min, max], usage }: Command): void {
@@ -103,7 +100,7 @@ function checkCount(count: number, { positionals: [min, max], usage }: Command):
     count < min
       ? `missing argument: expected at least ${String(min)}, got ${String(count)}`
       : `too many arguments: expected at most ${String(max)}, got ${String(count)}`;
-  throw new UsageError(problem, `usage: skillwright ${usage}`);
+  throw usageError(problem, `usage: skillwright ${usage}`);
 }
 
 /** The position of the first word that is neither a flag nor its value: global flags may come before the command. */
@@ -120,7 +117,7 @@ function requireCommand(name: string): CommandEntry {
   if (entry !== undefined) return entry;
   const names = COMMANDS.flatMap((command) => [command.name, ...command.aliases]);
   const [guess] = nearest(name, names, 1);
-  throw new UsageError(
+  throw usageError(
     `unknown command ${quoted(name, 200)}`,
     guess === undefined ? 'see skillwright --help' : `did you mean ${guess}?`,
   );
@@ -157,13 +154,12 @@ function parseColor(words: readonly string[]): 'auto' | 'always' | 'never' {
 
 /** Prints an expected error, with --json also as the one JSON value. Rethrows a bug, so that its stack is shown. */
 function report(error: unknown, terminal: Terminal): number {
-  if (!(error instanceof UsageError) && !isSkillError(error)) throw error;
-  const { message, hint } = error;
-  const code = error instanceof UsageError ? 'usage' : error.code;
-  const data = error instanceof UsageError ? {} : { data: error.data };
-  terminal.printJson({ error: { code, message, hint, ...data } });
+  if (!isSkillError(error)) throw error;
+  const { code, message, hint } = error;
+  const isUsage = isUsageError(error);
+  terminal.printJson({ error: { code, message, hint, data: isUsage ? undefined : error.data } });
   reportProblem(terminal, { message, hint });
-  if (error instanceof UsageError) return EXIT.usage;
+  if (isUsage) return EXIT.usage;
   if (code === 'policy/refused') return EXIT.refused;
   return IMPOSSIBLE.has(code) ? EXIT.impossible : EXIT.failed;
 }

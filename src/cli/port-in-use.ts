@@ -1,13 +1,12 @@
 import { isSystemError } from '#platform';
-import { UsageError } from './exit.ts';
+import { usageError } from './exit.ts';
 
 /** Handles a server that could not listen. */
 export function portInUse(port: number | undefined, hint: string): (error: unknown) => never {
   return (error) => {
-    if (isSystemError(error) && error.code === 'EADDRINUSE')
-      throw new UsageError(`port ${String(port)} is in use`, hint);
+    if (isSystemError(error) && error.code === 'EADDRINUSE') throw usageError(`port ${String(port)} is in use`, hint);
     if (isSystemError(error) && error.code === 'EACCES')
-      throw new UsageError(`port ${String(port)} needs rights that this user lacks`, hint);
+      throw usageError(`port ${String(port)} needs rights that this user lacks`, hint);
     throw error;
   };
 }

@@ -1,5 +1,5 @@
 import { timerMs } from '#platform';
-import { isObject, problemError, type SkillError } from '#core';
+import { isObject, parseJson, problemError, type SkillError } from '#core';
 import { findModelProblem, modelProblem, shownWords, type HideSecrets, type ModelProblem } from './problem.ts';
 import { readRetryAfter } from './retry.ts';
 
@@ -211,15 +211,12 @@ async function startOfBody(response: Response, timeoutMs: number): Promise<strin
 
 /** Extracts the message of an error in the formats of the vendors; HTML has none. */
 function errorText(body: string): string {
-  try {
-    const value: unknown = JSON.parse(body);
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    const error = isObject(first) && 'error' in first ? first['error'] : first;
-    const text = isObject(error) ? (error['message'] ?? error['detail']) : error;
-    return typeof text === 'string' ? text : '';
-  } catch {
-    return /^\s*</.test(body) ? '' : body;
-  }
+  const value = parseJson(body);
+  if (value === undefined) return /^\s*</.test(body) ? '' : body;
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  const error = isObject(first) && 'error' in first ? first['error'] : first;
+  const text = isObject(error) ? (error['message'] ?? error['detail']) : error;
+  return typeof text === 'string' ? text : '';
 }
 
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);

@@ -1,7 +1,7 @@
 /** Flags that commands with an agent share, and their values. */
 import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, type Budget } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
 import { TRUST_FLAGS } from './consent.ts';
 import { EXECUTOR_FLAG, PACKAGE_FLAGS, SANDBOX_FLAGS } from './programs.ts';
@@ -75,12 +75,12 @@ function parseLimit(text: string): readonly [keyof Budget, number] {
   const name = BUDGET_NAMES.find((known) => known === written);
   if (name === undefined) {
     const [guess] = nearest(written, [...BUDGET_NAMES], 1);
-    throw new UsageError(
+    throw usageError(
       `unknown limit for --budget: ${quoted(written, 200)}`,
       guess === undefined ? `known limits: ${BUDGET_NAMES.join(', ')}` : `did you mean ${guess}?`,
     );
   }
   const number = /^\d{1,16}$/.test(amount) && more.length === 0 ? Number(amount) : Number.NaN;
   if (number <= Number.MAX_SAFE_INTEGER) return [name, number];
-  throw new UsageError(`--budget ${name} must be a whole number`, `write --budget ${name}=5`);
+  throw usageError(`--budget ${name} must be a whole number`, `write --budget ${name}=5`);
 }

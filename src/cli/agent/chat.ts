@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { findChat, openChat, type AgentModel, type AgentResult, type Chat } from '#agent';
+import { findChat, openChat, type AgentModel, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
 import { countText, printable, shownText } from '#core';
 import { cacheDirectory } from '#platform';
@@ -9,11 +9,10 @@ import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { AGENT_FLAGS } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines } from './agent-model.ts';
 import { repeatedCommand } from './approval.ts';
-import { completeCommand, handleLine } from './chat-commands.ts';
+import { completeCommand, handleLine, type ChatCommandParts } from './chat-commands.ts';
 import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
 import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
 import { takeInterrupts, type Interrupts } from './interrupts.ts';
@@ -149,15 +148,10 @@ function openInput(
   return { input, remember: history.add };
 }
 
-interface ChatLoopOptions {
-  readonly chat: Chat;
-  readonly runtime: Runtime;
-  readonly terminal: Terminal;
+interface ChatLoopOptions extends ChatCommandParts {
   readonly input: ChatInput;
   readonly remember: (message: string) => void;
   readonly show: (result: AgentResult) => number;
-  /** Opens another model for the next messages, or names the current one. */
-  readonly model: (name?: string) => Promise<string>;
   /** The files that a message mentions and that the user attaches. */
   readonly attach: (message: string) => Promise<readonly string[]>;
   readonly interrupts: () => Interrupts;

@@ -25,7 +25,7 @@ import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import {
@@ -176,7 +176,7 @@ function buildAction(
     outputs: { save_as_artifacts: given.save === true },
   };
   if (given.command !== true) return { type: 'run_script', script, args, ...shared };
-  if (args.length > 0) throw new UsageError('--command takes one argument: the command line', 'put it in quotes');
+  if (args.length > 0) throw usageError('--command takes one argument: the command line', 'put it in quotes');
   return { type: 'run_command', command: script, ...shared };
 }
 
@@ -215,7 +215,7 @@ function variables(given: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     given.map((text) => {
       const equals = text.indexOf('=');
-      if (equals < 1) throw new UsageError(`--env has no value: ${quoted(text, 200)}`, 'write --env NAME=VALUE');
+      if (equals < 1) throw usageError(`--env has no value: ${quoted(text, 200)}`, 'write --env NAME=VALUE');
       return [text.slice(0, equals), text.slice(equals + 1)];
     }),
   );

@@ -2,7 +2,7 @@ import { quoted } from '#core';
 import { CLIENT_NAMES, clientConfig, TOKEN_VARIABLE, type SkillServer } from '#mcp';
 import { VOCABULARY_NAMES } from '#tools';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { portInUse } from '../port-in-use.ts';
@@ -56,7 +56,7 @@ export const command = defineCommand({
     const client = given['print-config'];
     if (client !== undefined) {
       if (given.http === true && port === undefined)
-        throw new UsageError('the address needs a port', 'add --port N to both commands, such as --port 4100');
+        throw usageError('the address needs a port', 'add --port N to both commands, such as --port 4100');
       const { file, text } = clientConfig(
         client,
         given.http === true ? `http://127.0.0.1:${String(port)}/mcp` : undefined,
@@ -67,7 +67,7 @@ export const command = defineCommand({
     }
     const [word, name] = positionals;
     if (word !== undefined && word !== 'check')
-      throw new UsageError(`unknown word ${quoted(word)}`, 'write mcp, or mcp check [SERVER]');
+      throw usageError(`unknown word ${quoted(word)}`, 'write mcp, or mcp check [SERVER]');
     const runtime = await openRuntime(invocation);
     if (word === 'check') return checkServers(runtime, name, terminal);
     warnAboutConfig(runtime, terminal);
@@ -103,7 +103,7 @@ type McpInvocation = Invocation<typeof flags>;
 
 function parsePort({ port, http }: McpInvocation['flags']): number | undefined {
   if (port === undefined) return undefined;
-  if (http !== true) throw new UsageError('--port needs --http', 'add --http, or leave out --port');
+  if (http !== true) throw usageError('--port needs --http', 'add --http, or leave out --port');
   return wholeNumber(port, '--port', { least: 1, most: 65_535 });
 }
 

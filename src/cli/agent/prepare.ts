@@ -17,7 +17,7 @@ import { openAllLayers, type PackageNeeds, type SkillNeeds } from '#sandbox';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { PACKAGE_FLAGS, commandExecution, packageOptions } from './programs.ts';
 
@@ -59,7 +59,7 @@ export const command = defineCommand({
     const [name] = positionals;
     if (given.list === true) return await listLayers(invocation);
     if (given.prune === true) return await pruneLayers(invocation, name);
-    if (name === undefined) throw new UsageError('missing argument: SKILL', 'name a skill, or use --list or --prune');
+    if (name === undefined) throw usageError('missing argument: SKILL', 'name a skill, or use --list or --prune');
     return await prepare(invocation, name);
   },
 });

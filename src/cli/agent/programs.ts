@@ -6,7 +6,7 @@ import { EXECUTOR_NAMES, isProblem, quoted, readHostPattern, type Config, type P
 import { isDirectory } from '#platform';
 import type { ExecutionOptions, Runtime } from '#runtime';
 import { list, option, toggle, type FlagValues, type Flags, type GlobalInvocation } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { reportHint, reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 export const EXECUTOR_FLAG = {
@@ -66,7 +66,7 @@ export function sandboxOptions(
 function readMount(text: string, cwd: string): NonNullable<ExecutionOptions['mounts']>[number] {
   const [, folder = text, mode = 'ro'] = /^(.+):(ro|rw)$/s.exec(text) ?? [];
   const isWhole = folder !== text && isDirectory(path.resolve(cwd, text));
-  if (text === '') throw new UsageError('--mount is empty', 'write --mount DIR or --mount DIR:rw');
+  if (text === '') throw usageError('--mount is empty', 'write --mount DIR or --mount DIR:rw');
   return {
     folder: path.resolve(cwd, isWhole ? text : folder),
     access: mode === 'rw' && !isWhole ? 'write' : 'read',
@@ -76,7 +76,7 @@ function readMount(text: string, cwd: string): NonNullable<ExecutionOptions['mou
 function checkHost(text: string): void {
   const read = readHostPattern(text);
   if (isProblem(read))
-    throw new UsageError(
+    throw usageError(
       `--allow ${quoted(text)}: ${read.message}`,
       'write --allow example.org, *.example.org or example.org:8443',
     );

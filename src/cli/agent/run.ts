@@ -6,7 +6,7 @@ import { ACTIVATIONS, runAgent } from '#agent';
 import { readTextFile } from '#platform';
 import { VOCABULARY_NAMES } from '#tools';
 import { defineCommand, option, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { AGENT_FLAGS } from './agent-flags.ts';
@@ -124,14 +124,14 @@ async function readRequest(invocation: Invocation<typeof flags>): Promise<string
   } = invocation;
   const isPiped = words.join(' ') === '-' || file === '-';
   if (words.length > 0 && file !== undefined)
-    throw new UsageError('the request is given twice', 'give either words or --file');
+    throw usageError('the request is given twice', 'give either words or --file');
   const text =
     isPiped || (words.length === 0 && file === undefined)
       ? await readStandardInput(isPiped, signal)
       : file === undefined
         ? words.join(' ')
         : readFile(file, cwd);
-  if (text.trim() === '') throw new UsageError('the request is empty', 'describe the task');
+  if (text.trim() === '') throw usageError('the request is empty', 'describe the task');
   return text.replace(/(?:\r?\n)+$/, '');
 }
 
@@ -150,10 +150,7 @@ function readFile(file: string, cwd: string): string {
 async function readStandardInput(isExplicit: boolean, signal: AbortSignal): Promise<string> {
   const { stdin } = process;
   if (stdin.isTTY && !isExplicit)
-    throw new UsageError(
-      'missing argument: REQUEST',
-      'e.g. skillwright run "What is in this CSV file?" --in orders.csv',
-    );
+    throw usageError('missing argument: REQUEST', 'e.g. skillwright run "What is in this CSV file?" --in orders.csv');
   const pieces: Buffer[] = [];
   let bytes = 0;
   stdin.on('data', (piece: Buffer) => {
@@ -163,6 +160,6 @@ async function readStandardInput(isExplicit: boolean, signal: AbortSignal): Prom
   });
   // A file as stdin emits `end` but never `close`; a destroyed stream emits `close` but never `end`.
   await Promise.race([once(stdin, 'end', { signal }), once(stdin, 'close', { signal })]);
-  if (bytes > MAX_BYTES) throw new UsageError('the request is larger than 1 MiB', 'pass files with --in');
+  if (bytes > MAX_BYTES) throw usageError('the request is larger than 1 MiB', 'pass files with --in');
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -2,14 +2,14 @@ import { docsPage, isSkillError, printable, quoted, type Problem } from '#core';
 import { isSystemError } from '#platform';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS, type EvalInvocation } from './flags.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, isUsageError } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
 /** Subcommands. Every other first argument is a path; a folder with such a name is `./trigger`. */
 const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promise<number>>> = {
   trigger: async (invocation) =>
     (await import('./run.ts')).runEvaluation(invocation, 'trigger', invocation.positionals.slice(1)),
-  tune: async (invocation) => (await import('./tune.ts')).evalTune(invocation),
+  tune: async (invocation) => (await import('./run.ts')).evalTune(invocation),
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
   trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
   grade: async (invocation) => (await import('./stored.ts')).evalGrade(invocation),
@@ -72,8 +72,7 @@ const IMPOSSIBLE: ReadonlySet<string> = new Set(['model/unavailable', 'executor/
 
 /** A broken skill, folder or disk makes the evaluation invalid; exit code 1 would mean that cases failed. */
 function toProblem(error: unknown): Problem | undefined {
-  if (isSkillError(error) && error.raised?.code === 'usage') throw new UsageError(error.message, error.hint);
-  if (isSkillError(error)) return IMPOSSIBLE.has(error.code) ? undefined : error;
+  if (isSkillError(error)) return isUsageError(error) || IMPOSSIBLE.has(error.code) ? undefined : error;
   if (!isSystemError(error)) return undefined;
   const place = error.path === undefined ? '' : ` at ${quoted(error.path, 200)}`;
   return {

@@ -6,7 +6,7 @@ import { quoted } from '#core';
 import { isDirectory } from '#platform';
 import { EXECUTOR_FLAG } from '../agent/programs.ts';
 import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
 
 /** Written out, so that the help loads nothing of an evaluation. */
@@ -79,24 +79,24 @@ export function readReportFlags({ flags, surroundings }: EvalInvocation): readon
     const [name = '', ...rest] = word.split('=');
     const format = REPORT_NAMES.find((known) => known === name);
     if (format === undefined)
-      throw new UsageError(
+      throw usageError(
         `unknown format for --report: ${quoted(name, 200)}`,
         `known formats: ${REPORT_NAMES.join(', ')}`,
       );
     if (subject.length > 1 && !MATRIX_REPORTS.includes(format))
-      throw new UsageError(
+      throw usageError(
         `--report ${format} is about one subject`,
         `use ${MATRIX_REPORTS.join(', ')}, or name one --subject`,
       );
     if (rest.length === 0) return { format };
     const file = rest.join('=');
-    if (file === '') throw new UsageError(`--report ${name}= needs a file`, `write --report ${name}=FILE`);
+    if (file === '') throw usageError(`--report ${name}= needs a file`, `write --report ${name}=FILE`);
     if (format !== 'skill-creator' && isDirectory(path.resolve(surroundings.cwd, file)))
-      throw new UsageError(`--report ${name}: ${quoted(file, 200)} is a folder`, 'name a file in it');
+      throw usageError(`--report ${name}: ${quoted(file, 200)} is a folder`, 'name a file in it');
     return { format, file };
   });
   if (reports.filter(({ file }) => file === '-').length + (json === true ? 1 : 0) > 1)
-    throw new UsageError('only one report can go to stdout, and --json counts as one', 'write the others to files');
+    throw usageError('only one report can go to stdout, and --json counts as one', 'write the others to files');
   return reports;
 }
 
@@ -113,14 +113,14 @@ export function parseThresholds({ threshold = [], strict = false }: EvalInvocati
     const [name = '', value = ''] = word.split('=');
     const known = Object.hasOwn(KEYS, name) ? KEYS[name] : undefined;
     if (known === undefined)
-      throw new UsageError(
+      throw usageError(
         `unknown key for --threshold: ${quoted(name, 200)}`,
         `known keys: ${Object.keys(KEYS).join(', ')}`,
       );
     const [key, least, most] = known;
     const number = /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= least && number <= most))
-      throw new UsageError(
+      throw usageError(
         `--threshold ${name} must be a number from ${String(least)} to ${String(most)}`,
         `got ${quoted(value, 200)}`,
       );

@@ -1,11 +1,11 @@
-/** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
+/** `eval`, `eval trigger` and `eval tune`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
 import { docsPage, printable } from '#core';
-import { openEvaluation, type CaseProblem } from '#evals';
+import { openEvaluation, tuneDescription, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
@@ -29,7 +29,7 @@ export async function runEvaluation(
   const thresholds = parseThresholds(flags);
   const hasPages = readReportFlags(invocation).some(({ format }) => format === 'html');
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
-    throw new UsageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
+    throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   const progress = openProgress(terminal);
   const evaluation = await openEvaluation({
     ...readRequest(invocation, await openRuntime(invocation), progress),
@@ -78,8 +78,35 @@ export async function runEvaluation(
 
 const SUBJECT_HINT = `agents and their variables: skillwright eval --help and ${docsPage('eval-subjects')}`;
 
+/** Compares descriptions of a skill, and writes the best one only with --write and only if it is an improvement. */
+export async function evalTune(invocation: EvalInvocation): Promise<number> {
+  const { positionals, flags, terminal } = invocation;
+  const [, skill = '.', ...rest] = positionals;
+  if (rest.length > 0) throw usageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
+  const progress = openProgress(terminal);
+  const tuned = await tuneDescription({
+    ...readRequest(invocation, await openRuntime(invocation), progress),
+    skill,
+    proposals: flags.proposals,
+    proposer: flags.proposer,
+  }).finally(() => progress.end());
+  if (tuned === undefined) return EXIT.invalidEvaluation;
+  terminal.remark(tuned.notes.map(printable));
+  if (!terminal.printJson(tuned.report)) terminal.out(tuned.lines);
+  terminal.remark(`results: ${printable(path.relative(invocation.surroundings.cwd, tuned.folder))}`);
+  if (tuned.report.invalid.length > 0) return EXIT.invalidEvaluation;
+  if (flags.write !== true) return EXIT.done;
+  const written = tuned.write();
+  if ('reason' in written) {
+    terminal.err(`not written: ${written.reason}`);
+    return EXIT.failed;
+  }
+  terminal.remark(`wrote the description to ${printable(written.file)}`);
+  return EXIT.done;
+}
+
 /** The flags that `eval`, `eval trigger` and `eval tune` share. */
-export function readRequest(invocation: EvalInvocation, runtime: Runtime, progress: ReturnType<typeof openProgress>) {
+function readRequest(invocation: EvalInvocation, runtime: Runtime, progress: ReturnType<typeof openProgress>) {
   const { flags, positionals, signal } = invocation;
   const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
   const openModel = async (name: string) => {
@@ -146,7 +173,7 @@ async function openWorkers(invocation: EvalInvocation) {
   if (flags.workers !== true) return undefined;
   for (const other of ['update-cassettes', 'subject', 'executor'] as const)
     if (flags[other] !== undefined && flags[other] !== false)
-      throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
+      throw usageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
   const { openEvaluationWorkers } = await import('#fleet');
   const fleet = await openFleetFor(fleetOptions(invocation));
   try {

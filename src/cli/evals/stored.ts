@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { printable } from '#core';
 import { compareRuns, gradeRuns, showTrend, writeFirstCases } from '#evals';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { parseThresholds, type EvalInvocation } from './flags.ts';
 import { reportProblems } from './run.ts';
@@ -14,7 +14,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   const { positionals } = invocation;
   const [, before, after, ...rest] = positionals;
   if (before === undefined || after === undefined || rest.length > 0)
-    throw new UsageError(
+    throw usageError(
       'expected two reports',
       'usage: skillwright eval compare A B, with folders of .agent/evals, files, or last',
     );
@@ -24,7 +24,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
 /** Shows how the cases of the last report did in the stored reports before it. */
 export async function evalTrend(invocation: EvalInvocation): Promise<number> {
   const { positionals, terminal } = invocation;
-  if (positionals.length > 1) throw new UsageError('eval trend takes no argument', 'usage: skillwright eval trend');
+  if (positionals.length > 1) throw usageError('eval trend takes no argument', 'usage: skillwright eval trend');
   const { rows, lines } = showTrend(invocation.surroundings.cwd, terminal.width);
   if (!terminal.printJson({ trend: rows })) terminal.out(lines);
   return EXIT.done;
@@ -34,7 +34,7 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal, signal } = invocation;
   const [, ...runs] = positionals;
   if (runs.length === 0 || flags.cases === undefined)
-    throw new UsageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
+    throw usageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
   const progress = openProgress(terminal);
   const outcome = await gradeRuns({
     cwd: invocation.surroundings.cwd,
@@ -52,7 +52,7 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
 export async function evalInit(invocation: EvalInvocation): Promise<number> {
   const { positionals, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
-  if (rest.length > 0) throw new UsageError('eval init takes one skill', 'usage: skillwright eval init SKILL');
+  if (rest.length > 0) throw usageError('eval init takes one skill', 'usage: skillwright eval init SKILL');
   const written = writeFirstCases(invocation.surroundings.cwd, skill);
   const shown = printable(path.relative(invocation.surroundings.cwd, written.file));
   if (!terminal.printJson(written)) terminal.out(shown);

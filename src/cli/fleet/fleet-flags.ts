@@ -1,7 +1,7 @@
 /** Flags of commands that use a database, and what they stand for. */
 import type { Fleet, FleetOptions } from '#fleet';
 import { option, type Flags, type Invocation } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 
 export const FLEET_FLAGS = {
   database: option('URL', 'the PostgreSQL database, postgres://USER@HOST/NAME (default: SKILLWRIGHT_DATABASE_URL)'),
@@ -11,7 +11,7 @@ export const FLEET_FLAGS = {
 export function fleetOptions({ flags: given, surroundings: { env } }: Invocation<typeof FLEET_FLAGS>): FleetOptions {
   const database = given.database ?? env['SKILLWRIGHT_DATABASE_URL'];
   if (database === undefined || database === '')
-    throw new UsageError(
+    throw usageError(
       'no database is named',
       'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
     );

@@ -1,6 +1,6 @@
 import { builtFile, readGrant } from '#platform';
 import { defineCommand, list, option } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { makeTemporaryFolder } from '#sandbox';
 import { portInUse } from '../port-in-use.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -40,7 +40,7 @@ export const command = defineCommand({
     const { flags: given, terminal, signal, surroundings } = invocation;
     const port = Number(given.port ?? '8787');
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
+      throw usageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
     const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
     const { openFleetServer, pinSkills, watchDatabase } = await import('#fleet');
     const fleet = await openFleetFor(fleetOptions(invocation));

@@ -4,7 +4,7 @@ import { AUTO_FLAG } from '../agent/approval.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from '../agent/programs.ts';
 import { resolveSkill } from '#skills';
 import { defineCommand, list, option } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -66,7 +66,7 @@ export const command = defineCommand({
 });
 
 function unknown(name: string): never {
-  throw new UsageError(`unknown skill ${quoted(name, 200)}`, 'see skillwright list');
+  throw usageError(`unknown skill ${quoted(name, 200)}`, 'see skillwright list');
 }
 
 function originText({ layer, where }: Decision['origin']): string {

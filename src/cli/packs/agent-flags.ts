@@ -4,7 +4,7 @@ import path from 'node:path';
 import { compareText, countText, isSkillError, printable } from '#core';
 import { accepted, findTargets, openAgentFolders, packRefusal, type Changed, type PackSettings } from '#packs';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { reportProblem, type Terminal } from '../terminal/terminal.ts';
 
 const ALL_AGENTS = 'all';
@@ -20,7 +20,7 @@ export function targetsFor(settings: PackSettings, choice: Parameters<typeof fin
   try {
     return accepted(findTargets(settings, choice));
   } catch (error) {
-    throw isSkillError(error) && error.code === 'input/invalid' ? new UsageError(error.message, error.hint) : error;
+    throw isSkillError(error) && error.code === 'input/invalid' ? usageError(error.message, error.hint) : error;
   }
 }
 

@@ -7,7 +7,7 @@ import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { requireValidConfig } from '../surroundings.ts';
 import { asker, definePackCommand } from './pack-command.ts';
 
@@ -43,7 +43,7 @@ export const command = definePackCommand({
     if (verb === 'new' && count === 2) return makeNew(invocation, name);
     if (verb === 'add' && count === 3 && rest.length === 0) return add(invocation, name, text);
     if (verb === 'remove' && count === 2) return remove(invocation, name);
-    throw new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
+    throw usageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },
 });
 
@@ -97,7 +97,7 @@ async function makeNew(invocation: KeysInvocation, name: string): Promise<number
 async function newPassword({ flags: given, signal, surroundings }: KeysInvocation): Promise<string | undefined> {
   const { 'no-password': isOpen = false, 'password-file': file } = given;
   if (isOpen && file !== undefined)
-    throw new UsageError('--no-password and --password-file cannot be combined', 'see skillwright keys --help');
+    throw usageError('--no-password and --password-file cannot be combined', 'see skillwright keys --help');
   if (isOpen) return undefined;
   const ask = (prompt: string): Promise<string | undefined> => askPassword(askStreams(process), prompt, { signal });
   const password = file === undefined ? await ask('password of the new key') : passwordOfFile(file, surroundings.cwd);

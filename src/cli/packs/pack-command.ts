@@ -1,16 +1,17 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } from '#packs';
+import { accepted, isNotAllowed, packSettings, settleTrust, type Changed, type PackSettings } from '#packs';
 import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, isUsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
+import { reportUnplaced } from './agent-flags.ts';
 
 export const ROOT_FLAGS = {
   scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
@@ -56,8 +57,8 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
       try {
         return await command.run(invocation);
       } catch (error) {
-        if (isSkillError(error) && error.raised !== undefined) return refuse(invocation, error.raised);
-        throw error;
+        if (!isSkillError(error) || error.raised === undefined || isUsageError(error)) throw error;
+        return refuse(invocation, error.raised);
       }
     },
   };
@@ -182,4 +183,27 @@ export async function withProgress<T>(
   } finally {
     progress.end();
   }
+}
+
+/** Reports the result of uninstall, restore and rollback. */
+export async function reportChange(
+  invocation: GlobalInvocation,
+  changed: Changed,
+  line: (name: string) => string,
+): Promise<number> {
+  const { terminal, flags } = invocation;
+  const { names, kept, notes, unplaced, isDone, root } = changed;
+  terminal.remark(notes.map((note) => (isDone ? `note: ${printable(note)}` : printable(note))));
+  if (flags.json !== true && isDone) {
+    terminal.out(names.map(line));
+    terminal.remark(kept.map(({ part, id, name }) => `${printable(name)} kept in ${part}/${id}`));
+  }
+  const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
+  terminal.printJson({ ok: unplaced.length === 0, done: isDone, root, names, kept, unplaced, indexHash });
+  return reportUnplaced(invocation, changed);
+}
+
+/** `pdf-forms  1.2.0  2026-01-02T03:04:05Z  20260102T030405Z-…` */
+export function backupLine({ name, lock, at, id }: Changed['kept'][number]): string {
+  return `${printable(name)}  ${printable(lock?.version ?? '-')}  ${at}  ${id}`;
 }

@@ -19,7 +19,7 @@ import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Flags, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
@@ -103,12 +103,12 @@ export const command = defineCommand({
     const [word = 'list'] = invocation.positionals;
     const subcommand = Object.hasOwn(SUBCOMMANDS, word) ? SUBCOMMANDS[word] : undefined;
     if (subcommand === undefined)
-      throw new UsageError(
+      throw usageError(
         `unknown subcommand of runs: ${quoted(word, 200)}`,
         `known subcommands: ${Object.keys(SUBCOMMANDS).join(', ')}`,
       );
     if (invocation.flags.source !== undefined && subcommand !== replay && subcommand !== resume)
-      throw new UsageError(`runs ${word} has no use for --source`, 'only replay and resume use skills');
+      throw usageError(`runs ${word} has no use for --source`, 'only replay and resume use skills');
     return subcommand(invocation);
   },
 });
@@ -167,7 +167,7 @@ async function tail(invocation: RunsInvocation): Promise<number> {
 async function verify(invocation: RunsInvocation): Promise<number> {
   const { flags: given, positionals, terminal } = invocation;
   if (given.all === true && positionals.length > 1)
-    throw new UsageError('--all cannot be combined with an ID', 'give one of them');
+    throw usageError('--all cannot be combined with an ID', 'give one of them');
   const keys = keysFor(invocation);
   const isAll = given.all === true || positionals.length < 2;
   const directory = await resolveRunsDirectory(invocation);
@@ -230,7 +230,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
   const run = name === undefined ? undefined : path.basename(findRun(directory, name));
   const missing = given.missing === true;
   if (olderThanMs === undefined && maxBytes === undefined && run === undefined && !missing)
-    throw new UsageError(
+    throw usageError(
       'missing argument: ID, --older-than, --max-size or --missing',
       'e.g. skillwright runs prune --older-than 30d',
     );
@@ -304,7 +304,7 @@ async function resolveRunsDirectory(invocation: RunsInvocation): Promise<string>
 async function resolveRunFolder(invocation: RunsInvocation): Promise<string> {
   const [word = '', name] = invocation.positionals;
   if (name === undefined)
-    throw new UsageError('missing argument: ID', `usage: skillwright runs ${word} ID; see skillwright runs list`);
+    throw usageError('missing argument: ID', `usage: skillwright runs ${word} ID; see skillwright runs list`);
   if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(invocation.surroundings.cwd, name);
   return findRun(await resolveRunsDirectory(invocation), name);
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { compareDiagnostics, DIAGNOSTIC_RULES, printable, sarifReport, type Diagnostic } from '#core';
 import { checkAndFix, findCheckTargets, type Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
@@ -45,7 +45,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, terminal } = invocation;
     if (given['dry-run'] === true && given.fix !== true)
-      throw new UsageError('--dry-run needs --fix', 'skillwright check --fix --dry-run');
+      throw usageError('--dry-run needs --fix', 'skillwright check --fix --dry-run');
     const runtime = await openRuntime(invocation);
     const options = checkOptions(runtime, given.lenient === true);
     const { skills, diagnostics: unopened } = await findCheckTargets(invocation.positionals, runtime, {

@@ -6,7 +6,7 @@ import { createTree, readTreeDigest } from '#platform';
 import { openTrust } from '#policy';
 import { projectTop } from '#runtime';
 import { defineCommand, list, option } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { skillsFolder } from '#packs';
 
@@ -28,7 +28,7 @@ export const command = defineCommand({
   async run({ flags, positionals, terminal, surroundings }) {
     const [name = ''] = positionals;
     if (flags.description !== undefined && flags.description.trim() === '')
-      throw new UsageError('--description is empty', 'describe what the skill does and when to use it');
+      throw usageError('--description is empty', 'describe what the skill does and when to use it');
     const files = newSkillFiles({ name, description: flags.description, parts: parseParts(flags.with) });
     const directory = path.join(folderFor(flags.dir, surroundings), name);
     createTree(directory, files);

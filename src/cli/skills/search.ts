@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isValidName, printable } from '#core';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { trustRemarks, type Distrust, type Runtime, type SearchResult } from '#runtime';
 import { readQueries, scoreQueries, type Query } from './queries.ts';
@@ -34,15 +34,12 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal, surroundings } = invocation;
     const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
     if (given.queries !== undefined && positionals.length > 0)
-      throw new UsageError(
-        'WORDS and --queries cannot be combined',
-        'use skillwright search WORDS... or --queries FILE',
-      );
+      throw usageError('WORDS and --queries cannot be combined', 'use skillwright search WORDS... or --queries FILE');
     if (given.queries !== undefined)
       return answerFile(invocation, path.resolve(surroundings.cwd, given.queries), limit);
     const query = positionals.join(' ');
     if (query.trim() === '')
-      throw new UsageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
+      throw usageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
 
     const runtime = await openRuntime(invocation);
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));

@@ -1,7 +1,7 @@
 /** A list on the terminal from which the user selects any number of rows: filter as you type, space selects, enter continues. */
 import { printable, sliceStart } from '#core';
 import { fitText, padText, textWidth } from '#platform';
-import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
+import { isTerminal, readKeys, type AskStreams } from './ask.ts';
 import { readColumns } from './terminal.ts';
 
 /** A row of the list. Texts are untrusted; they are shown on one line with invisible characters escaped. */
@@ -27,12 +27,12 @@ export interface ChooseOptions {
  * Ctrl-D. The terminal mode is restored in every case.
  */
 export async function chooseMany(
-  { input, output, interrupt }: AskStreams,
+  streams: AskStreams,
   { title, choices, mayBeEmpty = false, signal }: ChooseOptions,
 ): Promise<readonly number[] | undefined> {
-  if (!isTerminal({ input, output, interrupt })) return undefined;
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
+  if (!isTerminal(streams)) return undefined;
+  return readKeys<readonly number[] | undefined>(streams, signal, undefined, ({ finish, cancel }) => {
+    const { output } = streams;
     const list = new ChoiceList(choices);
     let drawn = 0;
     let note = '';
@@ -49,19 +49,6 @@ export async function chooseMany(
       output.write(lines.join('\r\n'));
       drawn = lines.length;
     };
-    const leave = (): void => {
-      release();
-      signal.removeEventListener('abort', onAbort);
-      erase();
-    };
-    const finish = (answer: readonly number[] | undefined): void => {
-      leave();
-      resolve(answer);
-    };
-    const onAbort = (): void => {
-      leave();
-      reject(signal.reason);
-    };
     const act = (key: string): 'done' | 'more' => {
       note = '';
       if (key === ENTER || key === '\n') {
@@ -72,8 +59,8 @@ export async function chooseMany(
         }
         note = 'nothing is selected: press space to select a row, ctrl-a to select all, esc to cancel';
       } else if (key === CTRL_C || key === CTRL_D || (key === ESCAPE && !list.clearFilter())) {
-        finish(undefined);
-        if (key === CTRL_C) interrupt();
+        if (key === CTRL_C) cancel();
+        else finish(undefined);
         return 'done';
       } else list.press(key);
       return 'more';
@@ -82,12 +69,7 @@ export async function chooseMany(
       for (const key of typed.match(KEY) ?? []) if (act(key) === 'done') return;
       draw();
     };
-    signal.addEventListener('abort', onAbort, { once: true });
-    // Keys first: Ctrl-C on a list that is already shown must not reach the shell.
-    const release = takeKeys(input, onKeys, () => {
-      finish(undefined);
-    });
-    draw();
+    return { onKeys, start: draw, leave: erase };
   });
 }
 

@@ -17,6 +17,7 @@ import { withRetries, type RetryPolicy, type RetrySurroundings } from '../retry.
 import {
   defined,
   isObject,
+  parseJson,
   publishedSchema,
   problemError,
   type JsonSchema,
@@ -256,12 +257,8 @@ function plainName(name: string): string {
 
 /** Providers require an object. If a model wrote something else, it is wrapped unchanged, so that the model sees its own input. */
 function readInput(input: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(input);
-    if (isObject(value)) return value;
-  } catch {
-    // Invalid JSON is passed on as text.
-  }
+  const value = parseJson(input);
+  if (isObject(value)) return value;
   return input.trim() === '' ? {} : { malformed_input: input };
 }
 

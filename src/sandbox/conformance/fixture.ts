@@ -13,6 +13,7 @@ import {
   type ProgramSpec,
   type RunLimits,
   type RunningProgram,
+  isProblem,
 } from '#core';
 import { inConfined, isPresent, removeTree } from '#platform';
 import { programEnvironment } from '../process/program-environment.ts';
@@ -198,10 +199,10 @@ function operations(workspace: Workspace) {
     /** Reads a file of a program on the host. Returns `undefined` where it does not exist. */
     read(relative: string): Buffer | undefined {
       const reading = toRelativePath(relative);
-      assert(reading.type === 'path', relative);
+      assert(!isProblem(reading), relative);
       const file = inConfined(
         place.root,
-        (directory) => directory.read(reading.path, { maxBytes: MAX_READ_BYTES }),
+        (directory) => directory.read(reading, { maxBytes: MAX_READ_BYTES }),
         () => assert.fail('the workspace does not exist'),
       );
       return file.type === 'read' ? file.bytes : undefined;

@@ -25,7 +25,7 @@ import {
   removeTree,
   findTreeRefusal,
   writeAll,
-  type TreeProblem,
+  type TreeRefusal,
 } from '#platform';
 import { checkPlace, parseTarget, placeInput, type PlaceInputOptions } from './input-places.ts';
 import {
@@ -274,7 +274,7 @@ function copyFile(staging: Staging, preparing: Preparing, { descriptor, stats }:
   }
 }
 
-const TREE_CODES: Readonly<Record<TreeProblem, ActionProblem['code']>> = {
+const TREE_CODES: Readonly<Record<TreeRefusal['problem'], ActionProblem['code']>> = {
   gone: 'file/missing',
   changed: 'file/changed',
   unreadable: 'file/unreadable',
