@@ -38,11 +38,6 @@ export function openTar(file: ArchiveFile, limits: ArchiveLimits): ArchiveReader
 /** Limit for long names and extended headers. */
 const MAX_EXTENSION_BYTES = 64 * 1024;
 
-/** Properties that earlier headers set for the next entry. */
-interface Extensions extends PaxChanges {
-  readonly longName?: string;
-}
-
 /** Reads all entries. Only zeros may follow the end. Throws a refusal. */
 async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<ReadEntry, void, undefined> {
   let extensions: Extensions = {};
@@ -74,7 +69,8 @@ async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerat
     if (left > 0) for await (const piece of content()) void piece;
     await takePadding(source, raw.bytes);
   }
-  if (Object.keys(extensions).length > 0) throw refused('archive/unreadable', 'an extended header has no entry');
+  if (extensions.path !== undefined || extensions.bytes !== undefined)
+    throw refused('archive/unreadable', 'an extended header has no entry');
   await takeEnd(source);
 }
 
@@ -94,22 +90,17 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
   }
   // A long link target. The link itself is refused.
   if (header.type === 'K') return {};
-  return { longName: decodeName(data.at(-1) === 0 ? data.subarray(0, -1) : data) };
+  return { path: decodeName(data.at(-1) === 0 ? data.subarray(0, -1) : data) };
 }
 
 function merge(before: Extensions, more: Extensions): Extensions {
-  const repeated = Object.keys(more).some((key) => key in before);
-  const isNamedTwice = (more.path !== undefined || more.longName !== undefined) && pickEntryName(before) !== undefined;
-  if (repeated || isNamedTwice) throw refused('archive/mismatch', 'an entry has a duplicate property');
-  return { ...before, ...more };
-}
-
-function pickEntryName({ path, longName }: Extensions): string | undefined {
-  return path ?? longName;
+  const isTwice = (key: keyof Extensions): boolean => before[key] !== undefined && more[key] !== undefined;
+  if (isTwice('path') || isTwice('bytes')) throw refused('archive/mismatch', 'an entry has a duplicate property');
+  return { path: more.path ?? before.path, bytes: more.bytes ?? before.bytes };
 }
 
 function tell(header: TarHeader, extensions: Extensions): RawEntry {
-  const written = pickEntryName(extensions) ?? header.name;
+  const written = extensions.path ?? header.name;
   // Packers that pack the current folder prefix every name with `./`.
   const bare = written.startsWith('./') && written !== './' ? written.slice(2) : written;
   const kind = classifyEntry(header.type, bare);
@@ -212,8 +203,8 @@ function text(block: Buffer, at: number, length: number): string {
   return decodeName(field.subarray(0, end));
 }
 
-/** Properties of the next entry that a pax header changes. Other records are ignored. */
-interface PaxChanges {
+/** Properties that earlier headers set for the next entry. Other records of a pax header are ignored. */
+interface Extensions {
   readonly path?: string;
   readonly bytes?: number;
 }
@@ -223,7 +214,7 @@ const LINE_END = 0x0a;
 const SIZE = /^[0-9]{1,15}$/;
 
 /** Reads `<length> <key>=<value>\n` records. Throws a refusal. */
-function readPax(data: Buffer): PaxChanges {
+function readPax(data: Buffer): Extensions {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < data.length;) {
     const { key, value, end } = readRecord(data, at);
@@ -236,8 +227,8 @@ function readPax(data: Buffer): PaxChanges {
   const path = records.get('path');
   const size = records.get('size');
   return {
-    ...(path === undefined ? {} : { path: decodeName(path) }),
-    ...(size === undefined ? {} : { bytes: readSize(size.toString('latin1')) }),
+    path: path === undefined ? undefined : decodeName(path),
+    bytes: size === undefined ? undefined : readSize(size.toString('latin1')),
   };
 }
 

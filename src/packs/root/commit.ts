@@ -68,25 +68,24 @@ export interface Work {
   readonly staging: string;
 }
 
-export type CommitEnd =
-  | {
-      readonly type: 'done';
-      readonly lock: LockFile;
-      readonly steps: readonly Step[];
-      readonly notes: readonly string[];
-      readonly unplaced: readonly Unplaced[];
-    }
-  | PackRefusal
-  /** The commit and its rollback both failed. The journal remains, and the next process that opens the root completes the change. */
-  | { readonly type: 'unfinished'; readonly refusal: PackRefusal };
+export interface CommitDone {
+  readonly type: 'done';
+  readonly lock: LockFile;
+  readonly steps: readonly Step[];
+  readonly notes: readonly string[];
+  readonly unplaced: readonly Unplaced[];
+}
 
-/** Makes all changes or none. `staged` lists the changes whose folders must match their lock entries. */
+/**
+ * Makes all changes or none. `staged` lists the changes whose folders must match their lock entries. If the commit and its rollback both
+ * fail, the journal remains, and the next process that opens the root completes the change.
+ */
 export async function commitChanges(
   work: Work,
   changes: readonly PlannedChange[],
   staged: readonly PutChange[],
   options: CommitOptions = {},
-): Promise<CommitEnd> {
+): Promise<CommitDone | PackRefusal> {
   const { handle } = work;
   try {
     refuseChanges(handle, work.lock, changes);
@@ -228,7 +227,7 @@ async function applyAll(
   work: Work,
   { steps, places, lock, nextLock }: Journaled,
   options: CommitOptions,
-): Promise<CommitEnd> {
+): Promise<CommitDone | PackRefusal> {
   const onStep: OnStep = (what) => options.onStep?.(what);
   onStep('journal written');
   options.onProgress?.({ phase: 'apply', done: 0, total: steps.length });
@@ -304,7 +303,7 @@ function undone(
   work: Work,
   { steps, placed }: { readonly steps: readonly Step[]; readonly placed: readonly FolderOutcome[] },
   refusal: PackRefusal,
-): CommitEnd {
+): PackRefusal {
   try {
     for (const { undo } of placed) undo();
     undoSteps(work.handle, steps);
@@ -317,8 +316,8 @@ function undone(
   }
 }
 
-function unfinished({ handle }: Work, refusal: PackRefusal): CommitEnd {
+function unfinished({ handle }: Work, refusal: PackRefusal): PackRefusal {
   const message = `${refusal.message}; the change was started and will be completed when the root is used next`;
   const hint = 'resolve the reason, then run a command that changes the root: it completes the change first';
-  return { type: 'unfinished', refusal: { ...refusal, message, hint, path: displayPath(handle, '') } };
+  return { ...refusal, message, hint, path: displayPath(handle, '') };
 }

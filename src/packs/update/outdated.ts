@@ -10,7 +10,7 @@ import { completeChange } from '../root/open-root.ts';
 import type { FetchIntoRootOptions } from '../install.ts';
 import { asRefusal, isRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
-import { presentFiles } from '../root/present-files.ts';
+import { readStagedTree } from '../inspect/inspect-skill.ts';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import {
   absentFromSource,
@@ -124,8 +124,7 @@ function classifyRefusal({ code }: PackRefusal): 'gone' | 'unknown' {
 function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
   const skill = findInSource(locked, skills);
   if (skill === undefined) return { type: 'gone', reason: absentFromSource(locked, skills) };
-  const { digest, files } = skill;
-  const tree = digest === undefined || files === undefined ? presentFiles(skill.path) : { digest, files };
+  const tree = readStagedTree(skill);
   if (isRefusal(tree)) return { type: 'unknown', reason: tree.message };
   const version = readSkillHead(skill.path, skill.name)?.meta['version'];
   return {
