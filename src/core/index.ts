@@ -38,14 +38,7 @@ export {
   type ProgramAction,
 } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export {
-  DEFAULT_OUTPUT_LIMITS,
-  NOT_COLLECTED,
-  SKIP_MEANINGS,
-  isFailedEnd,
-  type Collected,
-  type RunResult,
-} from './outputs.ts';
+export { NOT_COLLECTED, SKIP_MEANINGS, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
 export { normalName, packageArgument, readPackage, type PackageLayer, type RequestedPackage } from './packages.ts';
 export {
   DEFAULT_LIMITS,
@@ -117,7 +110,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
 export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
+export { checkConfig, problemText } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
 // JSON and our own schemas.
@@ -176,7 +169,7 @@ export { agentEventText } from './agent-event-text.ts';
 
 // Small tools.
 export { compileGlob, normaliseGlob } from './glob.ts';
-export { ignoredBy, parseIgnore } from './ignore.ts';
+export { openIgnores } from './ignore.ts';
 export { editDistance, nearest } from './nearest.ts';
 export { detectMediaType } from './media-type.ts';
 export { openRandom } from './seeded-random.ts';

@@ -16,6 +16,7 @@ import {
   type Action,
   type ActionFailed,
   type SkillEntry,
+  isProblem,
 } from '#core';
 import { listFiles, inSkill } from '#skills';
 import { sha256, type ConfinedDirectory, cacheEntry } from '#platform';
@@ -236,8 +237,8 @@ function allFiles(directory: ConfinedDirectory, dir: string): ReadFiles {
   let total = 0;
   const resources = paths.map((file) => {
     const reading = toRelativePath(file);
-    if (reading.type === 'refused') throw new Error(reading.failure.message);
-    const read = directory.read(reading.path, { maxBytes: MAX_BYTES, allowHardLinks: true });
+    if (isProblem(reading)) throw new Error(reading.message);
+    const read = directory.read(reading, { maxBytes: MAX_BYTES, allowHardLinks: true });
     if (read.type === 'failed') throw new Error(`${file} cannot be read (${read.code})`);
     total += read.bytes.length;
     if (total > MAX_BYTES) throw new Error(`it has more than ${String(MAX_BYTES)} bytes`);
@@ -291,10 +292,8 @@ function plainResources({ resources }: Skill, { name, description }: SkillEntry)
 
 function readBytes({ skill, path }: Located): Uint8Array | undefined {
   const reading = toRelativePath(path === 'SKILL.md' ? skill.file : path);
-  if (reading.type === 'refused') return undefined;
-  const read = inSkill(skill, (directory) =>
-    directory.read(reading.path, { maxBytes: MAX_BYTES, allowHardLinks: true }),
-  );
+  if (isProblem(reading)) return undefined;
+  const read = inSkill(skill, (directory) => directory.read(reading, { maxBytes: MAX_BYTES, allowHardLinks: true }));
   return 'bytes' in read ? read.bytes : undefined;
 }
 

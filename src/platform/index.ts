@@ -41,7 +41,7 @@ export { cacheEntry } from './fs/cache-entry.ts';
 export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
 export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
 export { checkSealKey, openSeals, readSealKey, sealKey } from './fs/seal-key.ts';
-export { openSealedFile, type SealedFile } from './fs/authenticated-store.ts';
+export { openSealedFile } from './fs/authenticated-store.ts';
 
 // Untrusted folders.
 export {
@@ -51,30 +51,14 @@ export {
   tryOpenDirectory,
   type OpenFailed,
 } from './fs/directory-handle.ts';
-export {
-  ConfinedDirectory,
-  inConfined,
-  openConfined,
-  type ConfinedFile,
-  type ConfinedListing,
-} from './fs/confined-directory.ts';
+export { ConfinedDirectory, inConfined, openConfined, type ConfinedFile } from './fs/confined-directory.ts';
 export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.ts';
 export { resolveBeneath } from './fs/resolve-beneath.ts';
 
 // Whole trees: walked, hashed, copied, removed.
 export { listBeneath, walk, type WalkStep } from './fs/walk.ts';
-export {
-  findTreeRefusal,
-  orRefusal,
-  refuseLinksOutside,
-  walkOpened,
-  walkTree,
-  type OpenedEntry,
-  type TreeEntry,
-  type TreeProblem,
-  type TreeRefusal,
-} from './fs/tree-walk.ts';
-export { FileHasher, SMALL_FILE, hashOpened, readPieces, withEntryNow } from './fs/tree-file.ts';
+export { findTreeRefusal, orRefusal, refuseLinksOutside, type TreeRefusal } from './fs/tree-walk.ts';
+export { FileHasher, SMALL_FILE, readPieces, walkOpened, walkTree, type TreeEntry } from './fs/tree-file.ts';
 export { TreeFingerprint } from './fs/tree-stat.ts';
 export {
   digestName,

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 
-import { toRelativePath, type RelativePath, type Observation, type OfType } from '#core';
+import { toRelativePath, type RelativePath, type Observation, type OfType, isProblem } from '#core';
 import { listBeneath, type OpenFailed } from '#platform';
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
@@ -47,9 +47,9 @@ function readEntry(
   const path = folder === '' ? name : `${folder}/${name}`;
   const reading = toRelativePath(path);
   // Not a valid path, or the entry is gone by now.
-  if (reading.type === 'refused' || reading.path !== path || stats === undefined) return [];
+  if (isProblem(reading) || reading !== path || stats === undefined) return [];
   const kind = classifyEntry(stats);
-  return [{ name, path: reading.path, kind, bytes: kind === 'file' ? stats.size : 0 }];
+  return [{ name, path: reading, kind, bytes: kind === 'file' ? stats.size : 0 }];
 }
 
 function classifyEntry(stats: Stats): FolderEntry['kind'] {

@@ -80,17 +80,17 @@ const fileRead: ToolRow = singleAction({
 /** A path that names no skill is relative to the loaded skills, as in the example of ManusX. */
 function locatedInLoaded(file: string, offer: Offer): NonNullable<ReturnType<Offer['locate']>> | ActionProblem {
   const reading = offer.locate(file) === undefined ? toRelativePath(file) : undefined;
-  if (reading?.type !== 'path') return located(file, offer);
-  const owners = offer.loaded().filter(({ files }) => files.includes(reading.path));
+  if (reading === undefined || isProblem(reading)) return located(file, offer);
+  const owners = offer.loaded().filter(({ files }) => files.includes(reading));
   const [owner] = owners;
   if (owner === undefined) return located(file, offer);
-  if (owners.length === 1) return { skill: owner.id, path: reading.path };
+  if (owners.length === 1) return { skill: owner.id, path: reading };
   const names = owners.map(({ name }) => name);
   return failure(
     'path/not-offered',
     `${quoted(file)} is in ${String(owners.length)} loaded skills: ${names.join(', ')}`,
     {
-      hint: `name the skill, such as ${owner.name}/${reading.path}`,
+      hint: `name the skill, such as ${owner.name}/${reading}`,
     },
   );
 }
@@ -113,8 +113,8 @@ const fileWrite: ToolRow = singleAction({
     ),
   toAction({ file, content }) {
     const reading = toRelativePath(file);
-    if (reading.type === 'refused') return reading.failure;
-    return { type: 'write_file', path: `workspace://work/${reading.path}`, content };
+    if (isProblem(reading)) return reading;
+    return { type: 'write_file', path: `workspace://work/${reading}`, content };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
   isOffered: (offer) => canRun(offer) && offer.host !== undefined,

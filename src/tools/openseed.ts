@@ -1,4 +1,13 @@
-import { jsonSchema, escapeHeaderLines, failure, quoted, toRelativePath, type ToolRow, type Vocabulary } from '#core';
+import {
+  jsonSchema,
+  escapeHeaderLines,
+  failure,
+  quoted,
+  toRelativePath,
+  type ToolRow,
+  type Vocabulary,
+  isProblem,
+} from '#core';
 import { showContent } from './content.ts';
 import { named, offsetParameter, searchParameters, skillChoice, skillName } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
@@ -65,12 +74,12 @@ const loadAsset: ToolRow = singleAction({
     ),
   toAction({ skill_name: skill, relative_path: path, offset }) {
     const reading = toRelativePath(path);
-    if (reading.type === 'refused') return reading.failure;
-    if (!isBelow(reading.path, FOLDERS) && reading.path !== 'SKILL.md')
-      return failure('path/not-offered', `${quoted(reading.path)} is not below references/, assets/ or scripts/`, {
+    if (isProblem(reading)) return reading;
+    if (!isBelow(reading, FOLDERS) && reading !== 'SKILL.md')
+      return failure('path/not-offered', `${quoted(reading)} is not below references/, assets/ or scripts/`, {
         hint: 'list the assets of the skill and use one of their paths',
       });
-    return { type: 'read_resource', skill, path: reading.path, offset };
+    return { type: 'read_resource', skill, path: reading, offset };
   },
   toResult: (read) => withNotes(inert(read.text), readNotes(read, continueWith)),
 });

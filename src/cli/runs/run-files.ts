@@ -1,7 +1,7 @@
 /** `runs files`: the files that the programs of a run left and that its record keeps. */
 import path from 'node:path';
 
-import { countText, printable, SkillError, toRelativePath } from '#core';
+import { countText, printable, SkillError, toRelativePath, isProblem } from '#core';
 import { readContent, readRun } from '#journal';
 import { inConfined } from '#platform';
 import { writeResults } from '#runtime';
@@ -59,8 +59,7 @@ function readKept(
     (folder) => readContent(folder, { $ref: path.relative(place, file), bytes: size }),
     () => ({ type: 'missing' }) as const,
   );
-  if (target.type !== 'refused' && reading.type === 'read')
-    return { name: target.path, bytes: reading.bytes, isExecutable };
+  if (!isProblem(target) && reading.type === 'read') return { name: target, bytes: reading.bytes, isExecutable };
   throw new SkillError({
     code: 'run/invalid',
     message: `the file ${printable(name)} of the record is ${reading.type === 'missing' ? 'missing' : 'damaged'}`,

@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath, compareText } from '#core';
+import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath, compareText, isProblem } from '#core';
 import { isDirectory, isPresent, isSystemError, readTextFile } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
@@ -120,7 +120,7 @@ function parseSkillFolder(skillPath = ''): string | undefined {
   const folder = skillPath.replace(/(?:^|\/)SKILL\.md$/, '');
   if (folder === '') return '';
   const read = toRelativePath(folder);
-  return read.type === 'path' && !folder.includes('#') ? read.path : undefined;
+  return !isProblem(read) && !folder.includes('#') ? read : undefined;
 }
 
 type ForeignSource = Omit<ForeignSkill, 'name'>;

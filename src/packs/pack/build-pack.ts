@@ -14,6 +14,7 @@ import {
   type Diagnostic,
   type SkillError,
   ARCHIVE_LIMITS,
+  isProblem,
 } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { parseSkillMd } from '#skills';
@@ -240,8 +241,8 @@ function openFolder(dir: string): ConfinedDirectory {
 
 function readFile(folder: ConfinedDirectory | undefined, at: string, { bytes, executable }: LockedFile): Buffer {
   const path = toRelativePath(at);
-  if (path.type === 'refused') throw refused('archive/name', path.failure.message, at);
-  const read = folder?.read(path.path, { maxBytes: bytes, allowHardLinks: true, followLinks: false });
+  if (isProblem(path)) throw refused('archive/name', path.message, at);
+  const read = folder?.read(path, { maxBytes: bytes, allowHardLinks: true, followLinks: false });
   if (read?.type !== 'read' || read.isExecutable !== (executable === true)) throw changed(at);
   return read.bytes;
 }

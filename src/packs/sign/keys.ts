@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { invalidInput, quoted, type SkillError } from '#core';
-import { isSystemError, makeFolders, openSealedFile, readPrivateFile, type SealedFile } from '#platform';
+import { isSystemError, makeFolders, openSealedFile, readPrivateFile } from '#platform';
 import {
   isKeyId,
   parsePublicKey,
@@ -148,7 +148,7 @@ export async function openSigningKey({ file, password, askPassword }: KeyChoice)
   return again;
 }
 
-function openKeysFile(home: string): SealedFile<StoredKey> {
+function openKeysFile(home: string): ReturnType<typeof openSealedFile<StoredKey>> {
   return openSealedFile<StoredKey>({
     file: path.join(home, '.agent/keys.json'),
     home,

@@ -1,10 +1,9 @@
 /** Stages skills from a local folder. Each file is read once and hashed while it is copied. */
-import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { problemError, quoted, isNeverSearched } from '#core';
+import { problemError, quoted, isNeverSearched, type OfType } from '#core';
 import {
-  hashOpened,
   isProgram,
   isSystemError,
   orRefusal,
@@ -12,7 +11,7 @@ import {
   removeTree,
   SMALL_FILE,
   walkOpened,
-  type OpenedEntry,
+  type TreeEntry,
 } from '#platform';
 import { findFilesNamed } from '#skills';
 import {
@@ -52,8 +51,6 @@ export async function stageFolder(
   const { folders, leftOut: notSearched } = findSkills(root);
   if (folders.length === 0) throw noSkill(source.path, notSearched);
   const leftOut = [...notSearched];
-  /** Shared by all small files. */
-  const buffer = Buffer.allocUnsafe(SMALL_FILE);
   let count = 0;
   /** Bytes that may still be kept for the inspection. */
   let room = MAX_KEPT;
@@ -75,7 +72,7 @@ export async function stageFolder(
         names.see(entry);
         if (entry.path.endsWith(`/${SKILL_FILE_NAME}`))
           leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
-        copyFile(entry, skill, buffer, limits);
+        copyFile(entry, skill, limits);
       } else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
       count += 1;
       if (count % SLICE === 0) await pause(signal);
@@ -222,7 +219,7 @@ export function missingRefusal(error: unknown, place: string): PackRefusal {
  * permission to read them. Hard links inside the skill become separate files.
  */
 function openOtherNames(folder: string): {
-  readonly see: (entry: OpenedEntry) => void;
+  readonly see: (entry: OpenedFile) => void;
   readonly refuseStrangers: () => void;
 } {
   const linked = new Map<number, { readonly path: string; readonly names: number; seen: number }>();
@@ -245,24 +242,17 @@ function openOtherNames(folder: string): {
   };
 }
 
-/** Closes the descriptor. */
-function copyFile(
-  { path: at, descriptor, stats }: OpenedEntry,
-  skill: StagedSkill,
-  buffer: Buffer,
-  { maxFileBytes }: Pick<ArchiveLimits, 'maxFileBytes'>,
-): void {
-  try {
-    if (stats.size > maxFileBytes)
-      throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
-    skill.file(at, isProgram(stats), (write) => {
-      const sha256 = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
-      // Small files are read in one call. Large files are checked for changes afterwards.
-      if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
-        throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
-      return { sha256, bytes: stats.size };
-    });
-  } finally {
-    closeSync(descriptor);
-  }
+type OpenedFile = OfType<TreeEntry, 'file'> & { readonly descriptor: number };
+
+function copyFile(entry: OpenedFile, skill: StagedSkill, { maxFileBytes }: Pick<ArchiveLimits, 'maxFileBytes'>): void {
+  const { path: at, descriptor, stats } = entry;
+  if (stats.size > maxFileBytes)
+    throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
+  skill.file(at, isProgram(stats), (write) => {
+    const sha256 = entry.hash(write);
+    // Small files are read in one call. Large files are checked for changes afterwards.
+    if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
+      throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
+    return { sha256, bytes: stats.size };
+  });
 }

@@ -6,6 +6,7 @@ import {
   readAuthority,
   toRelativePath,
   type HostAndPort,
+  isProblem,
 } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { PackSource } from './source.ts';
@@ -219,9 +220,9 @@ export function readGitAddress(text: string, options: AddressOptions): PackSourc
   const named = ref === '' ? undefined : ref;
   if (folder === '') return { type: 'git', url, ref: named };
   const read = toRelativePath(folder);
-  if (read.type === 'refused' || folder.startsWith('-'))
+  if (isProblem(read) || folder.startsWith('-'))
     return packRefusal('source/refused', `${quoted(folder)} is not a folder inside the repository`);
-  return { type: 'git', url, ref: named, folder: read.path };
+  return { type: 'git', url, ref: named, folder: read };
 }
 
 /** Whether git accepts the text as a branch, tag or commit, and as nothing else. */

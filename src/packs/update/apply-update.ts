@@ -6,18 +6,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
-import {
-  hashOpened,
-  isProgram,
-  orRefusal,
-  pause,
-  sha256,
-  SMALL_FILE,
-  walkTree,
-  withEntryNow,
-  type TreeEntry,
-  type TreeRefusal,
-} from '#platform';
+import { isProgram, orRefusal, pause, sha256, walkTree, type TreeEntry, type TreeRefusal } from '#platform';
 import { openNewFile, type FileWriter } from '../archive/extract-tree.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
@@ -80,7 +69,6 @@ type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
 async function build({ plan, to, signal, ...request }: BuildUpdateRequest): Promise<BuiltUpdate | UpdateConflict> {
   const rows = new Map(plan.files.map((row) => [row.path, row]));
-  const buffer = Buffer.allocUnsafe(SMALL_FILE);
   const files = new Map<string, LockedFile>();
   const folders = new Set(['']);
   /** Folders of the new version that contain a file, directly or nested. */
@@ -113,12 +101,10 @@ async function build({ plan, to, signal, ...request }: BuildUpdateRequest): Prom
     if (!isTaken && !isMerged && side === 'incoming') return;
     const write = isTaken ? openFile(row) : undefined;
     try {
-      const { value: hash } = withEntryNow(entry, (descriptor, { size }) =>
-        hashOpened(entry.path, { descriptor, size, buffer }, (bytes) => {
-          write?.write(bytes);
-          if (isMerged) pieces.push(Buffer.from(bytes));
-        }),
-      );
+      const hash = entry.hash((bytes) => {
+        write?.write(bytes);
+        if (isMerged) pieces.push(Buffer.from(bytes));
+      });
       if (hash !== expected.sha256) throw changedDuringUpdate(side, entry.path);
     } finally {
       write?.close();

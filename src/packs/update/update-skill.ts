@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isUtf8 } from 'node:buffer';
 
-import { toRelativePath, compareText } from '#core';
+import { toRelativePath, compareText, isProblem } from '#core';
 import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
 import type { LockedFile, LockedSkill } from '../lock/lock-file.ts';
 import { changedFiles, countChanges, type FileSide, type UpdatedFile } from './capability-diff.ts';
@@ -180,14 +180,14 @@ export function baseFileReader(
 ): (path: string, file: LockedFile) => Uint8Array | undefined {
   return (filePath, file) => {
     const relative = toRelativePath(filePath);
-    if (relative.type === 'refused' || file.bytes > maxBytes) return undefined;
+    if (isProblem(relative) || file.bytes > maxBytes) return undefined;
     const kept = originals?.get(file.sha256);
     if (kept !== undefined && sha256(kept) === file.sha256) return Buffer.from(kept);
     for (const folder of folders) {
       const opened = openConfined(folder);
       if (opened.type === 'failed') continue;
       try {
-        const read = opened.directory.read(relative.path, { maxBytes, followLinks: false });
+        const read = opened.directory.read(relative, { maxBytes, followLinks: false });
         if (read.type === 'read' && sha256(read.bytes) === file.sha256) return read.bytes;
       } finally {
         opened.directory.close();
@@ -238,8 +238,8 @@ type Directory = Extract<ReturnType<typeof openConfined>, { type: 'open' }>['dir
 /** Returns undefined for binary files. Does not follow links. */
 function readFileText(directory: Directory, path: string): string | undefined {
   const relative = toRelativePath(path);
-  if (relative.type === 'refused') return undefined;
-  const read = directory.read(relative.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
+  if (isProblem(relative)) return undefined;
+  const read = directory.read(relative, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
   if (read.type !== 'read' || read.bytes.includes(0) || !isUtf8(read.bytes)) return undefined;
   return read.bytes.toString('utf8');
 }

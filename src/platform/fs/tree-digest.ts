@@ -2,21 +2,20 @@
  * The identity of a tree: `sha256-tree:<hex>`, the same for equal trees on every machine. It covers the path, executable bit and bytes
  * of every file, the target of every link, and every folder. It does not cover times, owners, other permission bits and `.git`.
  */
-import { closeSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 
 import { parseJson, quoted } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
 import { isSettled } from './file-stamp.ts';
 import { sha256 } from '../hash.ts';
 import { readPrivateFile } from './read-file.ts';
-import { SMALL_FILE, hashOpened } from './tree-file.ts';
+import { walkOpened } from './tree-file.ts';
 import { TreeFingerprint } from './tree-stat.ts';
 import {
   findTreeRefusal,
   treeRefused,
   orRefusal,
   refuseLinksOutside,
-  walkOpened,
   type TreeRefusal,
   type WalkOptions,
 } from './tree-walk.ts';
@@ -192,19 +191,11 @@ export async function twiceIfChanged<T extends { readonly type: string }>(
 
 async function readOnce(root: string, options: ReadTreeOptions): Promise<TreeDigest> {
   const reading = new TreeReading(Date.now());
-  const buffer = Buffer.allocUnsafe(SMALL_FILE);
   let count = 0;
   for (const entry of walkOpened(root, options)) {
     if (entry.type === 'folder') reading.folder(entry.path, entry.stats);
     else if (entry.type === 'link') reading.link(entry.path, entry.stats, entry.target);
-    else {
-      const { path, stats, descriptor } = entry;
-      try {
-        reading.file(path, stats, hashOpened(path, { descriptor, size: stats.size, buffer }));
-      } finally {
-        closeSync(descriptor);
-      }
-    }
+    else reading.file(entry.path, entry.stats, entry.hash());
     count += 1;
     if (count % SLICE === 0) await pause(options.signal);
   }

@@ -2,7 +2,8 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
 
 import { sha256 } from '../hash.ts';
-import { walkTree, type WalkOptions } from './tree-walk.ts';
+import { walkTree } from './tree-file.ts';
+import type { WalkOptions } from './tree-walk.ts';
 import { quietly } from '../system-error.ts';
 
 const FIELDS = 5;

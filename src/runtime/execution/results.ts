@@ -7,6 +7,7 @@ import {
   SKIP_MEANINGS,
   toRelativePath,
   type RelativePath,
+  isProblem,
 } from '#core';
 import { openConfined, type ConfinedDirectory, type OpenFailed } from '#platform';
 import { writeProtection } from '#policy';
@@ -114,11 +115,11 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   const missed = (reason: string): LeftOutFile => ({ name, reason, isMissed: true });
   const from = toRelativePath(name);
   const target = toRelativePath(short);
-  if (from.type === 'refused' || target.type === 'refused') return missed(SKIP_MEANINGS.name);
-  if (isNeverResult(target.path)) return missed('other tools run what is at this path');
-  const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
+  if (isProblem(from) || isProblem(target)) return missed(SKIP_MEANINGS.name);
+  if (isNeverResult(target)) return missed('other tools run what is at this path');
+  const file = directory.read(from, { maxBytes: MAX_FILE_BYTES });
   if (file.type === 'failed') return missed(leftOutReason(file));
-  return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
+  return { name: target, bytes: file.bytes, isExecutable: file.isExecutable };
 }
 
 function leftOutReason({ code, detail }: OpenFailed): string {

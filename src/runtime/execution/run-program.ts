@@ -19,6 +19,7 @@ import {
   type Action,
   type OfType,
   type ProgramAction,
+  isProblem,
 } from '#core';
 import { inConfined, isInside } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
@@ -149,7 +150,7 @@ export async function prepareProgram(
     runDir: run.path,
     skillDir: staged === undefined ? undefined : `skills/${staged.name}`,
   });
-  if (outputs.type === 'refused') return outputs;
+  if (isProblem(outputs)) return refused(outputs);
   const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
   const mounted = parts.packages.mount(packages, attached.root);
   const environment = programEnvironment({
@@ -196,7 +197,7 @@ export async function prepareProgram(
         ...(area?.mounts ?? []),
       ],
     },
-    outputs: outputs.request,
+    outputs,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),
     warnings: [
       ...workspace.warnings,
@@ -370,10 +371,10 @@ function stagedInput(
 
 function sizeOf(root: string, relative: string): number {
   const reading = toRelativePath(relative);
-  if (reading.type === 'refused') return 0;
+  if (isProblem(reading)) return 0;
   const found = inConfined(
     root,
-    (folder) => folder.resolve(reading.path),
+    (folder) => folder.resolve(reading),
     () => undefined,
   );
   return found?.type === 'found' ? found.bytes : 0;

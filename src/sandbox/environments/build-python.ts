@@ -2,11 +2,10 @@
  * Python packages by uv where the user has it (`build-uv.ts`), else by pip: wheels only, so that no code of a package runs while it is installed. All wheels are downloaded first, with
  * network to the index; they are installed later, by hash and without network.
  */
-import { closeSync } from 'node:fs';
 import path from 'node:path';
 
 import { normalName, parseJson, quoted, readField, type ActionProblem, type HostMount, type PackageLayer } from '#core';
-import { hashOpened, SMALL_FILE, findTreeRefusal, walkOpened } from '#platform';
+import { findTreeRefusal, walkOpened } from '#platform';
 import {
   MOVE_SCRIPTS,
   explainOutcome,
@@ -157,21 +156,14 @@ const WHEEL = /^([A-Za-z0-9_.]+)-([\w.!+]+)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl
 /** The names, versions and hashes of downloaded wheels, or why they cannot be read. */
 function wheelsIn(folder: string): PackageLayer['packages'] | string {
   const found: PackageLayer['packages'][number][] = [];
-  const buffer = Buffer.allocUnsafe(SMALL_FILE);
   const limits = { maxEntries: 10_000, maxBytes: 64 * 1024 ** 3, maxDepth: 1 };
   try {
     for (const entry of walkOpened(folder, { limits })) {
       if (entry.type === 'folder' && entry.path === '') continue;
       if (entry.type !== 'file') return `${quoted(entry.path)} is not a file`;
-      try {
-        const [, name, version] = WHEEL.exec(entry.path) ?? [];
-        if (name === undefined || version === undefined) return `${quoted(entry.path)} is not a wheel`;
-        const { descriptor, stats } = entry;
-        const hash = hashOpened(entry.path, { descriptor, size: stats.size, buffer });
-        found.push({ name: normalName(name), version, hash: `sha256:${hash}` });
-      } finally {
-        closeSync(entry.descriptor);
-      }
+      const [, name, version] = WHEEL.exec(entry.path) ?? [];
+      if (name === undefined || version === undefined) return `${quoted(entry.path)} is not a wheel`;
+      found.push({ name: normalName(name), version, hash: `sha256:${entry.hash()}` });
     }
   } catch (error) {
     const refusal = findTreeRefusal(error);

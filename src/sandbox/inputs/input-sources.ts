@@ -11,6 +11,7 @@ import {
   type ActionProblem,
   type RelativePath,
   problemError,
+  isProblem,
 } from '#core';
 import {
   OPEN_FLAGS,
@@ -144,8 +145,8 @@ function openReal(from: string, real: string): OpenedSource {
 /** Parses a path below the workspace. */
 export function parsePath(text: string): RelativePath {
   const reading = toRelativePath(text);
-  if (reading.type === 'path') return reading.path;
-  const { code, message } = reading.failure;
+  if (!isProblem(reading)) return reading;
+  const { code, message } = reading;
   refuseInput(code, message.replace('of the skill', 'itself'), {
     hint: PATH_HINTS[code] ?? FAILURES[code],
   });

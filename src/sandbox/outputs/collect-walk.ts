@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText, printable, toRelativePath, type Collected, type compileGlob } from '#core';
+import { compareText, printable, toRelativePath, type Collected, type compileGlob, isProblem } from '#core';
 import { DirectoryHandle, isSystemError, quietly } from '#platform';
 import type { WorkspaceFolders } from './collect-folders.ts';
 
@@ -224,7 +224,7 @@ const ASCII = /^[\x00-\x7f]*$/;
 /** Whether the name can be used as a path in requests. */
 function isOpenable(name: string): boolean {
   const reading = toRelativePath(name);
-  return reading.type === 'path' && reading.path === name;
+  return !isProblem(reading) && reading === name;
 }
 
 function shownName(relative: string, raw: string): string {

@@ -8,7 +8,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   compareText,
   compileGlob,
-  DEFAULT_OUTPUT_LIMITS,
   NOT_COLLECTED,
   SKIP_MEANINGS,
   printable,
@@ -22,6 +21,12 @@ import { openOutputReader, type ReadOutput, type SaveOutput } from './collect-re
 import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
 
 type OutputFile = RunResult['output_files'][number];
+
+const DEFAULT_OUTPUT_LIMITS = {
+  maxFiles: 100,
+  maxFileBytes: 4 * 1024 * 1024,
+  maxTotalBytes: 64 * 1024 * 1024,
+} as const;
 
 const PRIMARY_BYTES = 32 * 1024;
 

@@ -1,5 +1,5 @@
 import { inConfined, isSystemError, isTreeDigest, writeFileAtomically } from '#platform';
-import { readField, parseJson, shape, toRelativePath } from '#core';
+import { readField, parseJson, shape, toRelativePath, isProblem } from '#core';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
 
@@ -57,14 +57,13 @@ export function newMetadata(now: string): WorkspaceMetadata {
 /** Reads and validates the file, which a program may have written. */
 export function readMetadata(root: string, now: string): MetadataReading {
   const file = toRelativePath(FILE);
-  const read =
-    file.type === 'refused'
-      ? undefined
-      : inConfined(
-          root,
-          (folder) => folder.read(file.path, { maxBytes: MAX_BYTES }),
-          () => undefined,
-        );
+  const read = isProblem(file)
+    ? undefined
+    : inConfined(
+        root,
+        (folder) => folder.read(file, { maxBytes: MAX_BYTES }),
+        () => undefined,
+      );
   if (read === undefined) return discarded(now, 'the folder cannot be read');
   if (read.type === 'failed')
     return read.code === 'file/missing'

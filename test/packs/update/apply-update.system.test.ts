@@ -7,7 +7,7 @@ import type { LockedFile } from '../../../src/packs/lock/lock-file.ts';
 import { planUpdate, type FileTable, type UpdateMode } from '../../../src/packs/update/update-plan.ts';
 import { buildUpdate, type BuildUpdateRequest } from '../../../src/packs/update/apply-update.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
-import { walkTree } from '../../../src/platform/fs/tree-walk.ts';
+import { walkTree } from '../../../src/platform/fs/tree-file.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
