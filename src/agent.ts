@@ -4,8 +4,8 @@
  * @module
  */
 export type { Activation } from './agent/activation.ts';
-export { openAgentModel } from './agent/agent-model.ts';
-export type { AgentModel, AgentModelOptions } from './agent/agent-model.ts';
+export { openAgentModel } from './model/auto.ts';
+export type { AgentModel, AgentModelOptions } from './model/auto.ts';
 export type { AgentOptions, AgentResult, StepControl } from './agent/agent-options.ts';
 export { runAgent } from './agent/agent.ts';
 export { openChat } from './agent/chat.ts';

@@ -200,10 +200,7 @@ export type AnswerReading =
       readonly value: Readonly<Record<string, unknown>>;
       readonly notes: readonly string[];
     }
-  | { readonly type: 'unreadable'; readonly problem: AnswerProblem };
-
-/** `message` names the error, its line and column, and the text before it. */
-export type AnswerProblem = JsonProblem;
+  | { readonly type: 'unreadable'; readonly problem: JsonProblem };
 
 const QUOTED_BEFORE = 40;
 
@@ -217,7 +214,8 @@ export function readAnswer(text: string): AnswerReading {
   return { type: 'object', value: reading.value, notes: describeIgnoredText(text, reading.from, reading.to) };
 }
 
-function withPosition(problem: JsonProblem, text: string): AnswerProblem {
+/** The message names the error, its line and column, and the text before it. */
+function withPosition(problem: JsonProblem, text: string): JsonProblem {
   const { message, offset, line, column } = problem;
   const before = text.slice(Math.max(0, offset - QUOTED_BEFORE), offset);
   const after = before.trim() === '' ? '' : `, after ${quoted(before)}`;

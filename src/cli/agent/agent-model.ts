@@ -1,8 +1,9 @@
 /** The model of a command, how the agent's run ended, and what it used. */
 import path from 'node:path';
 
-import { openAgentModel, type AgentModel, type AgentResult } from '#agent';
+import type { AgentResult } from '#agent';
 import { countText, durationText, printable } from '#core';
+import { openAgentModel, type AgentModel } from '#model';
 import type { Runtime } from '#runtime';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';

@@ -1,8 +1,9 @@
 import path from 'node:path';
 
-import { findChat, openChat, type AgentModel, type AgentResult } from '#agent';
+import { findChat, openChat, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
 import { countText, printable, shownText } from '#core';
+import type { AgentModel } from '#model';
 import { cacheDirectory } from '#platform';
 import type { Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';

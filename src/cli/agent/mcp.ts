@@ -5,7 +5,7 @@ import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { portInUse } from '../port-in-use.ts';
+import { portInUse, untilStopped } from '../serving.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { VERSION } from '../../version.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
@@ -155,6 +155,6 @@ async function serveUntilInterrupted(
       fixed === token ? `the token is in ${TOKEN_VARIABLE}` : `send this header: Authorization: Bearer ${token}`,
     );
   }
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await untilStopped(signal);
   await http.close();
 }

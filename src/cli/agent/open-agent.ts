@@ -1,7 +1,8 @@
 /** What `run`, `chat` and `runs resume` set up alike, from the runtime to what is told after the answer. */
-import type { AgentModel, AgentOptions, AgentResult } from '#agent';
+import type { AgentOptions, AgentResult } from '#agent';
 import { printable, refusedText } from '#core';
 import type { EventSink } from '#journal';
+import type { AgentModel } from '#model';
 import { projectInstructions } from '#project';
 import type { Run, Runtime } from '#runtime';
 import type { Invocation } from '../command.ts';

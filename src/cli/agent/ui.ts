@@ -12,7 +12,7 @@ import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { portInUse } from '../port-in-use.ts';
+import { portInUse, untilStopped } from '../serving.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel } from './agent-model.ts';
@@ -94,7 +94,7 @@ export const command = defineCommand({
       else terminal.out(link);
       terminal.remark('the console is open; press Ctrl-C to end it');
       if (given['no-open'] !== true) openBrowser(link, terminal.isInteractive);
-      await aborted(signal);
+      await untilStopped(signal);
     } finally {
       await server.close();
     }
@@ -125,11 +125,4 @@ function openBrowser(address: string, isInteractive: boolean): void {
   spawn(program ?? '', [...words, address], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

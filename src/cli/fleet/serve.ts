@@ -2,7 +2,7 @@ import { builtFile, readGrant } from '#platform';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { makeTemporaryFolder } from '#sandbox';
-import { portInUse } from '../port-in-use.ts';
+import { portInUse, untilStopped } from '../serving.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
@@ -79,10 +79,3 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
-
-export function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

@@ -11,7 +11,7 @@ import { parseSettings, wholeNumber } from '../arguments.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
-import { untilStopped } from './serve.ts';
+import { untilStopped } from '../serving.ts';
 import type { Runtime } from '#runtime';
 
 const flags = {

@@ -119,14 +119,35 @@ function resultJson(result: SearchResult, untrusted: ReadonlyMap<string, Distrus
 function resultLines(
   results: readonly SearchResult[],
   untrusted: ReadonlyMap<string, Distrust>,
-  { style, width, isAnswerOnTerminal }: Terminal,
+  terminal: Terminal,
 ): readonly string[] {
-  const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));
-  return results.map(({ name, source, description, score }) => {
-    const from = printable(untrusted.has(name) ? `${source}, untrusted` : source);
-    const start = `${score.toFixed(1).padStart(6)}  ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', from)}  `;
-    const room = width - nameWidth - textWidth(from) - 12;
-    return start + (isAnswerOnTerminal ? fitText(printable(description), Math.max(20, room)) : printable(description));
+  return skillRows(
+    results.map(({ name, source, description, score }) => {
+      const from = untrusted.has(name) ? `${source}, untrusted` : source;
+      return { start: score.toFixed(1).padStart(6), name, from, description };
+    }),
+    terminal,
+  );
+}
+
+interface SkillRow {
+  readonly start: string;
+  readonly name: string;
+  readonly from: string;
+  readonly description: string;
+}
+
+function skillRows(rows: readonly SkillRow[], { style, width, isAnswerOnTerminal }: Terminal): readonly string[] {
+  const nameWidth = Math.min(40, Math.max(...rows.map(({ name }) => textWidth(printable(name)))));
+  return rows.map(({ start, name, from, description }) => {
+    const room = width - nameWidth - textWidth(printable(from)) - 12;
+    const about = printable(description);
+    return [
+      start,
+      style('bold', padText(printable(name), nameWidth)),
+      style('dim', printable(from)),
+      isAnswerOnTerminal ? fitText(about, Math.max(20, room)) : about,
+    ].join('  ');
   });
 }
 
@@ -167,23 +188,16 @@ function availableJson({ name, description, from, source, digest, path, score }:
   };
 }
 
-function availableLines(
-  results: readonly AvailableResult[],
-  { style, width, isAnswerOnTerminal }: Terminal,
-): readonly string[] {
+function availableLines(results: readonly AvailableResult[], terminal: Terminal): readonly string[] {
   if (results.length === 0) return [];
-  const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));
+  const rows = skillRows(
+    results.map((result) => ({ ...result, start: ' '.repeat(6) })),
+    terminal,
+  );
+  const command = (result: AvailableResult): string => terminal.style('dim', installCommand(result));
   return [
-    style('dim', 'not installed:'),
-    ...results.flatMap(({ name, description, from, source }) => {
-      const start = `        ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', printable(from))}  `;
-      const room = width - nameWidth - textWidth(printable(from)) - 12;
-      const said = printable(description);
-      return [
-        start + (isAnswerOnTerminal ? fitText(said, Math.max(20, room)) : said),
-        `          ${style('dim', installCommand({ name, source }))}`,
-      ];
-    }),
+    terminal.style('dim', 'not installed:'),
+    ...results.flatMap((result, at) => [rows[at] ?? '', `          ${command(result)}`]),
   ];
 }
 

@@ -96,7 +96,13 @@ export async function commitChanges(
     const lock = recordFolders(lockAfter(work.lock, steps.map(asDone)), places.map(asPlaced));
     const nextLock = writeNextLock(work, lock);
     await syncBefore(work, { steps, staged, originals }, options);
-    await options.beforeCommit?.(staged.map((change) => arriving(handle, change, places)));
+    await options.beforeCommit?.(
+      staged.map(({ name, from }) => {
+        const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
+        const parents = [handle.path, ...copies.map(({ folder }) => path.resolve(handle.path, folder))];
+        return { name, from, folders: parents.map((parent) => path.join(parent, name)) };
+      }),
+    );
     options.signal?.throwIfAborted();
     refuseReplaced(handle);
     work.rootLock.refuseLost();
@@ -108,19 +114,6 @@ export async function commitChanges(
     if (refusal !== undefined) return refusal;
     return systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`);
   }
-}
-
-function arriving(
-  { path: root }: RootHandle,
-  { name, from }: PutChange,
-  places: readonly FolderChange[],
-): ArrivingSkill {
-  const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
-  return {
-    name,
-    from,
-    folders: [root, ...copies.map(({ folder }) => path.resolve(root, folder))].map((one) => path.join(one, name)),
-  };
 }
 
 const asDone = (step: Step): StepOutcome => ({ step, isDone: true });
@@ -172,15 +165,13 @@ function writeNextLock({ handle, staging }: Work, lock: LockFile): string {
   return file;
 }
 
-interface ToSettle {
-  readonly steps: readonly Step[];
-  readonly staged: readonly PutChange[];
-  readonly originals: readonly string[];
-}
-
 async function syncBefore(
   { handle, staging }: Work,
-  { steps, staged, originals }: ToSettle,
+  {
+    steps,
+    staged,
+    originals,
+  }: Readonly<{ steps: readonly Step[]; staged: readonly PutChange[]; originals: readonly string[] }>,
   { backgroundSync, onProgress }: CommitOptions,
 ): Promise<void> {
   onProgress?.({ phase: 'write', done: 0, total: staged.length });

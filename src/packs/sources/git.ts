@@ -88,24 +88,18 @@ function choose(
       hidden.add(leftOutLine({ path: path.posix.join(folder, at), ...rest }));
       return [];
     }
-    const problem =
+    if (file.kind === 'file' && file.bytes <= maxFileBytes) return [{ ...file, folder, inside }];
+    const [code, what] =
       file.kind === 'link'
-        ? packRefusal('archive/link', `${quoted(file.path)} is a link`, file.path)
-        : file.bytes > maxFileBytes
-          ? packRefusal(
-              'archive/too-large',
-              `${quoted(file.path)} has more than ${String(maxFileBytes)} bytes`,
-              file.path,
-            )
-          : undefined;
-    if (problem !== undefined) {
-      refuseSkill(folder, problem);
-      return [];
-    }
-    return [{ ...file, folder, inside }];
+        ? (['archive/link', 'is a link'] as const)
+        : (['archive/too-large', `has more than ${String(maxFileBytes)} bytes`] as const);
+    refuseSkill(folder, packRefusal(code, `${quoted(file.path)} ${what}`, file.path));
+    return [];
   });
   leftOut.push(...hidden);
-  refuseTotal(chosen, maxBytes);
+  // The limit applies to the whole repository, because small packs can contain large files.
+  if (chosen.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes)
+    throw refused('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`);
   return chosen;
 }
 
@@ -154,24 +148,14 @@ async function writeSkills(
   return { skills, unusable };
 }
 
-/** The limit applies to the whole repository, because small packs can contain large files. */
-function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: number): void {
-  const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total > maxBytes)
-    throw refused('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`);
-}
-
-export interface Blob {
-  /** Object id in hex. */
-  readonly object: string;
-  readonly bytes: number;
-}
-
 /**
  * Parses the output of `git cat-file --batch` in chunks of any size: a header line, the content and a newline for each object, in order.
  * Buffers one object at a time. If the callback throws, the program is ended and `finish` rethrows.
  */
-function openBlobReader<T extends Blob>(blobs: readonly T[], found: (blob: T, bytes: Buffer, done: number) => void) {
+function openBlobReader<T extends Pick<TreeFile, 'object' | 'bytes'>>(
+  blobs: readonly T[],
+  found: (blob: T, bytes: Buffer, done: number) => void,
+) {
   let next = 0;
   let pieces: Buffer[] = [];
   let length = 0;

@@ -92,7 +92,7 @@ async function downloadSkill(skill: SiteSkill, site: Site): Promise<SourceSkill>
   const { tree, limits } = site.context;
   const { name } = skill;
   const staged = new StagedSkill({ folder: name, path: path.join(tree, name), fallbackName: name, limits });
-  if (skill.type === 'skill-md') {
+  if (skill.type !== 'files') {
     staged.wholeFile(SKILL_FILE_NAME, false, await downloadContent(skill.url, skill.sha256, site));
     return { ...(await staged.finish()), ...(await signatureFor(skill, path.join(tree, name, SKILL_FILE_NAME), site)) };
   }
@@ -119,7 +119,7 @@ async function downloadContent(url: string, sha256: string | undefined, site: Si
   return found.content;
 }
 
-async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
+async function stagePackedSkill(skill: PromisedSkill, site: Site): Promise<SourceSkill> {
   const { context, leftOut, budget } = site;
   const { tree, to, limits } = context;
   const address = resolveAddress(skill.url, site);
@@ -144,7 +144,7 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
 
 /** A signature that the index promises must be there: otherwise the skill would count as unsigned. */
 async function signatureFor(
-  { signature }: SiteSkill & { readonly type: 'skill-md' | 'archive' },
+  { signature }: PromisedSkill,
   payload: string,
   site: Site,
 ): Promise<Pick<SourceSkill, 'signature'>> {
@@ -178,12 +178,15 @@ export const MAX_INDEX_BYTES = 4 * 1024 * 1024;
 const MAX_SKILLS = 2_000;
 const MAX_FILES = 1_000;
 
-/** `url` as in the index; `sha256` in hex. */
-interface PromisedSkill<T extends string> {
-  readonly type: T;
+interface NamedSkill {
   readonly name: string;
   /** Untrusted text; empty if the index has none. */
   readonly description: string;
+}
+
+/** `url` as in the index; `sha256` in hex. */
+interface PromisedSkill extends NamedSkill {
+  readonly type: 'skill-md' | 'archive';
   readonly url: string;
   readonly sha256: string;
   /** Address of the minisign signature of the file. */
@@ -191,14 +194,12 @@ interface PromisedSkill<T extends string> {
 }
 
 /** The older version: files below `<name>/`, without digests. */
-interface ListedSkill {
+interface ListedSkill extends NamedSkill {
   readonly type: 'files';
-  readonly name: string;
-  readonly description: string;
   readonly files: readonly string[];
 }
 
-export type SiteSkill = PromisedSkill<'skill-md'> | PromisedSkill<'archive'> | ListedSkill;
+export type SiteSkill = PromisedSkill | ListedSkill;
 
 /** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. Throws a refusal. */
 export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
@@ -240,10 +241,7 @@ function readEntry(entry: unknown): SiteSkill {
   return { type, name, description, url, sha256, signature };
 }
 
-function readFiles(
-  { name, description }: Pick<ListedSkill, 'name' | 'description'>,
-  files: readonly unknown[],
-): SiteSkill {
+function readFiles({ name, description }: NamedSkill, files: readonly unknown[]): SiteSkill {
   const names = files.filter((file) => typeof file === 'string');
   if (names.length !== files.length || files.length > MAX_FILES)
     throw refused(

@@ -5,6 +5,7 @@ import path from 'node:path';
 import {
   defined,
   DEFAULT_LIMITS,
+  isSkillError,
   toRelativePath,
   type Executor,
   type OutputSink,
@@ -14,7 +15,7 @@ import {
   type RunningProgram,
   isProblem,
 } from '#core';
-import { inConfined, removeTree } from '#platform';
+import { inConfined, isPresent, removeTree } from '#platform';
 import { programEnvironment } from '../process/program-environment.ts';
 import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
@@ -179,6 +180,20 @@ function operations(workspace: Workspace) {
         output,
       };
     },
+    /** Starts a script and waits until it prints `ready`. */
+    async startReady(script: string, options: RunOptions = {}) {
+      const stdout = captureOutput();
+      const prepared = prepare(['sh', '-c', script], options);
+      const running = runPrepared(prepared, { ...options, stdout });
+      await Promise.race([stdout.until('ready\n'), running]);
+      return { running, runFolder: prepared.runFolder };
+    },
+    /** A program that is refused, and has not run. */
+    async mustRefuse(argv: readonly string[], options: RunOptions = {}): Promise<void> {
+      const prepared = prepare(argv, options);
+      await assert.rejects(runPrepared(prepared), (error) => isSkillError(error) && error.code === 'input/invalid');
+      assert.equal(isPresent(path.join(place.root, prepared.runFolder, 'ran')), false);
+    },
     /** Path on the host. */
     onHost: (relative: string): string => path.join(place.root, relative),
     /** Reads a file of a program on the host. Returns `undefined` where it does not exist. */
@@ -240,6 +255,23 @@ type Conform = readonly [run: CaseDefinition['run']] | readonly [options: CaseOp
 export function conform(requirement: CaseDefinition['requirement'], name: string, ...rest: Conform): CaseDefinition {
   const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
   return { name, requirement, ...options, run };
+}
+
+/** A case of one script that must exit with 0 and whose whole output is known. */
+export function prints(
+  requirement: CaseDefinition['requirement'],
+  name: string,
+  script: string,
+  expected: string | Uint8Array,
+  options: RunOptions = {},
+): CaseDefinition {
+  return conform(requirement, name, async (fixture) => {
+    const { stdout, text } = await fixture.mustSucceed(script, options);
+    assert.deepEqual(
+      typeof expected === 'string' ? text : stdout,
+      typeof expected === 'string' ? expected : Buffer.from(expected),
+    );
+  });
 }
 
 export const ISOLATED = { isIsolation: true };

@@ -18,6 +18,8 @@ export interface Heartbeat {
   readonly command: string;
   /** Shell command that waits for the first beat. */
   readonly awaited: string;
+  /** Script that starts the process in a session of its own, prints `ready` and waits. */
+  readonly forked: string;
   hasBeaten(fixture: Fixture, runFolder: string): boolean;
   /** Throws if the process is still alive. */
   assertGone(fixture: Fixture, runFolder: string): Promise<void>;
@@ -26,9 +28,12 @@ export interface Heartbeat {
 export function makeHeartbeat(): Heartbeat {
   const mark = `conformance-${randomBytes(8).toString('hex')}`;
   const beats = (fixture: Fixture, runFolder: string): number => fixture.read(`${runFolder}/${mark}`)?.length ?? 0;
+  const command = `sh -c 'i=0; while [ $i -lt ${String(MAX_BEATS)} ]; do echo x >> "$RUN_DIR/$1"; sleep 0.05; i=$((i + 1)); done' sh ${mark}`;
+  const awaited = `i=0; while [ ! -s "$RUN_DIR/${mark}" ] && [ $i -lt 400 ]; do sleep 0.05; i=$((i + 1)); done`;
   return {
-    command: `sh -c 'i=0; while [ $i -lt ${String(MAX_BEATS)} ]; do echo x >> "$RUN_DIR/$1"; sleep 0.05; i=$((i + 1)); done' sh ${mark}`,
-    awaited: `i=0; while [ ! -s "$RUN_DIR/${mark}" ] && [ $i -lt 400 ]; do sleep 0.05; i=$((i + 1)); done`,
+    command,
+    awaited,
+    forked: `(setsid ${command} &); ${awaited}; echo ready; sleep 40`,
     hasBeaten: (fixture, runFolder) => beats(fixture, runFolder) > 0,
     async assertGone(fixture, runFolder) {
       // No grace period: all processes must be gone when the end of the program is reported.

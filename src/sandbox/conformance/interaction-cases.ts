@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { type CaseDefinition, type Fixture, conform, pickStableEnd } from './fixture.ts';
+import { type CaseDefinition, conform, type Fixture, pickStableEnd } from './fixture.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 /** A requested end is reported as a signal or as cancelled. */
@@ -93,10 +93,7 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     { needs: { interaction: true, terminal: true, programs: ['setsid'] } },
     async (fixture) => {
       const heartbeat = makeHeartbeat();
-      const program = await fixture.startInteractive(
-        ['sh', '-c', `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`],
-        { terminal: true },
-      );
+      const program = await fixture.startInteractive(['sh', '-c', heartbeat.forked], { terminal: true });
       await program.output.until('ready');
       program.kill();
       assertKilled((await program.ended).reason);

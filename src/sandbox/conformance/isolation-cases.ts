@@ -3,16 +3,16 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isPresent } from '#platform';
-import { attemptScript, fileName } from '../probe/escape-attempts.ts';
-import { findDamage, openHostDecoys, type HostAttempt } from '../probe/host-decoys.ts';
+import { attemptScript, fileName, findDamage, type EscapeAttempt } from '../probe/escape-attempts.ts';
+import { openHostDecoys } from '../probe/host-decoys.ts';
 import { CaseSkipped } from './case.ts';
-import { type CaseDefinition, ISOLATED, conform, pickStableEnd } from './fixture.ts';
+import { type CaseDefinition, conform, ISOLATED, pickStableEnd } from './fixture.ts';
 
 /** A packet may still be in flight when its program has ended. */
 const ARRIVAL_MS = 100;
 
 /** Runs an escape attempt, which must leave nothing on the host. */
-function attemptCase([attempt, name]: readonly [HostAttempt, string]): CaseDefinition {
+function attemptCase([attempt, name]: readonly [EscapeAttempt, string]): CaseDefinition {
   return conform('EXEC-7', name, ISOLATED, async (fixture) => {
     const decoys = await openHostDecoys({ folder: fixture.folder, identity: fixture.executor.identity });
     try {
@@ -40,7 +40,7 @@ const ATTEMPTS = [
   ['nested namespaces', 'a program makes no namespace of its own'],
   ['runs as root', 'a program is not root and has no capability'],
   ['leaves a setuid file', 'a program leaves no file that runs as its owner'],
-] as const satisfies readonly (readonly [HostAttempt, string])[];
+] as const satisfies readonly (readonly [EscapeAttempt, string])[];
 
 export const ISOLATION_CASES: readonly CaseDefinition[] = [
   ...ATTEMPTS.map(attemptCase),

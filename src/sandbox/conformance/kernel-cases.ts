@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SYSTEM_CALLS } from '../executors/seccomp/system-calls.ts';
-import { type CaseDefinition, assertExit, conform } from './fixture.ts';
+import { assertExit, type CaseDefinition, conform } from './fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
 const MEMORY = 96 * MEGABYTE;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { lstatSync } from 'node:fs';
 
-import { type CaseDefinition, assertExit, conform } from './fixture.ts';
+import { assertExit, type CaseDefinition, conform } from './fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Enough for interpreters and sandboxes to start. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { HostMount } from '#core';
 import { CaseSkipped } from './case.ts';
-import { type CaseDefinition, type Fixture, ISOLATED, conform } from './fixture.ts';
+import { type CaseDefinition, conform, type Fixture, ISOLATED } from './fixture.ts';
 
 /** A folder of the user that every user may change: what is refused is refused by the executor. */
 function makeFolder({ folder: base }: Fixture): string {

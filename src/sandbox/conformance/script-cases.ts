@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { scriptCommand, shellCommand } from '../programs/interpreter.ts';
-import { type CaseDefinition, type Fixture, type ProgramResult, assertExit, conform } from './fixture.ts';
+import { assertExit, type CaseDefinition, conform, type Fixture, type ProgramResult } from './fixture.ts';
 import { SKILL } from './skill.ts';
 
 const WHERE = 'scripts/where.sh';

@@ -3,16 +3,7 @@ import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 
 import { isSkillError } from '#core';
-import {
-  ALONE,
-  type CaseDefinition,
-  type Fixture,
-  ISOLATED,
-  assertExit,
-  captureOutput,
-  conform,
-  openFixture,
-} from './fixture.ts';
+import { ALONE, assertExit, type CaseDefinition, conform, type Fixture, ISOLATED, openFixture } from './fixture.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 const MANY = 20;
@@ -54,15 +45,15 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
         fixture.mustSucceed(script, { env: { WHOSE: 'first' } }),
         second.mustSucceed(script, { env: { WHOSE: 'second' } }),
       ]);
-      assert.deepEqual([one.stdout.toString('utf8'), two.stdout.toString('utf8')], ['first\n', 'second\n']);
+      assert.deepEqual([one.text, two.text], ['first\n', 'second\n']);
     });
   }),
   conform('EXEC-13', 'a program sees nothing of the private folder of another skill', ISOLATED, async (fixture) => {
     const home = fixture.workspace.homeOf({ name: 'other', source: 'conformance' });
     const script = 'echo "$HOME" > "$HOME/own"; ls -A "$WORKSPACE_DIR/home" 2> /dev/null || basename "$HOME"';
     const own = fixture.prepare(['sh', '-c', script]);
-    const { stdout } = await fixture.runPrepared(own);
-    assert.deepEqual(stdout.toString('utf8').split('\n'), [path.basename(own.spec.home ?? ''), '']);
+    const { text } = await fixture.runPrepared(own);
+    assert.deepEqual(text.split('\n'), [path.basename(own.spec.home ?? ''), '']);
     const other = fixture.prepare(['sh', '-c', 'cat "$1/own"; ls -A "$2"', 'sh', `../../${own.spec.home ?? ''}`, home]);
     const ran = await fixture.runPrepared({ ...other, spec: { ...other.spec, home } });
     assert.equal(ran.text, '');
@@ -88,17 +79,11 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-7', 'detaching ends what runs', FORKS, async (fixture) => {
     const heartbeat = makeHeartbeat();
-    const stdout = captureOutput();
-    const prepared = fixture.prepare([
-      'sh',
-      '-c',
-      `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`,
-    ]);
-    const running = Promise.allSettled([fixture.runPrepared(prepared, { stdout })]);
-    await Promise.race([stdout.until('ready\n'), running]);
+    const { running, runFolder } = await fixture.startReady(heartbeat.forked);
+    const settled = Promise.allSettled([running]);
     await fixture.attached.detach();
-    await heartbeat.assertGone(fixture, prepared.runFolder);
-    const [ran] = await running;
+    await heartbeat.assertGone(fixture, runFolder);
+    const [ran] = await settled;
     // An end or a failure is accepted, but not a normal exit.
     if (ran.status === 'fulfilled') assert.notEqual(ran.value.end.reason, 'exited');
     else assert(isSkillError(ran.reason), String(ran.reason));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { type CaseDefinition, assertExit, captureOutput, conform, pickStableEnd } from './fixture.ts';
+import { assertExit, type CaseDefinition, conform, pickStableEnd } from './fixture.ts';
 import { makeHeartbeat, type Heartbeat } from './heartbeat.ts';
 
 /** Time limits that are tried one after the other: on a busy machine a program may not have begun before the first is over. */
@@ -94,29 +94,18 @@ export const TIME_CASES: readonly CaseDefinition[] = [
   conform('EXEC-8', 'a program that is cancelled is gone with all it started', FORKS, async (fixture) => {
     const heartbeat = makeHeartbeat();
     const stop = new AbortController();
-    const stdout = captureOutput();
-    const prepared = fixture.prepare([
-      'sh',
-      '-c',
-      `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 60`,
-    ]);
-    const running = fixture.runPrepared(prepared, { signal: stop.signal, stdout });
-    await Promise.race([stdout.until('ready\n'), running]);
+    const { running, runFolder } = await fixture.startReady(heartbeat.forked, { signal: stop.signal });
     stop.abort();
     const { end } = await running;
     assert.deepEqual([end.reason, end.exitCode], ['cancelled', undefined]);
-    await heartbeat.assertGone(fixture, prepared.runFolder);
+    await heartbeat.assertGone(fixture, runFolder);
   }),
   conform('EXEC-8', 'cancelling one program leaves the others of the workspace alone', async (fixture) => {
     const stop = new AbortController();
-    const stdout = captureOutput();
-    const other = fixture.shell('sleep 1.5; echo whole');
-    const cancelled = fixture.shell('echo ready; sleep 60', { signal: stop.signal, stdout });
-    await Promise.race([stdout.until('ready\n'), cancelled]);
+    const other = fixture.print('sleep 1.5; echo whole');
+    const { running } = await fixture.startReady('echo ready; sleep 60', { signal: stop.signal });
     stop.abort();
-    assert.equal((await cancelled).end.reason, 'cancelled');
-    const ran = await other;
-    assertExit(ran, 0);
-    assert.equal(ran.text, 'whole\n');
+    assert.equal((await running).end.reason, 'cancelled');
+    assert.equal(await other, 'whole\n');
   }),
 ];

@@ -6,7 +6,6 @@ import path from 'node:path';
 
 import {
   defined,
-  isSkillError,
   normalName,
   quoted,
   type ActionProblem,
@@ -70,13 +69,8 @@ export async function findUv({ env, home }: UserEnvironment, sandbox: BuildSandb
   if (file === undefined) return undefined;
   const target = sandbox.isOwnPath ? file : `${sandbox.root}/${UV_TARGET}`;
   const mount: HostMount = { source: file, target, access: 'read' };
-  try {
-    const tried = await sandbox.run({ argv: [target, '--version'], mounts: [mount] });
-    return tried.isDone && tried.stdout.startsWith('uv ') ? { argv: [target], mount } : undefined;
-  } catch (error) {
-    if (isSkillError(error) && error.code === 'executor/failed') return undefined;
-    throw error;
-  }
+  const tried = await sandbox.attempt({ argv: [target, '--version'], mounts: [mount] });
+  return tried.isDone && tried.stdout.startsWith('uv ') ? { argv: [target], mount } : undefined;
 }
 
 /** The index that uv uses by itself, as its help states it. */

@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { keeping, oddSeconds, PATH, processesWith, runIt } from './programs.ts';
-import { ProcessTable } from '../../../src/sandbox/process/process-tree.ts';
+import { processTable } from '../../../src/sandbox/process/process-tree.ts';
 import { startChild, supervise } from '../../../src/sandbox/process/child-process.ts';
 
 const exited = (exitCode: number, stdout = '', stderr = ''): object => ({
@@ -305,7 +305,7 @@ describe('ending a program', () => {
 });
 
 test('a hundred concurrent programs all end', async () => {
-  const processes = new ProcessTable();
+  const processes = processTable();
   const numbers = Array.from({ length: 100 }, (_, number) => String(number));
   const ends = await Promise.all(
     numbers.map(

@@ -30,7 +30,7 @@ import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { NOBODY } from '../nobody.ts';
-import { OutputPipes } from '../../process/output-pipes.ts';
+import { openPipes, type OutputPipes } from '../../process/output-pipes.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
@@ -137,7 +137,7 @@ function foundGroups(): Machine['groups'] {
 }
 
 function attached(machine: Machine, place: WorkspaceFolder): Required<AttachedWorkspace> {
-  const pipes = new OutputPipes(path.join(place.root, PIPES_FOLDER));
+  const pipes = openPipes(path.join(place.root, PIPES_FOLDER));
   const launcher = machine.launcher.open(machine.filter);
   checkWorkspace(place);
   pipes.prepare();

@@ -1,3 +1,6 @@
+/** What commands that serve until Ctrl-C share. */
+import { once } from 'node:events';
+
 import { isSystemError } from '#platform';
 import { usageError } from './exit.ts';
 
@@ -9,4 +12,8 @@ export function portInUse(port: number | undefined, hint: string): (error: unkno
       throw usageError(`port ${String(port)} needs rights that this user lacks`, hint);
     throw error;
   };
+}
+
+export async function untilStopped(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
