@@ -3,7 +3,7 @@
  * module or a package, reads no file and knows no other part. Read action.ts first, then observation.ts and run-events.ts.
  */
 
-// Expected failure is a `Problem`; `raise` and `toProblem` carry it through calls.
+// Expected failure is a `Problem`; `problemError` and `toProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
 export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';

@@ -1,5 +1,5 @@
 /**
- * Node behind small functions: files, network, processes. It never decides what is allowed; callers pass limits and grants. Read fs/directory-handle.ts first:
+ * Node behind small functions: files and the network. It never decides what is allowed; callers pass limits and grants. Read fs/directory-handle.ts first:
  * strangers' trees are reached through handles, never by name alone.
  */
 
@@ -80,8 +80,6 @@ export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
 export { LOOPBACK_HEADERS, openLoopbackServer, respond, type LoopbackOptions } from './net/loopback-server.ts';
-
-// Processes with a group, limits and an output cap.
 
 // Hashes, clocks, packages and columns.
 export { sha256 } from './hash.ts';
