@@ -13,9 +13,9 @@ import { isSkillError } from '../src/core/errors.ts';
 import { bubblewrapExecutor } from '../src/sandbox/executors/bubblewrap/executor.ts';
 import { landlockExecutor } from '../src/sandbox/executors/landlock/executor.ts';
 import { namespacesExecutor } from '../src/sandbox/executors/namespaces/executor.ts';
-import { runChild } from '../src/platform/process/child-process.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
+import { runChild } from '../src/sandbox/process/child-process.ts';
 
 const ROUNDS = 60;
 const CONCURRENT = 200;

@@ -4,8 +4,8 @@
  * @module
  */
 export type { Activation } from './agent/activation.ts';
-export { openAgentModel } from './agent/agent-model.ts';
-export type { AgentModel, AgentModelOptions } from './agent/agent-model.ts';
+export { openAgentModel } from './model/auto.ts';
+export type { AgentModel, AgentModelOptions } from './model/auto.ts';
 export type { AgentOptions, AgentResult, StepControl } from './agent/agent-options.ts';
 export { runAgent } from './agent/agent.ts';
 export { openChat } from './agent/chat.ts';
@@ -15,7 +15,7 @@ export type { ResumeOptions, Resumed } from './agent/resume/resume.ts';
 export type { ProtocolName } from './agent/system-prompt.ts';
 export { DEFAULT_BUDGET } from './core/budget.ts';
 export type { Budget, BudgetName } from './core/budget.ts';
-export { reduceChat } from './core/chat.ts';
+export { reduceChat } from './agent/reduce-chat.ts';
 export type { ChatEvent, Said } from './core/chat.ts';
 export type { Model } from './core/model.ts';
 export type { Plan, PlanStep } from './core/plan.ts';

@@ -28,7 +28,7 @@ export { CaseSkipped, judgeCase } from './sandbox/conformance/case.ts';
 export type { CaseVerdict, ConformanceCase } from './sandbox/conformance/case.ts';
 export { executorConformance } from './sandbox/conformance/suite.ts';
 export type { ConformanceOptions } from './sandbox/conformance/suite.ts';
-export { FINISHES } from './core/model.ts';
+export { FINISHES } from './model/finishes.ts';
 export type {
   Finish,
   Model,

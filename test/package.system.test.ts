@@ -118,7 +118,7 @@ describe('the size', () => {
     );
     expect(
       files.filter((file) => file.startsWith('dist/') && file.endsWith('.js') && file.split('/').length !== 3),
-    ).toEqual(['dist/sandbox/network/forwarder.js', 'dist/sandbox/network/serve-forwarder.js']);
+    ).toEqual(['dist/sandbox/network/forwarder.js']);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Nests the blocks of a Markdown text in quotes and lists. */
-import { readMarkdown, splitCells, type MarkdownBlock } from '#core';
+import { readMarkdown, type MarkdownBlock } from '#core';
 
 export type Block =
   | { readonly type: 'heading'; readonly level: number; readonly text: string }
@@ -71,7 +71,7 @@ function leafBlock(block: MarkdownBlock, part: readonly MarkdownBlock[]): readon
     case 'paragraph':
       return [{ type: 'paragraph', text: block.lines.join('\n') }];
     case 'table': {
-      const [head = [], , ...rows] = block.lines.map(splitCells);
+      const [head = [], , ...rows] = block.cells;
       return [{ type: 'table', head, rows }];
     }
     case 'rule':

@@ -1,4 +1,4 @@
-import type { Budget, Model, SkillEntry, RunEvent, OfType } from '#core';
+import type { Budget, Model, SkillEntry, RunEvent, OfType, RunInfo } from '#core';
 import type { Run } from '#runtime';
 import type { StepControl } from './agent-options.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -8,7 +8,6 @@ import type { KeptOutputs } from './outputs.ts';
 import type { Measure } from './request.ts';
 import type { AgentState } from './state.ts';
 import type { Stop } from './stop.ts';
-import type { SubagentParts } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
 export interface AgentParts {
@@ -28,7 +27,9 @@ export interface AgentParts {
   readonly gate: Gate;
   readonly outputs: KeptOutputs;
   readonly measure: Measure;
-  readonly subagents: SubagentParts;
+  readonly request: string;
+  readonly ancestry: Ancestry;
+  readonly startChild: (task: ChildTask) => Promise<ChildResult>;
   /** At least one skill runs as a subagent. */
   readonly mayDelegate: boolean;
   /** The skills that were proposed to the model, by id, with the reason. */
@@ -53,4 +54,27 @@ export interface Opening {
   readonly skills: string;
   /** Skills that the model must accept or reject first; empty if there are none. */
   readonly choice: readonly SkillEntry[];
+}
+
+export interface Ancestry {
+  /** 0 for the agent that the user started. */
+  readonly depth: number;
+  /** Reserves one of the subagents that the whole tree may start. Returns false if none is left. */
+  readonly takePlace: () => boolean;
+}
+
+export interface ChildTask {
+  readonly skill: SkillEntry;
+  readonly request: string;
+  readonly budget: Budget;
+  readonly ancestry: Ancestry;
+  /** Called before the subagent does anything; without a record the run has no id. */
+  readonly onStart: (run: string | undefined) => void;
+}
+
+export interface ChildResult {
+  readonly outcome: RunInfo['outcome'];
+  readonly answer: string;
+  readonly used: Budget;
+  readonly run: string | undefined;
 }

@@ -4,6 +4,7 @@ import {
   describeAction,
   describeOutcome,
   nearest,
+  parseJson,
   quoted,
   sliceStart,
   type ActionProblem,
@@ -167,7 +168,7 @@ function summarizeCall(tool: string, observations: readonly Observation[]): stri
 
 async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<CallOutcome> {
   if (call.name === UPDATE_PLAN) {
-    const problems = parts.updatePlan(parsed(call.input));
+    const problems = parts.updatePlan(parseJson(call.input));
     const text = problems.length === 0 ? 'plan saved' : `plan saved with problems: ${problems.join('; ')}`;
     return { result: ownResult(call, text, false) };
   }
@@ -221,14 +222,4 @@ export function ownResult({ id, name }: ModelToolCall, text: string, isError: bo
     isError,
     line: `${tool}: ${isError ? 'failed, ' : ''}${sliceStart(text, 120)}`,
   });
-}
-
-/** Returns undefined for invalid JSON; the caller reports what was expected. */
-function parsed(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
 }

@@ -21,7 +21,7 @@ import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
 import { openAgentTools } from './agent-tools.ts';
-import { childOptions, firstAncestry, type Ancestry, type ChildResult, type ChildTask } from './subagent.ts';
+import { childOptions, firstAncestry } from './subagent.ts';
 import { startConversation, type Conversation } from './conversation.ts';
 import { replayRun, type Replay } from './resume/replay.ts';
 import { openGate } from './gate.ts';
@@ -37,7 +37,7 @@ import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
 import { lostChild, recordedChild } from './resume/open-recorded-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
-import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
+import type { AgentParts, Ancestry, ChildResult, ChildTask, Opening, TurnsEnd } from './agent-parts.ts';
 
 /**
  * Works on a request until the model answers, a budget is exceeded, or the run fails. Every run ends with an answer, a reason and a
@@ -209,16 +209,9 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     mayDelegate: run.session.index.all.some(({ controls }) => controls.runMode === 'subagent'),
     stopsUnapproved: options.unapproved === 'stop',
     isWatched: (options.run?.sinks ?? []).length > 0,
-    subagents: {
-      run,
-      request,
-      get limits() {
-        return limits();
-      },
-      state,
-      ancestry,
-      start: (task) => startChild(task, options, opened),
-    },
+    request,
+    ancestry,
+    startChild: (task) => startChild(task, options, opened),
   };
 }
 

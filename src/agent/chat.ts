@@ -1,7 +1,6 @@
 /** A chat: the messages of a user in one conversation, one session and one record. Each message has its own budget. */
 import {
   invalidInput,
-  reduceChat,
   type Action,
   type Budget,
   type Model,
@@ -15,7 +14,7 @@ import {
 import { undoObservations, type Run, type UndoneFile } from '#runtime';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { isPlanDone, startPlan } from './plan.ts';
-import { NOTHING_USED, wholeBudget } from './count-budget.ts';
+import { NOTHING_USED, mapBudget, wholeBudget } from './count-budget.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
@@ -26,8 +25,7 @@ import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
-
-type Said = ReturnType<typeof reduceChat>[number];
+import { type Said, reduceChat } from './reduce-chat.ts';
 
 export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
   /** The chat to continue: its messages, the id of the recorded run, and its folder. */
@@ -169,7 +167,8 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
     try {
       tell(here, { type: 'message', text: message });
       if (plan !== undefined && isPlanDone(plan)) here.record({ type: 'plan', turn, plan: startPlan(message) });
-      const limits = limitsAfter(usedBefore, budget);
+      // Usage is counted over the whole run.
+      const limits = mapBudget(budget, (amount, name) => usedBefore[name] + amount);
       const opened = {
         run: here,
         limits,
@@ -193,7 +192,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
         ...end,
         answer,
         plan: state.plan ?? startPlan(message),
-        used: since(usedBefore, state.used),
+        used: mapBudget(state.used, (amount, name) => amount - usedBefore[name]),
       });
     } finally {
       stop.close();
@@ -302,29 +301,6 @@ function rebuilt(
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }
   return { current, steps };
-}
-
-/** Usage is counted over the whole run, so the budget of a message is added to the usage before it. */
-function limitsAfter(used: Budget, budget: Budget): Budget {
-  return {
-    turns: used.turns + budget.turns,
-    toolCalls: used.toolCalls + budget.toolCalls,
-    scriptRuns: used.scriptRuns + budget.scriptRuns,
-    contextTokens: budget.contextTokens,
-    tokens: used.tokens + budget.tokens,
-    wallMs: used.wallMs + budget.wallMs,
-  };
-}
-
-function since(before: Budget, used: Budget): Budget {
-  return {
-    turns: used.turns - before.turns,
-    toolCalls: used.toolCalls - before.toolCalls,
-    scriptRuns: used.scriptRuns - before.scriptRuns,
-    contextTokens: used.contextTokens,
-    tokens: used.tokens - before.tokens,
-    wallMs: used.wallMs - before.wallMs,
-  };
 }
 
 function toAgentResult({ id, path }: Run, result: Omit<AgentResult, 'run' | 'path'>): AgentResult {

@@ -1,15 +1,7 @@
 /** The conversation of an agent with its model, turn by turn, and the messages that represent it (AGT-6). */
-import { defined, startOfText, type ModelImage, type ModelMessage, type ModelToolCall } from '#core';
+import { defined, estimateTokens, startOfText, type ModelImage, type ModelMessage, type ModelToolCall } from '#core';
 import { sha256 } from '#platform';
 import type { KeptOutputs } from './outputs.ts';
-import {
-  startMeasured,
-  appendMeasured,
-  measureMessages,
-  user,
-  type MeasuredMessages,
-  type MeasuredConversation,
-} from './measured-messages.ts';
 
 export interface ExchangeResult {
   readonly callId: string;
@@ -182,4 +174,54 @@ function exchangeMessages({ text, toolCalls, results, remark, message }: Exchang
     ...(remark === undefined ? [] : [user(remark)]),
     ...(message === undefined ? [] : [user(message)]),
   ];
+}
+
+/** Messages with their token count and digest, so that each message is measured once and not in every request. */
+interface MeasuredMessages {
+  readonly messages: readonly ModelMessage[];
+  readonly tokens: number;
+  readonly digest: string;
+}
+
+const MESSAGE_TOKENS = 8;
+/** Of one image: what providers count for the largest size that they do not scale down. */
+const IMAGE_TOKENS = 1_600;
+
+export function measureMessages(messages: readonly ModelMessage[]): MeasuredMessages {
+  const tokens = messages.reduce((sum, message) => sum + messageTokens(message), 0);
+  return { messages, tokens, digest: sha256(JSON.stringify(messages)) };
+}
+
+interface MeasuredConversation {
+  readonly messages: readonly ModelMessage[];
+  readonly tokens: number;
+  readonly digests: string;
+}
+
+function startMeasured({ messages, tokens, digest }: MeasuredMessages): MeasuredConversation {
+  return { messages, tokens, digests: digest };
+}
+
+function appendMeasured(
+  before: MeasuredConversation,
+  { messages, tokens, digest }: MeasuredMessages,
+): MeasuredConversation {
+  return {
+    messages: [...before.messages, ...messages],
+    tokens: before.tokens + tokens,
+    digests: `${before.digests}\n${digest}`,
+  };
+}
+
+function messageTokens(message: ModelMessage): number {
+  const calls = message.role === 'assistant' ? message.toolCalls : [];
+  const images = message.role === 'tool' ? (message.images?.length ?? 0) : 0;
+  return calls.reduce(
+    (sum, { id, name, input }) => sum + MESSAGE_TOKENS + estimateTokens(`${id} ${name} ${input}`),
+    MESSAGE_TOKENS + estimateTokens(message.content) + images * IMAGE_TOKENS,
+  );
+}
+
+export function user(content: string): ModelMessage {
+  return { role: 'user', content };
 }

@@ -73,17 +73,15 @@ function withPart(used: Budget, part: Budget): Budget {
   };
 }
 
-/** The remaining budget for a subagent. Its context size is its own. */
+/** Changes each amount but the size of one request, which does not add up. */
+export function mapBudget(budget: Budget, change: (amount: number, name: keyof Budget) => number): Budget {
+  const names = BUDGET_NAMES.filter((name) => name !== 'contextTokens');
+  return { ...budget, ...Object.fromEntries(names.map((name) => [name, change(budget[name], name)])) };
+}
+
+/** The remaining budget for a subagent. */
 export function budgetLeft(used: Budget, limits: Budget): Budget {
-  const left = (name: keyof Budget): number => Math.max(0, limits[name] - used[name]);
-  return {
-    turns: left('turns'),
-    toolCalls: left('toolCalls'),
-    scriptRuns: left('scriptRuns'),
-    contextTokens: limits.contextTokens,
-    tokens: left('tokens'),
-    wallMs: left('wallMs'),
-  };
+  return mapBudget(limits, (limit, name) => Math.max(0, limit - used[name]));
 }
 
 /** Returns the budget that prevents the next turn. Tool calls and script runs only prevent actions that use them. */

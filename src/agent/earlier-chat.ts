@@ -1,8 +1,9 @@
 /** Finds a recorded chat to continue. A run of one request counts as a chat with one message. */
-import { isSkillError, lastAnswer, reduceChat, SkillError } from '#core';
+import { isSkillError, lastAnswer, SkillError } from '#core';
 import { findRun, listRuns, readRun } from '#journal';
 import type { ChatOptions } from './chat.ts';
 import { alreadyResumed, checkResume } from './resume/resume-gate.ts';
+import { reduceChat } from './reduce-chat.ts';
 
 type EarlierChat = NonNullable<ChatOptions['earlier']>;
 

@@ -11,8 +11,7 @@ export { resumeAgent } from './resume/resume.ts';
 export { openChat, type Chat } from './chat.ts';
 export { findChat } from './earlier-chat.ts';
 
-// What a run starts with: the model, and the cost of a request.
-export { openAgentModel, type AgentModel } from './agent-model.ts';
+// The cost of a request.
 export { requestCost } from './request-cost.ts';
 
 // Reading what models wrote and what a run used.

@@ -16,11 +16,6 @@ export interface JsonProblem extends ReturnType<typeof positionOf> {
   readonly offset: number;
 }
 
-export interface JsonLimits {
-  readonly maxCharacters?: number;
-  readonly maxDepth?: number;
-}
-
 /** The offset of the first mistake in a text that is not JSON. V8 does not always report one. */
 export function jsonErrorOffset(text: string): number {
   const scanned = scanObject(`{"":${text}}`, 0, Number.POSITIVE_INFINITY, { mayRepeat: true });
@@ -44,15 +39,14 @@ const OBJECT_START = /\{[ \t\r\n]*(?=["}]|$)/y;
  * Reads the first JSON object in a text, whatever surrounds it. The scan adds two things to `JSON.parse`: the exact position of a
  * mistake, and an error for a duplicate key, since it is unclear which of the two values the model meant.
  */
-export function readJsonObject(text: string, limits: JsonLimits = {}): JsonObjectReading {
-  const { maxCharacters = MAX_JSON_CHARACTERS, maxDepth = MAX_JSON_DEPTH } = limits;
-  if (text.length > maxCharacters) {
-    const message = `the text has ${String(text.length)} characters; the limit is ${String(maxCharacters)}`;
-    return broken(text, { kind: 'too-large', message, offset: maxCharacters });
+export function readJsonObject(text: string): JsonObjectReading {
+  if (text.length > MAX_JSON_CHARACTERS) {
+    const message = `the text has ${String(text.length)} characters; the limit is ${String(MAX_JSON_CHARACTERS)}`;
+    return broken(text, { kind: 'too-large', message, offset: MAX_JSON_CHARACTERS });
   }
   const from = findObjectStart(text);
   if (typeof from !== 'number') return broken(text, from);
-  const to = scanObject(text, from, maxDepth);
+  const to = scanObject(text, from, MAX_JSON_DEPTH);
   if (typeof to !== 'number') return broken(text, to);
   const value: unknown = JSON.parse(text.slice(from, to));
   return { type: 'object', value: isObject(value) ? value : {}, from, to };
@@ -206,10 +200,7 @@ export type AnswerReading =
       readonly value: Readonly<Record<string, unknown>>;
       readonly notes: readonly string[];
     }
-  | { readonly type: 'unreadable'; readonly problem: AnswerProblem };
-
-/** `message` names the error, its line and column, and the text before it. */
-export type AnswerProblem = JsonProblem;
+  | { readonly type: 'unreadable'; readonly problem: JsonProblem };
 
 const QUOTED_BEFORE = 40;
 
@@ -223,7 +214,8 @@ export function readAnswer(text: string): AnswerReading {
   return { type: 'object', value: reading.value, notes: describeIgnoredText(text, reading.from, reading.to) };
 }
 
-function withPosition(problem: JsonProblem, text: string): AnswerProblem {
+/** The message names the error, its line and column, and the text before it. */
+function withPosition(problem: JsonProblem, text: string): JsonProblem {
   const { message, offset, line, column } = problem;
   const before = text.slice(Math.max(0, offset - QUOTED_BEFORE), offset);
   const after = before.trim() === '' ? '' : `, after ${quoted(before)}`;

@@ -1,14 +1,14 @@
 import {
+  checkJson,
   jsonSchema,
-  defined,
   describeValue,
   isObject,
   quoted,
+  type FromSchema,
   type JsonSchema,
-  type Plan,
   type PlanUpdate,
 } from '#core';
-import { STEP_STATES } from './step-states.ts';
+import { STEP_STATES } from './plan.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {
@@ -19,7 +19,6 @@ export interface PlanUpdateReading {
 
 type Fields = Readonly<Record<string, unknown>>;
 type Report = (problem: string) => void;
-type StepChange = Partial<Plan['steps'][number]> & { readonly id: string };
 
 const MAX_PROBLEMS = 10;
 
@@ -47,113 +46,73 @@ function readUpdate(fields: Fields, report: Report): PlanUpdate | undefined {
   return undefined;
 }
 
+/** A step of a new plan may be just its title; its position then becomes its id. */
 function readPlan(fields: Fields, report: Report): PlanUpdate | undefined {
-  const { goal, steps } = fields;
-  if (!Array.isArray(steps)) {
-    report(`.steps must be a list of steps, not ${describeValue(steps)}`);
+  if (!Array.isArray(fields['steps'])) {
+    report(`.steps must be a list of steps, not ${describeValue(fields['steps'])}`);
     return undefined;
   }
-  const plan: Plan = {
-    goal: readText(goal, '.goal', report) ?? '',
-    steps: steps.flatMap((step: unknown, place) => readStep(step, place, report)),
-    assumptions: readTexts(fields['assumptions'], '.assumptions', report) ?? [],
-    constraints: readConstraints(fields['constraints'], report) ?? {},
-  };
-  return { mode: 'replace', plan };
-}
-
-/** A step of a new plan may be just its title; its position then becomes its id. */
-function readStep(value: unknown, place: number, report: Report): readonly Plan['steps'][number][] {
-  const fields = typeof value === 'string' ? { title: value } : value;
-  const change = readChange(isObject(fields) ? { id: `s${place + 1}`, ...fields } : fields, place, report);
-  return change.map(({ id, title = '', status = 'pending' }) => ({ id, title, status }));
+  const withIds = fields['steps'].map((step: unknown, place) => {
+    const said = typeof step === 'string' ? { title: step } : step;
+    return isObject(said) ? { id: `s${place + 1}`, ...said } : said;
+  });
+  const {
+    goal = '',
+    assumptions = [],
+    constraints = {},
+    steps = [],
+  } = readFields({ ...fields, steps: withIds }, report);
+  const whole = steps.map(({ id, title = '', status = 'pending' as const }) => ({ id, title, status }));
+  return { mode: 'replace', plan: { goal, steps: whole, assumptions, constraints } };
 }
 
 function readPatch(fields: Fields, report: Report): PlanUpdate | undefined {
-  const goal = readText(fields['goal'], '.goal', report);
-  const steps = readList(fields['steps'], '.steps', report)?.flatMap((step, place) => readChange(step, place, report));
-  const remove = readTexts(fields['remove'], '.remove', report);
-  const order = readTexts(fields['order'], '.order', report);
-  const assumptions = readTexts(fields['assumptions'], '.assumptions', report);
-  const constraints = readConstraints(fields['constraints'], report);
-  const patch: PlanUpdate = {
-    mode: 'patch',
-    ...defined({ goal, steps, remove, order, assumptions, constraints }),
-  };
-  if (Object.keys(patch).length > 1) return patch;
+  const changes = readFields(fields, report);
+  if (Object.keys(changes).length > 0) return { mode: 'patch', ...changes };
   report(' changes nothing: give goal, steps, remove, order, assumptions or constraints');
   return undefined;
 }
 
-function readChange(value: unknown, place: number, report: Report): readonly StepChange[] {
-  const name = `.steps[${place}]`;
-  if (!isObject(value)) {
-    report(`${name} must be an object with an id, not ${describeValue(value)}`);
-    return [];
+function readFields(fields: Fields, report: Report): FromSchema<typeof CHANGES> {
+  // `readPart` returns what follows the schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return readPart(fields, CHANGES, '', report) as FromSchema<typeof CHANGES>;
+}
+
+/** What of a value follows the schema; the rest is reported and left out. Models write numbers as ids, and null for omitted fields. */
+function readPart(value: unknown, schema: JsonSchema, name: string, report: Report): unknown {
+  if ('items' in schema && Array.isArray(value))
+    return value
+      .map((item: unknown, place) => readPart(item, schema.items, `${name}[${place}]`, report))
+      .filter((item) => item !== undefined);
+  if ('properties' in schema && isObject(value)) {
+    const parts = Object.entries(schema.properties).flatMap(([key, property]) => {
+      const isAbsent = (value[key] ?? undefined) === undefined && schema.required?.includes(key) !== true;
+      const part = isAbsent ? undefined : readPart(value[key], property, `${name}.${key}`, report);
+      return part === undefined ? [] : [[key, part] as const];
+    });
+    const isUsable = (schema.required ?? []).every((key) => parts.some(([given]) => given === key));
+    return isUsable ? Object.fromEntries(parts) : undefined;
   }
-  const id = readId(value['id']);
-  if (id === undefined) {
-    report(`${name}.id must be a string, not ${describeValue(value['id'])}`);
-    return [];
-  }
-  const title = readText(value['title'], `${name}.title`, report);
-  const status = readState(value['status'], name, report);
-  return [{ id, title, status }];
-}
-
-/** Models use numbers as ids, too. */
-function readId(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
-}
-
-function readState(value: unknown, name: string, report: Report): Plan['steps'][number]['status'] | undefined {
-  if (value === undefined || value === null) return undefined;
-  const word =
-    typeof value === 'string'
-      ? value
-          .slice(0, 40)
-          .trim()
-          .toLowerCase()
-          .replaceAll(/[\s-]+/g, '_')
-      : '';
-  const state = STEP_STATES.find((known) => known === word);
-  if (state === undefined)
-    report(`${name}.status must be one of ${STEP_STATES.join(', ')}, not ${describeValue(value)}`);
-  return state;
-}
-
-function readText(value: unknown, name: string, report: Report): string | undefined {
-  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
-  report(`${name} must be a string, not ${describeValue(value)}`);
+  if ('additionalProperties' in schema && isObject(value)) return readConstraints(value, name, report);
+  const meant = 'enum' in schema ? toWord(value) : typeof value === 'number' ? String(value) : value;
+  const [problem] = checkJson(meant, schema);
+  if (problem === undefined) return meant;
+  report(`${name} must be ${problem.expected}, not ${describeValue(value)}`);
   return undefined;
 }
 
-function readList(value: unknown, name: string, report: Report): readonly unknown[] | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (Array.isArray(value)) return value;
-  report(`${name} must be a list, not ${describeValue(value)}`);
-  return undefined;
+/** Models write a status in other letters. */
+function toWord(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const word = value.slice(0, 40).trim().toLowerCase();
+  return word.replaceAll(/[\s-]+/g, '_');
 }
 
-function readTexts(value: unknown, name: string, report: Report): readonly string[] | undefined {
-  return readList(value, name, report)?.flatMap((item, place) => {
-    const text = readId(item);
-    if (text === undefined) report(`${name}[${place}] must be a string, not ${describeValue(item)}`);
-    return text === undefined ? [] : [text];
-  });
-}
-
-function readConstraints(value: unknown, report: Report): Plan['constraints'] | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) {
-    report(`.constraints must be an object, not ${describeValue(value)}`);
-    return undefined;
-  }
-  const usable = Object.entries(value).filter((entry): entry is [string, number | string] => {
-    const isUsable = typeof entry[1] === 'number' || typeof entry[1] === 'string';
-    if (!isUsable)
-      report(`.constraints: ${quoted(entry[0])} must be a number or a string, not ${describeValue(entry[1])}`);
+function readConstraints(value: Fields, name: string, report: Report): Fields {
+  const usable = Object.entries(value).filter(([key, item]) => {
+    const isUsable = typeof item === 'number' || typeof item === 'string';
+    if (!isUsable) report(`${name}: ${quoted(key)} must be a number or a string, not ${describeValue(item)}`);
     return isUsable;
   });
   return Object.fromEntries(usable);
@@ -191,6 +150,12 @@ const PLAN_FIELDS = {
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
+const CHANGES = jsonSchema.section('Changes.', {
+  ...PLAN_FIELDS,
+  remove: jsonSchema.list('Ids of steps to remove.', jsonSchema.text('An id.')),
+  order: jsonSchema.list('Step ids in their new order.', jsonSchema.text('An id.')),
+});
+
 /** The schema shows models the two forms that have a mode. */
 export const PLAN_UPDATE_SCHEMA = {
   description: 'The plan, if it is new or has changed.',
@@ -205,12 +170,7 @@ export const PLAN_UPDATE_SCHEMA = {
     ),
     jsonSchema.section(
       'Changes.',
-      {
-        mode: jsonSchema.choice('Changes the previous plan.', ['patch']),
-        ...PLAN_FIELDS,
-        remove: jsonSchema.list('Ids of steps to remove.', jsonSchema.text('An id.')),
-        order: jsonSchema.list('Step ids in their new order.', jsonSchema.text('An id.')),
-      },
+      { mode: jsonSchema.choice('Changes the previous plan.', ['patch']), ...CHANGES.properties },
       ['mode'],
     ),
   ],

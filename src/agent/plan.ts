@@ -1,7 +1,13 @@
 /** Changes to the plan of an agent (AGT-3): created with its first decision, then replaced or patched. */
 
 import { nearest, quoted, cleanText, type Plan, type PlanUpdate } from '#core';
-import { STEP_STATES } from './step-states.ts';
+
+export const STEP_STATES = [
+  'pending',
+  'in_progress',
+  'completed',
+] as const satisfies readonly Plan['steps'][number]['status'][];
+
 /** The plan is part of every request, so its size is limited. */
 export const PLAN_LIMITS = {
   steps: 50,
@@ -130,15 +136,9 @@ function boundedSteps(steps: readonly Plan['steps'][number][], report: Report): 
     if (id === '') report('a step has no id');
     else if (title === '') report(`step ${quoted(id)} has no title`);
     else if (kept.has(id)) report(`the id ${quoted(id)} is used twice; the first step was kept`);
-    else kept.set(id, { id, title, status: readStepState(step, report) });
+    else kept.set(id, { id, title, status: step.status });
   }
   return [...kept.values()];
-}
-
-function readStepState({ id, status }: Plan['steps'][number], report: Report): Plan['steps'][number]['status'] {
-  if (STEP_STATES.includes(status)) return status;
-  report(`the status of step ${quoted(id)} must be one of ${STEP_STATES.join(', ')}`);
-  return 'pending';
 }
 
 function boundedConstraint(value: number | string): number | string {

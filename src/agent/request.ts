@@ -1,12 +1,13 @@
 /** Builds the next request to a model: fixed sections, a stable prefix, never larger than the limit (AGT-6). */
 import { actionSchema, actionTable } from './action-protocol.ts';
 import { sha256 } from '#platform';
-import { measureMessages, user } from './measured-messages.ts';
 import { rulesText, type ProtocolName } from './system-prompt.ts';
 import {
   buildConversation,
+  measureMessages,
   shortExchange,
   shortMessage,
+  user,
   withExchanges,
   type Conversation,
   type Exchange,

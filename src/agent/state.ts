@@ -46,7 +46,6 @@ export interface AgentState {
   /** Actions without an observation so far. */
   readonly open: readonly { readonly call: number; readonly action: Action }[];
   readonly call: number;
-  readonly subagents: number;
   /** The last action, if policy or a person refused it: an answer after that is not a success. */
   readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
   readonly repeated: RepeatedTurns;
@@ -65,7 +64,6 @@ export const FIRST_STATE: AgentState = {
   done: [],
   open: [],
   call: 0,
-  subagents: 0,
   refused: undefined,
   repeated: NOT_REPEATED,
   unapproved: undefined,
@@ -102,10 +100,8 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
     case 'session':
       // A new message of a chat starts here; the actions for earlier messages are in the record.
       return event.event.type === 'turn-start'
-        ? { ...state, done: [], subagents: 0, refused: undefined, repeated: NOT_REPEATED, unapproved: undefined }
+        ? { ...state, done: [], refused: undefined, repeated: NOT_REPEATED, unapproved: undefined }
         : state;
-    case 'subagent-start':
-      return { ...state, subagents: state.subagents + 1 };
     default:
       return state;
   }

@@ -2,28 +2,11 @@
  * Subagents (AGT-11): a skill with a context of its own runs in a child agent, which gets no more rights and no more budget than its
  * parent has left.
  */
-import {
-  actionFailed,
-  defined,
-  failure,
-  quoted,
-  type ActionFailed,
-  type ActionProblem,
-  type Budget,
-  type RunInfo,
-  type SkillEntry,
-} from '#core';
+import { actionFailed, defined, failure, quoted, type ActionFailed, type ActionProblem, type SkillEntry } from '#core';
 import type { Run } from '#runtime';
 import type { AgentOptions } from './agent-options.ts';
 import { budgetLeft } from './count-budget.ts';
-import type { AgentState } from './state.ts';
-
-export interface Ancestry {
-  /** 0 for the agent that the user started. */
-  readonly depth: number;
-  /** Reserves one of the subagents that the whole tree may start. Returns false if none is left. */
-  readonly takePlace: () => boolean;
-}
+import type { AgentParts, Ancestry, ChildResult, ChildTask } from './agent-parts.ts';
 
 const DEEPEST = 2;
 const MOST_SUBAGENTS = 4;
@@ -40,46 +23,18 @@ export function firstAncestry(): Ancestry {
   };
 }
 
-export interface ChildTask {
-  readonly skill: SkillEntry;
-  readonly request: string;
-  readonly budget: Budget;
-  readonly ancestry: Ancestry;
-  /** Called before the subagent does anything; without a record the run has no id. */
-  readonly onStart: (run: string | undefined) => void;
-}
-
-export interface ChildResult {
-  readonly outcome: RunInfo['outcome'];
-  readonly answer: string;
-  readonly used: Budget;
-  readonly run: string | undefined;
-}
-
-export interface SubagentParts {
-  readonly run: Run;
-  readonly request: string;
-  readonly limits: Budget;
-  readonly state: () => AgentState;
-  readonly ancestry: Ancestry;
-  readonly start: (task: ChildTask) => Promise<ChildResult>;
-}
-
 export type DelegationResult = { readonly type: 'delegated'; readonly result: ChildResult } | ActionFailed;
 
-export async function delegate(
-  skill: SkillEntry,
-  parts: SubagentParts,
-  signal: AbortSignal,
-): Promise<DelegationResult> {
-  const { run, ancestry, state, limits } = parts;
+/** The child listens to the signal of its parent, and its record is closed before that of its parent. */
+export async function delegate(skill: SkillEntry, parts: AgentParts): Promise<DelegationResult> {
+  const { run, ancestry, state, limits, stop: signal } = parts;
   const refused = refusal(skill, ancestry);
   if (refused !== undefined) return actionFailed('load_skill', refused);
   // The policy decides about the skill as for any other action; its instructions stay out of this conversation.
   const seen = await run.session.perform({ type: 'list_resources', skill: skill.id }, { signal });
   if (seen.type === 'failed') return { ...seen, action: 'load_skill' };
   const { call, used } = state();
-  const result = await parts.start({
+  const result = await parts.startChild({
     skill,
     request: childRequest(parts.request, skill),
     budget: budgetLeft(used, limits),

@@ -172,7 +172,7 @@ function withAnswer(
   return withExchange(conversation, { turn: state().turn, text, toolCalls: calls, ...came }, outputs);
 }
 
-function toPlanContext({ run, state, allowed, subagents: { request } }: AgentParts): PlanContext {
+function toPlanContext({ run, state, allowed, request }: AgentParts): PlanContext {
   return { run, state: state(), allowed, request };
 }
 
@@ -248,8 +248,7 @@ async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promis
 async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutcome> {
   const child = childSkill(call, parts);
   if (child === undefined) return callTool(call, parts);
-  // The child listens to the same signal, and its record is closed before that of its parent.
-  const delegated = await delegate(child, parts.subagents, parts.stop);
+  const delegated = await delegate(child, parts);
   if (delegated.type === 'failed') return { result: ownResult(call, `${delegated.message}; ${delegated.hint}`, true) };
   const { outcome, answer } = delegated.result;
   const text = `${child.name} ran as a subagent; outcome: ${outcome}. Its summary:\n${answer}`;

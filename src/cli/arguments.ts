@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
-import { nearest, printable, quoted, type Config } from '#core';
+import { nearest, printable, quoted, type Config, type SkillError } from '#core';
 import { GLOBAL_FLAGS, type Flag, type FlagValues, type Flags } from './command.ts';
-import { UsageError } from './exit.ts';
+import { usageError } from './exit.ts';
 
 export interface ParsedArguments<F extends Flags> {
   readonly flags: FlagValues<F & typeof GLOBAL_FLAGS>;
@@ -26,7 +26,7 @@ export function parseArguments<F extends Flags>(
     if (flag === undefined) throw unknownFlag(name, written, known, command);
     const before = values[name];
     if (before !== undefined && flag.type === 'string' && flag.multiple !== true)
-      throw new UsageError(`${written} is given more than once`, 'give it once');
+      throw usageError(`${written} is given more than once`, 'give it once');
     const isInline = inlineValue === true;
     const all = flag.commas === true && value !== undefined ? value.split(',').map((part) => part.trim()) : [value];
     for (const one of all) validateValue(flag, { written, value: one, isInline, command });
@@ -72,20 +72,20 @@ function validateValue(
   { written, value, isInline, command }: WrittenFlag,
 ): void {
   if (type === 'boolean') {
-    if (value !== undefined) throw new UsageError(`${written} takes no value`, helpHint(command));
+    if (value !== undefined) throw usageError(`${written} takes no value`, helpHint(command));
     return;
   }
-  if (value === undefined) throw new UsageError(`${written} needs a value`, helpHint(command));
+  if (value === undefined) throw usageError(`${written} needs a value`, helpHint(command));
   // `--root --json` is a forgotten value; `--root=--json` is deliberate.
   if (!isInline && value.startsWith('--'))
-    throw new UsageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
+    throw usageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
   if (commas === true && value === '')
-    throw new UsageError(`${written} has an empty value`, 'separate values by single commas');
+    throw usageError(`${written} has an empty value`, 'separate values by single commas');
   // An empty path would resolve to the current folder: `--in "$FILE"` with an unset FILE would share the whole project.
   if (path === true && value === '')
-    throw new UsageError(`${written} needs a value, got an empty path`, 'write . for the current folder');
+    throw usageError(`${written} needs a value, got an empty path`, 'write . for the current folder');
   if (choices !== undefined && !choices.includes(value))
-    throw new UsageError(`${written} must be one of ${choices.join(', ')}`, `got ${quoted(value, 200)}`);
+    throw usageError(`${written} must be one of ${choices.join(', ')}`, `got ${quoted(value, 200)}`);
 }
 
 /** Parses the value of a flag that takes a whole number. */
@@ -97,7 +97,7 @@ export function wholeNumber(
   if (value === undefined) return undefined;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= bounds.least && number <= bounds.most) return number;
-  throw new UsageError(
+  throw usageError(
     `${flag} must be a whole number from ${bounds.least} to ${bounds.most}`,
     `got ${quoted(value, 200)}`,
   );
@@ -107,14 +107,12 @@ export function wholeNumber(
 export async function parseSettings(options: readonly string[] | undefined): Promise<Config | undefined> {
   if (options === undefined) return undefined;
   const { readOptions } = await import('./config-options.ts');
-  const read = readOptions(options);
-  if (read.type === 'wrong') throw new UsageError(`--set: ${read.message}`, read.hint);
-  return read.config;
+  return readOptions(options);
 }
 
-function unknownFlag(name: string, written: string, known: Flags, command: string): UsageError {
+function unknownFlag(name: string, written: string, known: Flags, command: string): SkillError {
   const [guess] = nearest(name, Object.keys(known), 1);
-  return new UsageError(
+  return usageError(
     `unknown flag ${written} for skillwright ${command}`,
     guess === undefined ? helpHint(command) : `did you mean --${guess}?`,
   );

@@ -1,3 +1,4 @@
+import type { Surroundings } from '#core';
 import type { Terminal } from './terminal/terminal.ts';
 
 /** A flag as the parser, the help and the shell completion need it. */
@@ -29,7 +30,7 @@ export function toggle(about: string, more: FlagExtras = {}): Flag & { readonly 
   return { type: 'boolean', about, ...more };
 }
 
-type Option = Flag & { readonly type: 'string' };
+export type Option = Flag & { readonly type: 'string' };
 
 /** A flag with a value. The placeholders DIR, FILE, FOLDER and PATH stand for paths. */
 export function option(value: string, about: string): Option;
@@ -99,6 +100,8 @@ export interface Invocation<F extends Flags> {
   readonly words: readonly string[];
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
+  /** The folder that `--cwd` names or the current one, the home folder and the environment. */
+  readonly surroundings: Surroundings;
   /** Every command; `completion` describes them to a shell. */
   readonly commands: readonly CommandEntry[];
 }

@@ -1,6 +1,5 @@
 import {
   checkConfig,
-  isMap,
   isObject,
   nearest,
   problemText,
@@ -11,36 +10,28 @@ import {
   withValue,
   type Config,
   type JsonSchema,
+  type SkillError,
 } from '#core';
 import { valueHint } from '#runtime';
-
-export type ParsedOptions =
-  | { readonly type: 'read'; readonly config: Config }
-  | { readonly type: 'wrong'; readonly message: string; readonly hint: string };
+import { usageError } from './exit.ts';
 
 /** Settings written as `key=value`; of two for one key the later counts. Text is written plainly, lists and objects as JSON. */
-export function readOptions(options: readonly string[]): ParsedOptions {
-  let config: Config = {};
-  for (const option of options) {
-    const read = readOption(option, config);
-    if (read.type === 'wrong') return read;
-    config = read.config;
-  }
-  return { type: 'read', config };
+export function readOptions(options: readonly string[]): Config {
+  return options.reduce<Config>((before, option) => withOption(before, option), {});
 }
 
-function readOption(option: string, before: Config): ParsedOptions {
+function withOption(before: Config, option: string): Config {
   const equals = option.indexOf('=');
-  if (equals < 1) return wrong(`${quoted(option)} is not KEY=VALUE`, 'write it like --set catalog.budget_tokens=2000');
+  if (equals < 1) throw wrong(`${quoted(option)} is not KEY=VALUE`, 'write it like --set catalog.budget_tokens=2000');
   const key = option.slice(0, equals);
   const target = findTarget(key);
-  if (target === undefined) return unknownKey(key);
+  if (target === undefined) throw unknownKey(key);
   const value = valueFor(target, option.slice(equals + 1));
   // Alone first: what is wrong with it must not be blamed on another.
   const [problem] = checkConfig(withValue({}, target.path, value));
-  if (problem === undefined) return { type: 'read', config: joined(before, target, value) };
+  if (problem === undefined) return joined(before, target, value);
   const { message, hint = valueHint(target.setting) } = problemText(problem, withValue({}, target.path, value));
-  return wrong(message, hint);
+  throw wrong(message, hint);
 }
 
 interface Target {
@@ -54,7 +45,7 @@ interface Target {
 function findTarget(key: string): Target | undefined {
   const setting = SETTINGS.find((candidate) => candidate.key === key);
   if (setting !== undefined) return { setting, path: setting.path, schema: setting.schema };
-  const map = SETTINGS.find((candidate) => isMap(candidate) && key.startsWith(`${candidate.key}.`));
+  const map = SETTINGS.find((candidate) => candidate.isMap && key.startsWith(`${candidate.key}.`));
   if (map === undefined || !('additionalProperties' in map.schema)) return undefined;
   const { additionalProperties: entry } = map.schema;
   return {
@@ -74,11 +65,11 @@ const ANYTHING: JsonSchema = { type: 'object', description: 'Anything.', additio
 /** A whole map joins the entries that were given before it. */
 function joined(before: Config, { setting, path }: Target, value: unknown): Config {
   const known = valueAt(before, path);
-  const isWholeMap = isMap(setting) && path.length === setting.path.length && isObject(known) && isObject(value);
+  const isWholeMap = setting.isMap && path.length === setting.path.length && isObject(known) && isObject(value);
   return withValue(before, path, isWholeMap ? { ...known, ...value } : value);
 }
 
-function unknownKey(key: string): ParsedOptions {
+function unknownKey(key: string): SkillError {
   const below = SETTINGS.filter((setting) => setting.key.startsWith(`${key}.`)).map((setting) => setting.key);
   if (below.length > 0) return wrong(`${quoted(key)} is a group of settings`, `set one of ${below.join(', ')}`);
   const [guess] = nearest(
@@ -92,6 +83,6 @@ function unknownKey(key: string): ParsedOptions {
   );
 }
 
-function wrong(message: string, hint: string): ParsedOptions {
-  return { type: 'wrong', message, hint };
+function wrong(message: string, hint: string): SkillError {
+  return usageError(`--set: ${message}`, hint);
 }

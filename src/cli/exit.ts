@@ -1,21 +1,12 @@
-/** Exit codes, documented in docs/cli.md. */
-export const EXIT = {
-  done: 0,
-  failed: 1,
-  usage: 2,
-  refused: 3,
-  impossible: 4,
-  invalidEvaluation: 5,
-  interrupted: 130,
-} as const;
+import { problemError, type SkillError } from '#core';
+
+export { EXIT } from './exit-codes.ts';
 
 /** An invalid command line: printed with its hint, exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-  readonly hint: string;
+export function usageError(message: string, hint: string): SkillError {
+  return problemError({ code: 'usage', message, hint });
+}
 
-  constructor(message: string, hint: string) {
-    super(message);
-    this.hint = hint;
-  }
+export function isUsageError({ raised }: SkillError): boolean {
+  return raised?.code === 'usage';
 }

@@ -1,12 +1,11 @@
-import path from 'node:path';
-
 import { errorOutcome, isSkillError, nearest, quoted } from '#core';
 import { isDirectory } from '#platform';
+import { readSurroundings } from '#runtime';
 import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
 import { GLOBAL_FLAGS, toggle, type Command, type CommandEntry, type Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
-import { EXIT, UsageError } from './exit.ts';
+import { EXIT, isUsageError, usageError } from './exit.ts';
 import { openTerminal, reportProblem, type Streams, type Terminal } from './terminal/terminal.ts';
 
 export interface Program {
@@ -49,14 +48,12 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
     scope.length === 0 ? parsed : parseArguments([...others, ...scope], command.flags, entry.name);
   if (flags.version === true) return printVersion(terminal);
   if (flags.help === true) return help([entry.name], terminal);
-  if (flags.cwd !== undefined && !isDirectory(path.resolve(flags.cwd)))
-    throw new UsageError(
-      `--cwd is not a folder: ${quoted(flags.cwd, 200)}`,
-      'name an existing folder that you may enter',
-    );
+  const surroundings = readSurroundings({ cwd: flags.cwd });
+  if (flags.cwd !== undefined && !isDirectory(surroundings.cwd))
+    throw usageError(`--cwd is not a folder: ${quoted(flags.cwd, 200)}`, 'name an existing folder that you may enter');
   await parseSettings(flags.set);
   checkCount(positionals.length, command);
-  return command.run({ flags, positionals, words, terminal, signal, commands: COMMANDS });
+  return command.run({ flags, positionals, words, terminal, signal, surroundings, commands: COMMANDS });
 }
 
 /** Commands that use no index of skills. */
@@ -81,12 +78,12 @@ function scopeWords(source: string | undefined, name: string, { flags, usage }: 
   const { choices } = flags['scope'] ?? {};
   if (choices?.includes(source) === true) return ['--scope', source];
   if (choices !== undefined)
-    throw new UsageError(
+    throw usageError(
       `--source ${quoted(source)} has no root that ${name} can use`,
       `use ${choices.join(' or ')}; skills of other sources are not installed`,
     );
   if (!WITHOUT_SKILLS.has(name)) return [];
-  throw new UsageError(`${name} has no use for --source`, `usage: skillwright ${usage}`);
+  throw usageError(`${name} has no use for --source`, `usage: skillwright ${usage}`);
 }
 
 function checkCount(count: number, { positionals: [min, max], usage }: Command): void {
@@ -95,7 +92,7 @@ function checkCount(count: number, { positionals: [min, max], usage }: Command):
     count < min
       ? `missing argument: expected at least ${String(min)}, got ${String(count)}`
       : `too many arguments: expected at most ${String(max)}, got ${String(count)}`;
-  throw new UsageError(problem, `usage: skillwright ${usage}`);
+  throw usageError(problem, `usage: skillwright ${usage}`);
 }
 
 /** The position of the first word that is neither a flag nor its value: global flags may come before the command. */
@@ -112,7 +109,7 @@ function requireCommand(name: string): CommandEntry {
   if (entry !== undefined) return entry;
   const names = COMMANDS.flatMap((command) => [command.name, ...command.aliases]);
   const [guess] = nearest(name, names, 1);
-  throw new UsageError(
+  throw usageError(
     `unknown command ${quoted(name, 200)}`,
     guess === undefined ? 'see skillwright --help' : `did you mean ${guess}?`,
   );
@@ -149,11 +146,10 @@ function parseColor(words: readonly string[]): 'auto' | 'always' | 'never' {
 
 /** Prints an expected error, with --json also as the one JSON value. Rethrows a bug, so that its stack is shown. */
 function report(error: unknown, terminal: Terminal): number {
-  if (!(error instanceof UsageError) && !isSkillError(error)) throw error;
-  const { message, hint } = error;
-  const code = error instanceof UsageError ? 'usage' : error.code;
-  const data = error instanceof UsageError ? {} : { data: error.data };
-  terminal.printJson({ error: { code, message, hint, ...data } });
+  if (!isSkillError(error)) throw error;
+  const { code, message, hint } = error;
+  const isUsage = isUsageError(error);
+  terminal.printJson({ error: { code, message, hint, data: isUsage ? undefined : error.data } });
   reportProblem(terminal, { message, hint });
-  return error instanceof UsageError ? EXIT.usage : errorOutcome(code).exit;
+  return isUsage ? EXIT.usage : errorOutcome(code).exit;
 }

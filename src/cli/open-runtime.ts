@@ -4,7 +4,7 @@ import type { GlobalInvocation } from './command.ts';
 import { openProgress } from './terminal/progress.ts';
 import { reportWarning } from './terminal/terminal.ts';
 import { defined, isSkillError, printable } from '#core';
-import { UsageError } from './exit.ts';
+import { usageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
 
 type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
@@ -42,7 +42,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
     return runtime;
   } catch (error) {
     if (flags.source === undefined || !isSkillError(error) || error.code !== 'input/invalid') throw error;
-    throw new UsageError(error.message, error.hint);
+    throw usageError(error.message, error.hint);
   } finally {
     progress.end();
   }

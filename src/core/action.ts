@@ -65,7 +65,7 @@ export type ActionOfKind<Kind extends ActionKinds[ActionType]> = Extract<
 >;
 
 export function isOfKind<Kind extends ActionKinds[ActionType]>(
-  action: Action,
+  action: Pick<Action, 'type'>,
   kind: Kind,
 ): action is ActionOfKind<Kind> {
   return ACTION_KINDS[action.type] === kind;

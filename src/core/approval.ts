@@ -55,13 +55,11 @@ export type ApprovalDetail =
   | { readonly kind: 'request'; readonly method: string; readonly url: string; readonly body: string }
   | { readonly kind: 'other'; readonly summary: string };
 
-/** Who or what answers. */
-export const APPROVERS = ['terminal', 'callback', 'option', 'stored', 'file'] as const;
-
 export interface ApprovalAnswer {
   readonly verdict: 'yes' | 'no';
   readonly scope: ApprovalScope;
-  readonly by: (typeof APPROVERS)[number];
+  /** Who or what answers. */
+  readonly by: 'terminal' | 'callback' | 'option' | 'stored' | 'file';
   /** Why the verdict is `no`: what the person wrote, or a failed callback or a timeout. */
   readonly reason?: string;
 }

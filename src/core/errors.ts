@@ -76,11 +76,6 @@ export function invalidInput(
   return new SkillError({ code: 'input/invalid', message, hint, data: { expected } });
 }
 
-/** Leaves nested calls with a problem. */
-export function raise(problem: Problem): never {
-  throw problemError(problem);
-}
-
 /** The error that leaves nested calls with a problem. The function that started the work turns it into a value with `toProblem`. */
 export function problemError(problem: Problem): SkillError {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its code is one of those that `toProblem` finds, and nothing else sees it.

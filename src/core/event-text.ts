@@ -13,8 +13,7 @@ import { countText, durationText, forPeople, shownText } from './text/line-text.
  */
 
 /** `quiet`: denials, questions, failures and the end. `normal`: also one line per action. `verbose`: also reasons and sizes. */
-export const TEXT_LEVELS = ['quiet', 'normal', 'verbose'] as const;
-export type TextLevel = (typeof TEXT_LEVELS)[number];
+export type TextLevel = 'quiet' | 'normal' | 'verbose';
 
 export interface TextLine {
   readonly tone: 'plain' | 'faint' | 'good' | 'warning' | 'bad';

@@ -302,10 +302,6 @@ export interface GlobVariables {
   readonly skillDir?: string;
 }
 
-export type GlobReading =
-  | { readonly type: 'glob'; readonly glob: string }
-  | { readonly type: 'refused'; readonly failure: ActionProblem };
-
 const MAX_CHARACTERS = 1024;
 const VARIABLE = /^\$(?:\{([A-Z_]+)\}|([A-Z_]+)(?=\/|$))/;
 /** Also inside braces. */
@@ -320,7 +316,7 @@ const SKILL_LINK = /^skills\/[^/*?[\]{}]+\/(out|work|inputs)(?=\/|$)/;
 export function normaliseGlob(
   text: string,
   { root = '/workspace', runDir, skillDir }: GlobVariables = {},
-): GlobReading {
+): string | ActionProblem {
   if (text.trim() === '') return refused('path/empty', 'the pattern is empty', 'name files, such as out/*.txt');
   if (text.length > MAX_CHARACTERS)
     return refused(
@@ -371,7 +367,7 @@ export function normaliseGlob(
     .replace(/^inputs(?=\/|$)/, 'work/inputs');
   if (glob === '')
     return refused('path/empty', `the pattern ${quoted(text)} is the workspace itself and names no file`, RELATIVE);
-  return { type: 'glob', glob: relative.endsWith('/') || FOLDERS.has(glob) ? `${glob}/**` : glob };
+  return relative.endsWith('/') || FOLDERS.has(glob) ? `${glob}/**` : glob;
 }
 
 /** Naming one of these folders means its contents. */
@@ -379,6 +375,6 @@ const FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'work/inputs', 'run
 const SCHEME = 'workspace://';
 const RELATIVE = 'use a pattern relative to the workspace, such as out/*.txt or $OUTPUT_DIR/**';
 
-function refused(code: FailureCode, message: string, hint?: string): GlobReading {
-  return { type: 'refused', failure: failure(code, message, hint === undefined ? {} : { hint }) };
+function refused(code: FailureCode, message: string, hint?: string): ActionProblem {
+  return failure(code, message, { hint });
 }

@@ -1,5 +1,6 @@
 /** Parses ignore files with git's syntax. */
 import { compileGlob, type Glob } from './glob.ts';
+import { parentFolder } from './path.ts';
 
 /** One line of an ignore file. */
 export interface IgnoreRule {
@@ -16,15 +17,46 @@ export interface IgnoreRule {
 const MAX_RULES = 2_000;
 const MAX_LINE = 1_024;
 
-export interface IgnoreFile {
-  /** Folder of the ignore file, relative to the top; empty for the top. */
-  readonly folder: string;
-  /** Path of the ignore file, relative to the top. */
-  readonly file: string;
+export interface IgnoreOptions {
+  /** The names of ignore files. */
+  readonly names: readonly string[];
+  /** The text of an ignore file; its path is relative to the top. Called once for each, when a path below its folder is asked about. */
+  readonly read: (file: string) => string | undefined;
+  /** Lines that precede those of all files. */
+  readonly before?: string;
 }
 
-/** Parses one file. Lines beyond the limits are ignored. */
-export function parseIgnore(text: string, { folder, file }: IgnoreFile): readonly IgnoreRule[] {
+/**
+ * Finds the rule that excludes a path, relative to the top. The last matching rule wins. The caller must check each folder before its
+ * contents and skip excluded folders: as in git, nothing inside them can be included again.
+ */
+export function openIgnores({
+  names,
+  read,
+  before = '',
+}: IgnoreOptions): (path: string, isFolder: boolean) => IgnoreRule | undefined {
+  const known = new Map<string, readonly IgnoreRule[]>();
+  const rulesIn = (folder: string): readonly IgnoreRule[] => {
+    const found = known.get(folder);
+    if (found !== undefined) return found;
+    const above = folder === '' ? parseIgnore(before, '', '') : rulesIn(parentFolder(folder));
+    const own = names.flatMap((name) => {
+      const file = folder === '' ? name : `${folder}/${name}`;
+      return parseIgnore(read(file) ?? '', folder, file);
+    });
+    known.set(folder, [...above, ...own]);
+    return [...above, ...own];
+  };
+  return (path, isFolder) => {
+    const last = rulesIn(parentFolder(path)).findLast(
+      ({ glob, foldersOnly }) => (isFolder || !foldersOnly) && glob.matches(path),
+    );
+    return last === undefined || last.takes ? undefined : last;
+  };
+}
+
+/** Lines beyond the limits are ignored. */
+function parseIgnore(text: string, folder: string, file: string): readonly IgnoreRule[] {
   const rules: IgnoreRule[] = [];
   for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
     if (rules.length >= MAX_RULES) break;
@@ -32,15 +64,6 @@ export function parseIgnore(text: string, { folder, file }: IgnoreFile): readonl
     if (rule !== undefined) rules.push(rule);
   }
   return rules;
-}
-
-/**
- * Returns the rule that excludes a path, or undefined. The last matching rule wins. The caller must check each folder before its contents
- * and skip excluded folders: as in git, nothing inside them can be included again.
- */
-export function ignoredBy(rules: readonly IgnoreRule[], path: string, isFolder: boolean): IgnoreRule | undefined {
-  const last = rules.findLast(({ glob, foldersOnly }) => (isFolder || !foldersOnly) && glob.matches(path));
-  return last === undefined || last.takes ? undefined : last;
 }
 
 function readLine(line: string, folder: string, from: string): IgnoreRule | undefined {

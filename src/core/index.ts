@@ -3,12 +3,12 @@
  * module or a package, reads no file and knows no other part. Read action.ts first, then observation.ts and run-events.ts.
  */
 
-// Expected failure is a `Problem`; `raise` and `toProblem` carry it through calls.
+// Expected failure is a `Problem`; `problemError` and `toProblem` carry it through calls.
 export { isProblem, type Problem } from './problem.ts';
-export { SkillError, invalidInput, isSkillError, problemError, raise, toProblem } from './errors.ts';
+export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
 export { errorOutcome } from './error-outcomes.ts';
 export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
-export { fileProblemText, type FileProblem } from './file-problem.ts';
+export { fileProblemText } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
@@ -24,14 +24,13 @@ export {
   toRelativePath,
   type RelativePath,
 } from './path.ts';
-export { CATALOG_FORMATS, CATALOG_LAYOUTS } from './catalog-layout.ts';
+export { CATALOG_LAYOUTS } from './catalog-layout.ts';
 export { isToolPattern } from './allowed-tools.ts';
 export { isNeverSearched } from './not-searched.ts';
 
 // Actions, what they yield, and members of such unions by their `type`.
 export type { OfType } from './of-type.ts';
 export {
-  ACTION_KINDS,
   isOfKind,
   listHostInputs,
   startsProgram,
@@ -40,14 +39,7 @@ export {
   type ProgramAction,
 } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export {
-  DEFAULT_OUTPUT_LIMITS,
-  NOT_COLLECTED,
-  SKIP_MEANINGS,
-  isFailedEnd,
-  type Collected,
-  type RunResult,
-} from './outputs.ts';
+export { NOT_COLLECTED, SKIP_MEANINGS, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
 export { normalName, packageArgument, readPackage, type PackageLayer, type RequestedPackage } from './packages.ts';
 export {
   DEFAULT_LIMITS,
@@ -72,10 +64,9 @@ export { isServerName, type ServerServices, type ServerTool, type ToolServers } 
 
 // Decisions of the policy, and questions to a person.
 export { EFFECTS, type Access, type Decision } from './access.ts';
-export { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
+export { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
   findGrant,
-  isForHost,
   readAuthority,
   readHost,
   readHostPattern,
@@ -94,7 +85,6 @@ export {
   RUN_SCHEMA,
   type AgentStart,
   type JournalLine,
-  type KeptFile,
   type RunEvent,
   type RunInfo,
   type RunStart,
@@ -103,12 +93,10 @@ export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
 export type { Plan, PlanUpdate } from './plan.ts';
-export { reduceChat } from './chat.ts';
 export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
 export {
-  FINISHES,
   type Model,
   type ModelAnswer,
   type ModelDelta,
@@ -121,9 +109,9 @@ export {
 export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
-export { CONFIG_JSON_SCHEMA, INSTALL_SCOPES, PROJECT_ACCESSES, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { MAX_SETTING_DEPTH, SETTINGS, isMap, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { checkConfig, checkPolicyFile, pathText, problemText } from './config/config-check.ts';
+export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
+export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
+export { checkConfig, problemText } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
 // JSON and our own schemas.
@@ -143,7 +131,7 @@ export {
 } from './json/json-schema.ts';
 export { jsonSchema } from './json/schema-of.ts';
 export { schemaText } from './json/schema-text.ts';
-export { readField, hasShape, isListOf, shape, type Shape } from './json/shape.ts';
+export { readField, shape } from './json/shape.ts';
 export { sarifReport } from './sarif.ts';
 
 // Untrusted text, made safe to print.
@@ -165,7 +153,7 @@ export { codePointAt, sliceEnd, sliceStart } from './text/code-point.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';
-export { closesFence, fenceMark } from './text/code-fences.ts';
+export { fenceAfter } from './text/code-fences.ts';
 export { changesBetween, diffLines, type TextDiff } from './text/text-diff.ts';
 
 // Actions and events in words.
@@ -177,12 +165,12 @@ export {
   isPoorOutcome,
   limitText,
 } from './action-text.ts';
-export { TEXT_LEVELS, eventText } from './event-text.ts';
+export { eventText } from './event-text.ts';
 export { agentEventText } from './agent-event-text.ts';
 
 // Small tools.
 export { compileGlob, normaliseGlob } from './glob.ts';
-export { ignoredBy, parseIgnore } from './ignore.ts';
+export { openIgnores } from './ignore.ts';
 export { editDistance, nearest } from './nearest.ts';
 export { detectMediaType } from './media-type.ts';
 export { openRandom } from './seeded-random.ts';
@@ -190,4 +178,4 @@ export { defined } from './defined.ts';
 export { docsPage } from './docs-page.ts';
 
 // Markdown as blocks, for every renderer.
-export { readMarkdown, readMarkdownLine, splitCells, type MarkdownBlock } from './text/markdown-blocks.ts';
+export { readMarkdown, readMarkdownLine, type MarkdownBlock } from './text/markdown-blocks.ts';

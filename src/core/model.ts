@@ -58,8 +58,7 @@ export interface ModelToolCall {
 }
 
 /** Why a model stopped. */
-export const FINISHES = ['stop', 'tool-calls', 'length', 'filtered', 'other'] as const;
-export type Finish = (typeof FINISHES)[number];
+export type Finish = 'stop' | 'tool-calls' | 'length' | 'filtered' | 'other';
 
 export interface ModelAnswer {
   readonly text: string;

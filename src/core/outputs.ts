@@ -20,12 +20,6 @@ export interface OutputParameters {
   };
 }
 
-export const DEFAULT_OUTPUT_LIMITS = {
-  maxFiles: 100,
-  maxFileBytes: 4 * 1024 * 1024,
-  maxTotalBytes: 64 * 1024 * 1024,
-} as const;
-
 /** A file that a run left behind. */
 export interface OutputFile {
   /** Relative to the workspace. */

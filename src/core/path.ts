@@ -1,5 +1,5 @@
 import type { RunScript } from './action.ts';
-import { failure, type ActionProblem, type FailureCode } from './failure-codes.ts';
+import { failure, type ActionProblem } from './failure-codes.ts';
 
 import { hiddenCharacters, quoted } from './text/text.ts';
 
@@ -7,10 +7,6 @@ declare const relative: unique symbol;
 
 /** A path below a folder: segments separated by `/`, none of them empty, `.` or `..`, without invisible characters. */
 export type RelativePath = string & { readonly [relative]: true };
-
-export type PathReading =
-  | { readonly type: 'path'; readonly path: RelativePath }
-  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 const MAX_CHARACTERS = 1024;
 /** The longest file name that common file systems support. */
@@ -26,28 +22,24 @@ const ABSOLUTE = /^(?:[/~]|\\\\|[a-z][a-z0-9+.-]*:)/i;
 const ENCODED = /%(?:25)*(?:2e|2f|5c|00|c0%(?:25)*a[ef]|e0%(?:25)*80%(?:25)*a[ef])/i;
 
 /** Parses an untrusted path. The file system is not accessed; what the path leads to is checked when the file is opened. */
-export function toRelativePath(text: string): PathReading {
-  if (text.trim() === '') return refused('path/empty', 'the path is empty');
+export function toRelativePath(text: string): RelativePath | ActionProblem {
+  if (text.trim() === '') return failure('path/empty', 'the path is empty');
   if (text.length > MAX_CHARACTERS)
-    return refused('path/too-long', `the path ${quoted(text)} has more than ${MAX_CHARACTERS} characters`);
+    return failure('path/too-long', `the path ${quoted(text)} has more than ${MAX_CHARACTERS} characters`);
   if (CONTROL.test(text) || hiddenCharacters(text) !== undefined)
-    return refused('path/control-character', `the path ${quoted(text)} contains an invisible character`);
-  if (ABSOLUTE.test(text)) return refused('path/absolute', `the path ${quoted(text)} is not relative to the skill`);
-  if (text.includes('\\')) return refused('path/backslash', `the path ${quoted(text)} contains a backslash`);
-  if (ENCODED.test(text)) return refused('path/encoded', `the path ${quoted(text)} contains encoded characters`);
+    return failure('path/control-character', `the path ${quoted(text)} contains an invisible character`);
+  if (ABSOLUTE.test(text)) return failure('path/absolute', `the path ${quoted(text)} is not relative to the skill`);
+  if (text.includes('\\')) return failure('path/backslash', `the path ${quoted(text)} contains a backslash`);
+  if (ENCODED.test(text)) return failure('path/encoded', `the path ${quoted(text)} contains encoded characters`);
   const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.');
-  if (segments.includes('..')) return refused('path/parent', `the path ${quoted(text)} contains ".."`);
+  if (segments.includes('..')) return failure('path/parent', `the path ${quoted(text)} contains ".."`);
   if (segments.length === 0)
-    return refused('path/empty', `the path ${quoted(text)} is the folder of the skill and names no file`);
+    return failure('path/empty', `the path ${quoted(text)} is the folder of the skill and names no file`);
   if (segments.some(isTooLong))
-    return refused('path/too-long', `a segment of the path ${quoted(text)} has more than ${MAX_SEGMENT_BYTES} bytes`);
+    return failure('path/too-long', `a segment of the path ${quoted(text)} has more than ${MAX_SEGMENT_BYTES} bytes`);
   // The one place that makes the brand: everything above is what it promises.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return { type: 'path', path: segments.join('/') as RelativePath };
-}
-
-function refused(code: FailureCode, message: string): PathReading {
-  return { type: 'refused', failure: failure(code, message) };
+  return segments.join('/') as RelativePath;
 }
 
 function isTooLong(segment: string): boolean {

@@ -20,13 +20,6 @@ export const RUN_SCHEMA = 1;
 export const OUTCOMES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled', 'record-failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** A file that programs left for a person; `skillwright runs files` copies it. */
-export interface KeptFile {
-  /** Relative to the folder that the files are copied to. */
-  readonly name?: string;
-  readonly isExecutable?: boolean;
-}
-
 /** The executor of a run. */
 export interface RunExecutor {
   readonly name: string;

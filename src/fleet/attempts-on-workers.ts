@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { countText, SkillError, toRelativePath } from '#core';
+import { countText, SkillError, toRelativePath, isProblem } from '#core';
 import type { Elsewhere } from '#evals';
 import { newRunId } from '#journal';
 import { namesIn } from '#platform';
@@ -109,8 +109,8 @@ export async function openAttemptsOnWorkers(
     }
     for (const { path: name, digest } of outputs === undefined ? [] : end.stored.outputs) {
       const place = toRelativePath(name);
-      if (place.type === 'refused') throw damaged('a result names a file outside its folder');
-      const file = path.join(outputs ?? '', place.path);
+      if (isProblem(place)) throw damaged('a result names a file outside its folder');
+      const file = path.join(outputs ?? '', place);
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, await checked(contents, digest), { mode: 0o600 });
     }

@@ -2,9 +2,11 @@
 import type { Pool } from 'pg';
 
 import { sha256 } from '#platform';
-import { readCleanResults, type Execution, type Session } from '#runtime';
+import { readCleanResults, type Session } from '#runtime';
 import type { QueuedRun } from './queue.ts';
 import type { RecordTables } from './run-store.ts';
+
+type Execution = NonNullable<Session['execution']>;
 
 export interface RunFiles {
   readonly afterProgram: (execution: Execution) => void;

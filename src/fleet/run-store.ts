@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { SkillError, toRelativePath } from '#core';
+import { SkillError, toRelativePath, isProblem } from '#core';
 import { EVENTS_FILE, isDerivedFile, writeSummary } from '#journal';
 import { sha256 } from '#platform';
 import type { ContentStore } from './content-store.ts';
@@ -181,11 +181,11 @@ async function restoreFile(
   { path: name, digest, bytes: own }: StoredFile,
 ): Promise<void> {
   const place = toRelativePath(name);
-  if (place.type === 'refused') throw damaged(run, 'it names a file outside its folder');
-  mkdirSync(path.dirname(path.join(folder, place.path)), { recursive: true, mode: 0o700 });
+  if (isProblem(place)) throw damaged(run, 'it names a file outside its folder');
+  mkdirSync(path.dirname(path.join(folder, place)), { recursive: true, mode: 0o700 });
   const bytes = own ?? (await contents.load(digest));
   if (bytes === undefined || sha256(bytes) !== digest) throw damaged(run, `${name} is missing or changed`);
-  writeFileSync(path.join(folder, place.path), bytes, { mode: 0o600 });
+  writeFileSync(path.join(folder, place), bytes, { mode: 0o600 });
 }
 
 const LINES_AT_ONCE = 1_000;

@@ -2,10 +2,10 @@
  * The skills of a run, pinned by digest. The server stores the files of its skills by their digests; a worker fetches them and checks the
  * tree digest of each skill before it is used, so that neither the database nor the artifact store has to be trusted.
  */
-import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, quoted, SkillError, toRelativePath } from '#core';
+import { compareText, quoted, SkillError, toRelativePath, isProblem } from '#core';
 import {
   digestName,
   digestOfEntries,
@@ -95,14 +95,10 @@ function readEntries(dir: string): {
       links.set(entry.path, entry.target);
       entries.push({ kind: 'link', path: entry.path, content: entry.target });
     } else {
-      try {
-        const bytes = readFileSync(entry.descriptor);
-        const digest = sha256(bytes);
-        files.push({ digest, bytes });
-        entries.push({ kind: isProgram(entry.stats) ? 'program' : 'file', path: entry.path, content: digest });
-      } finally {
-        closeSync(entry.descriptor);
-      }
+      const bytes = readFileSync(entry.descriptor);
+      const digest = sha256(bytes);
+      files.push({ digest, bytes });
+      entries.push({ kind: isProgram(entry.stats) ? 'program' : 'file', path: entry.path, content: digest });
     }
   }
   refuseLinksOutside(links, folders);
@@ -169,8 +165,8 @@ async function fetchSkill(contents: ContentStore, skill: PinnedSkill, directory:
 
 async function writeEntry(contents: ContentStore, folder: string, entry: PinnedEntry, skill: string): Promise<void> {
   const place = toRelativePath(entry.path);
-  if (place.type === 'refused') throw damaged(`${quoted(skill)} names a file outside its folder`);
-  const target = path.join(folder, place.path);
+  if (isProblem(place)) throw damaged(`${quoted(skill)} names a file outside its folder`);
+  const target = path.join(folder, place);
   if (entry.kind === 'folder') {
     mkdirSync(target, { recursive: true, mode: 0o755 });
     return;

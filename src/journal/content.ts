@@ -3,7 +3,7 @@
  */
 import path from 'node:path';
 
-import { SkillError, toRelativePath } from '#core';
+import { SkillError, toRelativePath, isProblem } from '#core';
 import { sha256, type ConfinedDirectory } from '#platform';
 import type { ContentKind, ContentReference } from './references.ts';
 
@@ -26,8 +26,8 @@ export function readContent(
   { $ref, bytes: size }: Pick<ContentReference, '$ref' | 'bytes'>,
 ): ContentReading {
   const file = toRelativePath($ref);
-  if (file.type === 'refused') return { type: 'missing' };
-  const read = folder.read(file.path, { maxBytes: Math.min(size, MAX_CONTENT_BYTES), allowHardLinks: true });
+  if (isProblem(file)) return { type: 'missing' };
+  const read = folder.read(file, { maxBytes: Math.min(size, MAX_CONTENT_BYTES), allowHardLinks: true });
   if (read.type === 'failed')
     return read.code === 'file/missing' ? { type: 'missing' } : { type: 'edited', reason: read.code };
   const isSame = read.bytes.length === size && sha256(read.bytes) === path.posix.basename($ref);

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 
-import { openSha256, OPEN_FLAGS, isSystemError } from '#platform';
+import { sha256, OPEN_FLAGS, isSystemError } from '#platform';
 import { readField, parseJson, type JournalLine } from '#core';
 import { EVENTS_FILE } from './run-folder.ts';
 
@@ -23,7 +23,7 @@ export interface LinkedLine {
 }
 
 /** Links a line, given as JSON without its hash, to the previous line. */
-export function linkLine(previous: string, json: string, sha256 = openSha256()): LinkedLine {
+export function linkLine(previous: string, json: string): LinkedLine {
   const hash = sha256(`${previous}\n${json}`);
   return { line: `${json.slice(0, -1)},"hash":"${hash}"}\n`, hash };
 }
@@ -45,7 +45,7 @@ export function splitLine(line: Buffer): SplitLine | undefined {
 const CLOSE = Buffer.from('}');
 
 export function isLinked(previous: string, { json, hash }: SplitLine): boolean {
-  return openSha256()(Buffer.concat([Buffer.from(`${previous}\n`), json])) === hash;
+  return sha256(Buffer.concat([Buffer.from(`${previous}\n`), json])) === hash;
 }
 
 const CHUNK_BYTES = 64 * 1024;

@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 import {
   RUN_SCHEMA,
   visibleJson,
-  type KeptFile,
   type RunEvent,
   type RunStart,
   quoted,
   SkillError,
   type RunInfo,
   cleanText,
+  type OfType,
 } from '#core';
-import { OPEN_FLAGS, openSha256, thisProcess, type LockOwner } from '#platform';
+import { OPEN_FLAGS, sha256, thisProcess, type LockOwner } from '#platform';
 import { openStore, storedJson, type ContentKind, type ContentReference, type Keep } from './references.ts';
 import { FIRST_HASH, linkLine } from './journal-lines.ts';
 import { contentPath } from './content.ts';
@@ -26,6 +26,9 @@ import { toRunInfo, fileText, summarize, withSeal, type RunSummary } from './run
 import { sealRun } from './seal.ts';
 import { CHAIN_FILE, type ChainKeys } from './chain-lines.ts';
 import { appendToChain, forgetRun, type ChainEvent } from './run-chain.ts';
+
+/** What is known about the file that the bytes were. */
+type KeptFile = Pick<OfType<RunEvent, 'content-keep'>, 'name' | 'isExecutable'>;
 
 export interface RunRecordOptions extends ChainKeys {
   /**
@@ -120,7 +123,6 @@ class JournalWriter implements RunRecord {
   };
   readonly #storePlain = openStore({ keep: this.#keepLong });
   readonly #storeClean = openStore({ keep: this.#keepLong, redact: (text) => this.#redact(text) });
-  readonly #hash = openSha256();
   readonly #openedAt = performance.now();
   #checkpointAt = performance.now();
   readonly #timeText: () => string;
@@ -309,7 +311,7 @@ class JournalWriter implements RunRecord {
     const time = this.#timeText();
     const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
     const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`;
-    const { line, hash } = linkLine(this.#head, json, this.#hash);
+    const { line, hash } = linkLine(this.#head, json);
     // After the line is complete, so that a rejected value leaves no file behind.
     for (const [place, content] of this.#contents) this.#place.keep(place, content, this.#isSynced);
     this.#held += line;
@@ -333,7 +335,7 @@ class JournalWriter implements RunRecord {
     const store = openStore({ redact: (text) => this.#redact(text) });
     const bytes = Buffer.from(`${visibleJson(JSON.stringify(store(value ?? null)))}\n`, 'utf8');
     this.#place.add(name, bytes, this.#isSynced);
-    return this.#hash(bytes);
+    return sha256(bytes);
   }
 
   #redact(text: string): string {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError, quoted, raise, SkillError } from '#core';
+import { isSkillError, quoted, problemError, SkillError } from '#core';
 import { isSystemError, OPEN_FLAGS, PendingFile, quietly, writeAll, writeFileAtomically } from '#platform';
 import { EVENTS_FILE, makeRunFolder } from './run-folder.ts';
 
@@ -172,7 +172,7 @@ function writePendingFiles(folder: string, files: readonly NamedText[]): Pending
 
 /** Leaves with a write error: the write reported success, but the bytes are not in the file. */
 export function incomplete(message: string): never {
-  raise({ code: 'io/failed', message, hint: 'check the free disk space and the folder' });
+  throw problemError({ code: 'io/failed', message, hint: 'check the free disk space and the folder' });
 }
 
 /** Errors of the disk; everything else is a bug. */

@@ -12,7 +12,7 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { readField, parseJson, quoted, RUN_SCHEMA, SkillError, toRelativePath, type RunInfo } from '#core';
+import { readField, parseJson, quoted, RUN_SCHEMA, SkillError, toRelativePath, type RunInfo, isProblem } from '#core';
 import {
   inConfined,
   isPresent,
@@ -156,8 +156,8 @@ export type RunFile =
 /** Reads a file of a run by name. Nothing outside the folder is read, wherever the name leads. */
 export function readRunFile(folder: ConfinedDirectory, name: string, maxBytes: number): RunFile {
   const file = toRelativePath(name);
-  if (file.type === 'refused') return { type: 'absent' };
-  const read = folder.read(file.path, { maxBytes, allowHardLinks: true });
+  if (isProblem(file)) return { type: 'absent' };
+  const read = folder.read(file, { maxBytes, allowHardLinks: true });
   if (read.type === 'read') return read;
   return read.code === 'file/missing'
     ? { type: 'absent' }

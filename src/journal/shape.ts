@@ -1,18 +1,10 @@
 /** The form of data from a run folder. The folder is untrusted, and hashes only show that it was not changed. */
-import {
-  readField,
-  hasShape,
-  isListOf,
-  OUTCOMES,
-  shape,
-  type RunEvent,
-  type RunInfo,
-  type Shape,
-  type OfType,
-} from '#core';
+import { readField, OUTCOMES, shape, type RunEvent, type RunInfo, type OfType } from '#core';
 import type { LockOwner } from '#platform';
 
-const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
+type Check = (value: unknown) => boolean;
+
+const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   'run-start': shape({
     number: 'schema',
     text: 'run request version indexHash policyHash',
@@ -58,7 +50,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'run-end': shape({ text: 'outcome reason' }),
 };
 
-const SESSION: Readonly<Record<OfType<RunEvent, 'session'>['event']['type'], Shape>> = {
+const SESSION: Readonly<Record<OfType<RunEvent, 'session'>['event']['type'], Check>> = {
   'session-start': shape({ number: 'settings.maxLoaded', text: 'settings.lifetime' }),
   'turn-start': shape({}),
   'request-start': shape({}),
@@ -71,7 +63,7 @@ const SESSION: Readonly<Record<OfType<RunEvent, 'session'>['event']['type'], Sha
   'session-compact': shape({ list: 'kept' }),
 };
 
-const CHAT: Readonly<Record<OfType<RunEvent, 'chat'>['event']['type'], Shape>> = {
+const CHAT: Readonly<Record<OfType<RunEvent, 'chat'>['event']['type'], Check>> = {
   message: shape({ text: 'text' }),
   answer: shape({ text: 'text' }),
   undo: shape({}),
@@ -100,8 +92,8 @@ const PROCESS = shape({ number: 'pid', text: 'start boot space' });
 const MAX_PID = 2 ** 31 - 1;
 
 export function isRunEvent(value: unknown): value is RunEvent {
-  const fields = findShape(EVENTS, readField(value, 'type'));
-  if (fields === undefined || !hasShape(value, fields)) return false;
+  const isValid = findShape(EVENTS, readField(value, 'type'));
+  if (isValid === undefined || !isValid(value)) return false;
   const process = readField(value, 'process');
   if (process !== undefined && !isProcess(process)) return false;
   if (!isListOf(readField(value, 'toolCalls') ?? [], TOOL_CALL)) return false;
@@ -109,11 +101,11 @@ export function isRunEvent(value: unknown): value is RunEvent {
   const inner = readField(value, 'event');
   if (inner === undefined) return true;
   const own = findShape(readField(value, 'type') === 'chat' ? CHAT : SESSION, readField(inner, 'type'));
-  return own !== undefined && hasShape(inner, own) && isListOf(readField(inner, 'said') ?? [], SAID);
+  return own !== undefined && own(inner) && isListOf(readField(inner, 'said') ?? [], SAID);
 }
 
 export function isRunInfo(value: unknown): value is RunInfo {
-  if (!hasShape(value, RUN)) return false;
+  if (!RUN(value)) return false;
   const process = readField(value, 'process');
   return (
     OUTCOMES.some((outcome) => outcome === readField(value, 'outcome')) &&
@@ -128,9 +120,12 @@ export function isRunInfo(value: unknown): value is RunInfo {
 
 export function isProcess(value: unknown): value is LockOwner {
   const pid = readField(value, 'pid');
-  return hasShape(value, PROCESS) && Number.isInteger(pid) && Number(pid) > 0 && Number(pid) <= MAX_PID;
+  return PROCESS(value) && Number.isInteger(pid) && Number(pid) > 0 && Number(pid) <= MAX_PID;
 }
 
-function findShape(shapes: Readonly<Record<string, Shape>>, type: unknown): Shape | undefined {
+function findShape(shapes: Readonly<Record<string, Check>>, type: unknown): Check | undefined {
   return typeof type === 'string' && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+}
+function isListOf(value: unknown, isOne: Check): boolean {
+  return Array.isArray(value) && value.every(isOne);
 }

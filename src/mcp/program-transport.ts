@@ -7,7 +7,8 @@ import {
 } from '@modelcontextprotocol/client';
 
 import { cleanText, sliceEnd, sliceStart } from '#core';
-import { isSystemError, startChild, type Child } from '#platform';
+import { isSystemError } from '#platform';
+import { startChild, type Child } from '#sandbox';
 
 const MAX_MESSAGE = 32 * 1024 * 1024;
 /** Between two messages of ours, for servers that write without being asked. */

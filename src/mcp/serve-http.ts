@@ -11,7 +11,7 @@ import {
   isLegacyRequest,
 } from '@modelcontextprotocol/server';
 
-import { LOOPBACK_HEADERS, openLoopbackServer, refuse, timerMs, type LoopbackOptions } from '#platform';
+import { LOOPBACK_HEADERS, openLoopbackServer, respond, timerMs, type LoopbackOptions } from '#platform';
 import type { SkillServer } from './server.ts';
 
 export interface ServeHttpOptions extends LoopbackOptions {
@@ -45,12 +45,12 @@ export async function serveHttp(
     ...loopback,
     connections: CONNECTIONS,
     async answer(request, response, url) {
-      if (url.pathname !== PATH) return refuse(response, { status: 404, message: `not found; the route is ${PATH}` });
+      if (url.pathname !== PATH) return respond(response, 404, { error: `not found; the route is ${PATH}` });
       const asked = toWebRequest(request, response, url);
       // Reading the body for the decision uses it up.
       const isLegacy = await isLegacyRequest(asked.clone(), undefined, { maxRequestBodySize: MAX_BODY });
-      const respond = (answer: Response): Promise<void> => send(answer, response);
-      return isLegacy ? sessions.answer(asked, respond) : respond(await handler.fetch(asked));
+      if (isLegacy) return sessions.answer(asked, (answer) => send(answer, response));
+      return send(await handler.fetch(asked), response);
     },
   });
   return {

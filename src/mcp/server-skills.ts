@@ -9,7 +9,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { SkillsClient, type Skill, type SkillResourceEntry } from '@modelcontextprotocol/client/ext/skills';
 import { parse } from 'yaml';
 
-import { collisionKey, isObject, quoted, stableJson, toRelativePath } from '#core';
+import { collisionKey, isObject, quoted, stableJson, toRelativePath, isProblem } from '#core';
 import { createTree, isPresent, sha256 } from '#platform';
 import { toErrorMessage } from './program-transport.ts';
 
@@ -87,11 +87,11 @@ function checkListedFiles({ uri, resources }: Skill): readonly ListedFile[] {
   return resources.map((resource) => {
     if (!resource.uri.startsWith(root)) throw new Error(`${quoted(resource.uri, 200)} is outside the skill`);
     const reading = toRelativePath(decodeURIComponent(resource.uri.slice(root.length)));
-    if (reading.type === 'refused') throw new Error(reading.failure.message);
-    const key = collisionKey(reading.path);
-    if (seen.has(key)) throw new Error(`two files have the same name on some file systems: ${quoted(reading.path)}`);
+    if (isProblem(reading)) throw new Error(reading.message);
+    const key = collisionKey(reading);
+    if (seen.has(key)) throw new Error(`two files have the same name on some file systems: ${quoted(reading)}`);
     seen.add(key);
-    return { resource, path: reading.path };
+    return { resource, path: reading };
   });
 }
 

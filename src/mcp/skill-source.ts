@@ -16,9 +16,10 @@ import {
   type Action,
   type ActionFailed,
   type SkillEntry,
+  isProblem,
 } from '#core';
 import { listFiles, inSkill } from '#skills';
-import { readCacheEntry, sha256, writeCacheEntry, type ConfinedDirectory } from '#platform';
+import { sha256, type ConfinedDirectory, cacheEntry } from '#platform';
 import type { Session } from '#runtime';
 
 const PAGE = 100;
@@ -147,7 +148,7 @@ interface Published {
 
 /** What an earlier process read. Each entry counts only if the metadata of its files is the same. */
 function readPublished(file: string | undefined): Map<string, Published> {
-  const bytes = file === undefined ? undefined : readCacheEntry(file);
+  const bytes = cacheEntry(file).read();
   const value = bytes === undefined ? undefined : parseJson(Buffer.from(bytes).toString('utf8'));
   if (!isObject(value) || value['schema'] !== 1 || !Array.isArray(value['published'])) return new Map();
   // The user's own cache folder; clients check entries anyway.
@@ -157,7 +158,7 @@ function readPublished(file: string | undefined): Map<string, Published> {
 
 function writePublished(file: string | undefined, published: ReadonlyMap<string, Published>): void {
   const kept = [...published].filter(([, { entry }]) => entry !== undefined);
-  if (file !== undefined) writeCacheEntry(file, Buffer.from(JSON.stringify({ schema: 1, published: kept })));
+  cacheEntry(file).write(JSON.stringify({ schema: 1, published: kept }));
 }
 
 function stampFiles(dir: string, paths: readonly string[]): string {
@@ -236,8 +237,8 @@ function allFiles(directory: ConfinedDirectory, dir: string): ReadFiles {
   let total = 0;
   const resources = paths.map((file) => {
     const reading = toRelativePath(file);
-    if (reading.type === 'refused') throw new Error(reading.failure.message);
-    const read = directory.read(reading.path, { maxBytes: MAX_BYTES, allowHardLinks: true });
+    if (isProblem(reading)) throw new Error(reading.message);
+    const read = directory.read(reading, { maxBytes: MAX_BYTES, allowHardLinks: true });
     if (read.type === 'failed') throw new Error(`${file} cannot be read (${read.code})`);
     total += read.bytes.length;
     if (total > MAX_BYTES) throw new Error(`it has more than ${String(MAX_BYTES)} bytes`);
@@ -291,10 +292,8 @@ function plainResources({ resources }: Skill, { name, description }: SkillEntry)
 
 function readBytes({ skill, path }: Located): Uint8Array | undefined {
   const reading = toRelativePath(path === 'SKILL.md' ? skill.file : path);
-  if (reading.type === 'refused') return undefined;
-  const read = inSkill(skill, (directory) =>
-    directory.read(reading.path, { maxBytes: MAX_BYTES, allowHardLinks: true }),
-  );
+  if (isProblem(reading)) return undefined;
+  const read = inSkill(skill, (directory) => directory.read(reading, { maxBytes: MAX_BYTES, allowHardLinks: true }));
   return 'bytes' in read ? read.bytes : undefined;
 }
 

@@ -23,7 +23,7 @@ import {
   type ServerTool,
   type ToolServers,
 } from '#core';
-import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
+import { sha256, cacheEntry } from '#platform';
 import { serverSkillsFolder, type Runtime } from '#runtime';
 import { toErrorMessage } from './program-transport.ts';
 import {
@@ -167,7 +167,7 @@ function openServer(
   const list = async (connection: ServerConnection): Promise<KnownTools | ActionProblem> => {
     try {
       current ??= readTools(name, config, await connection.listTools());
-      if (file !== undefined) writeCacheEntry(file, Buffer.from(rememberedText(current)));
+      cacheEntry(file).write(rememberedText(current));
       return current;
     } catch (error) {
       const reason = connection.ended() === '' ? toErrorMessage(error) : connection.ended();
@@ -269,7 +269,7 @@ function rememberedText({ tools, problems }: KnownTools): string {
 
 /** Remembered tools that are not too old. The file is in the user's own cache folder. */
 function remembered(file: string | undefined): KnownTools | undefined {
-  const bytes = file === undefined ? undefined : readCacheEntry(file);
+  const bytes = cacheEntry(file).read();
   const value = bytes === undefined ? undefined : parseJson(Buffer.from(bytes).toString('utf8'));
   if (!isObject(value) || value['schema'] !== 1 || !Array.isArray(value['tools'])) return undefined;
   if (typeof value['at'] !== 'number' || Math.abs(Date.now() - value['at']) > REMEMBERED_MS) return undefined;

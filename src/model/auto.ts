@@ -27,11 +27,12 @@ import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
 import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
 import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';
 import { hideSecrets, isModelProblem } from './problem.ts';
+import { openRules } from './rules/rules.ts';
 import { REAL_SURROUNDINGS, RETRY_POLICY, type RetryPolicy, type RetrySurroundings } from './retry.ts';
 import { proxiedFetch } from '#platform';
 
-export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
-  /** The name that the user gave, for example `anthropic/claude-sonnet-5-5`. Takes precedence. */
+export interface AgentModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
+  /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-5-5`, `scripted:FILE`. Takes precedence. */
   readonly name?: string;
   readonly config?: Config['model'];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -41,40 +42,48 @@ export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal
   readonly probeMs?: number;
 }
 
-export interface FoundModel {
-  /** `rules` if no language model is available; the caller opens the rule model. */
-  readonly model: Model | 'rules';
+export interface AgentModel {
+  readonly model: Model;
+  /** Why this model was chosen, as a sentence for the user. */
   readonly reason: string;
+  /** Models that were considered first, and why they were not chosen. */
   readonly tried: readonly string[];
 }
 
 const RULES: ReadonlySet<string> = new Set(['rules', 'mock']);
+/** Answers from a file, as in the cases of evaluations. */
+const SCRIPTED = 'scripted:';
 
 /**
- * Finds the model to use. A model that the user or the configuration names is used or rejected, never replaced. Otherwise the first
- * available of: a vendor with an API key in the environment, a server on this machine, the rule model. An API key from the environment
- * is sent to its vendor, or to the base URL that the environment names for it. It is sent to a base URL of the configuration only if
- * `api_key_env` in that configuration says so; a project's configuration file cannot set either.
+ * Opens the model for an agent. A model that the user or the configuration names is used or rejected with `model/unavailable`, never
+ * replaced. Otherwise the first available of: a vendor with an API key in the environment, a server on this machine, the rule model. An API
+ * key from the environment is sent to its vendor, or to the base URL that the environment names for it. It is sent to a base URL of the
+ * configuration only if `api_key_env` in that configuration says so; a project's configuration file cannot set either.
  */
-export async function findModel(options: FindModelOptions): Promise<FoundModel> {
+export async function openAgentModel(options: AgentModelOptions): Promise<AgentModel> {
   const { signal } = options;
   signal.throwIfAborted();
   return (await namedModel(options)) ?? (await keyedModel(options)) ?? (await localModel(options));
 }
 
-async function namedModel(options: FindModelOptions): Promise<FoundModel | undefined> {
+async function namedModel(options: AgentModelOptions): Promise<AgentModel | undefined> {
   const { name, config = {} } = options;
   const isNamed = name !== undefined && name !== 'auto';
   const provider = isNamed ? name : config.provider;
   const source = isNamed ? 'it was requested by name' : 'it is configured';
-  if (provider !== undefined && RULES.has(provider)) return { model: 'rules', reason: source, tried: [] };
+  if (provider !== undefined && RULES.has(provider)) return { model: openRules(), reason: source, tried: [] };
+  if (isNamed && name.startsWith(SCRIPTED)) {
+    const { openScripted } = await import('./scripted/scripted.ts');
+    const { readScriptedTurns } = await import('./scripted/scripted-file.ts');
+    return { model: openScripted(readScriptedTurns(name.slice(SCRIPTED.length))), reason: source, tried: [] };
+  }
   const settings = settingsFor(options, isNamed ? readModelName(name) : undefined);
   if (settings === undefined) return undefined;
   return { model: await openModel(settings, options), reason: source, tried: [] };
 }
 
 /** The configuration applies to a named model of the same provider only: a key for one provider is not sent to another. */
-function settingsFor({ config = {}, env }: FindModelOptions, named?: ModelSettings): ModelSettings | undefined {
+function settingsFor({ config = {}, env }: AgentModelOptions, named?: ModelSettings): ModelSettings | undefined {
   const { api_key_env: keyName, base_url: baseUrl } = config.params ?? {};
   const isServer = typeof baseUrl === 'string' && (config.provider ?? 'auto') === 'auto';
   const configured = settingsOfConfig(isServer ? { ...config, provider: 'openai-compatible' } : config);
@@ -84,7 +93,7 @@ function settingsFor({ config = {}, env }: FindModelOptions, named?: ModelSettin
   return { ...configured, ...named, ...defined({ apiKey }) };
 }
 
-function readApiKey(name: string, env: FindModelOptions['env']): string {
+function readApiKey(name: string, env: AgentModelOptions['env']): string {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
   throw new SkillError({
@@ -97,7 +106,7 @@ function readApiKey(name: string, env: FindModelOptions['env']): string {
 
 const VENDOR_NAMES: readonly VendorName[] = ['anthropic', 'openai', 'google'];
 
-async function keyedModel(options: FindModelOptions): Promise<FoundModel | undefined> {
+async function keyedModel(options: AgentModelOptions): Promise<AgentModel | undefined> {
   const { env } = options;
   for (const provider of VENDOR_NAMES) {
     const { keyNames, baseUrlName = '' }: Vendor = VENDORS[provider];
@@ -113,7 +122,7 @@ async function keyedModel(options: FindModelOptions): Promise<FoundModel | undef
 }
 
 /** If the base URL of OpenAI points to another host, that server speaks the chat completions protocol, with or without a key. */
-function otherServer(keyName: string | undefined, env: FindModelOptions['env']): ModelSettings | undefined {
+function otherServer(keyName: string | undefined, env: AgentModelOptions['env']): ModelSettings | undefined {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: model } = env;
   if (!isSet(baseUrl)) return undefined;
   const isOpenAi = URL.canParse(baseUrl) && new URL(baseUrl).origin === new URL(VENDORS.openai.baseUrl).origin;
@@ -127,7 +136,7 @@ function otherServer(keyName: string | undefined, env: FindModelOptions['env']):
   };
 }
 
-async function localModel(options: FindModelOptions): Promise<FoundModel> {
+async function localModel(options: AgentModelOptions): Promise<AgentModel> {
   const { env, signal, addresses, probeMs } = options;
   const look = { signal, timeoutMs: probeMs };
   const tried = ['no provider is configured', 'no API key of a vendor is set'];
@@ -156,7 +165,7 @@ async function localModel(options: FindModelOptions): Promise<FoundModel> {
     }
     tried.push(`${provider}: ${whyNot(looked)}`);
   }
-  return { model: 'rules', reason: 'no language model was found', tried };
+  return { model: openRules(), reason: 'no language model was found', tried };
 }
 
 function whyNot(looked: ServerProbe): string {

@@ -1,5 +1,5 @@
 import { timerMs } from '#platform';
-import { isObject, problemError, raise, type SkillError } from '#core';
+import { isObject, parseJson, problemError, type SkillError } from '#core';
 import { findModelProblem, modelProblem, shownWords, type HideSecrets, type ModelProblem } from './problem.ts';
 import { readRetryAfter } from './retry.ts';
 
@@ -73,7 +73,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     try {
       const response = await (options.fetch ?? fetch)(input, { ...init, redirect: 'manual', signal });
       const refusal = await findResponseProblem(response, options);
-      if (refusal !== undefined) raise(refusal);
+      if (refusal !== undefined) throw problemError(refusal);
       return guarded(response, {
         limits,
         onPiece: () => expectWithin(limits.silenceMs, 'the answer stalled: no data within'),
@@ -117,7 +117,7 @@ function guarded(response: Response, { limits, onPiece, onEnd, fail }: BodyGuard
         bytes += value.length;
         const lineEnd = value.lastIndexOf(NEW_LINE);
         line = lineEnd === -1 ? line + value.length : value.length - lineEnd - 1;
-        if (bytes > maxBytes || line > maxLine) raise(tooLarge(limits));
+        if (bytes > maxBytes || line > maxLine) throw problemError(tooLarge(limits));
         controller.enqueue(value);
       } catch (error) {
         controller.error(fail(findModelProblem(error) ?? brokenOff(error)));
@@ -211,15 +211,12 @@ async function startOfBody(response: Response, timeoutMs: number): Promise<strin
 
 /** Extracts the message of an error in the formats of the vendors; HTML has none. */
 function errorText(body: string): string {
-  try {
-    const value: unknown = JSON.parse(body);
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    const error = isObject(first) && 'error' in first ? first['error'] : first;
-    const text = isObject(error) ? (error['message'] ?? error['detail']) : error;
-    return typeof text === 'string' ? text : '';
-  } catch {
-    return /^\s*</.test(body) ? '' : body;
-  }
+  const value = parseJson(body);
+  if (value === undefined) return /^\s*</.test(body) ? '' : body;
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  const error = isObject(first) && 'error' in first ? first['error'] : first;
+  const text = isObject(error) ? (error['message'] ?? error['detail']) : error;
+  return typeof text === 'string' ? text : '';
 }
 
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);

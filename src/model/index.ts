@@ -3,7 +3,7 @@
  */
 
 // The model of a run: named, by its key, or on this machine.
-export { findModel } from './auto.ts';
+export { openAgentModel, type AgentModel } from './auto.ts';
 
 // Models without a key: rules, scripts and recordings.
 export { openRules } from './rules/rules.ts';

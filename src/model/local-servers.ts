@@ -1,4 +1,4 @@
-import { isObject, printable, raise, toProblem } from '#core';
+import { isObject, printable, problemError, toProblem } from '#core';
 import { ANSWER_LIMITS, guardedFetch } from './guarded-fetch.ts';
 import { hideSecrets, isModelProblem, modelProblem } from './problem.ts';
 
@@ -146,7 +146,7 @@ async function readJson(url: string, { signal, timeoutMs = LOOK_MS, headers = {}
     signal.throwIfAborted();
     const problem = guard.problem();
     if (problem === undefined && !(error instanceof SyntaxError)) throw error;
-    return raise(problem ?? modelProblem(`${new URL(url).origin} did not return JSON`));
+    throw problemError(problem ?? modelProblem(`${new URL(url).origin} did not return JSON`));
   } finally {
     guard.end();
   }

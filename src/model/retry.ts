@@ -55,32 +55,16 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
   const started = surroundings.now();
   for (let retries = 0; ; retries += 1) {
     signal.throwIfAborted();
-    const result = await attempted(attempt);
-    if (result.type === 'done') return { ...result, retries };
+    const result = await attempt().then(
+      (value) => ({ type: 'done', value, retries }) as const,
+      (error: unknown) => ({ type: 'gave-up', problem: toProblem(error, isModelProblem), retries }) as const,
+    );
+    if (result.type === 'done') return result;
     signal.throwIfAborted();
     const wait = nextWait(result.problem, retries, surroundings.now() - started, options);
-    if (wait === undefined) return { ...result, retries };
-    await waited(wait, options);
-  }
-}
-
-async function attempted<T>(
-  attempt: () => Promise<T>,
-): Promise<{ type: 'done'; value: T } | { type: 'gave-up'; problem: ModelProblem }> {
-  try {
-    return { type: 'done', value: await attempt() };
-  } catch (error) {
-    return { type: 'gave-up', problem: toProblem(error, isModelProblem) };
-  }
-}
-
-async function waited(ms: number, { surroundings, signal }: RetryOptions): Promise<void> {
-  try {
-    await surroundings.wait(ms, signal);
-  } catch (error) {
+    if (wait === undefined) return result;
     // The timer rejects with its own error; the reason of the caller's signal takes precedence.
-    signal.throwIfAborted();
-    throw error;
+    await surroundings.wait(wait, signal).finally(() => signal.throwIfAborted());
   }
 }
 

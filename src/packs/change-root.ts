@@ -124,7 +124,7 @@ export async function restoreSkills(
     const names = chosen.map((kept) => kept.name);
     return await change(root, options, names, {
       what: name === undefined ? `restore ${names.join(', ')}` : `restore ${name}, removed on ${first.at}`,
-      act: (signal) => root.restore(chosen, { signal, existing: force ? 'replace' : 'refuse' }),
+      act: (signal) => root.bringBack(chosen, { signal, existing: force ? 'replace' : 'refuse' }),
       hintFor: restoreHint,
     });
   });
@@ -162,7 +162,10 @@ export async function rollbackSkill(options: RestoreSkillOptions): Promise<Chang
     if (found === undefined) return packRefusal('install/trash', `there is no earlier version of ${quoted(name)}`);
     return await change(root, options, [name], {
       what: `roll ${name} back to ${found.lock?.version ?? 'the version'} from before ${found.at}`,
-      act: (signal) => root.rollback(found, { signal }),
+      act(signal) {
+        if (root.lock.skills.has(name)) return root.bringBack([found], { signal, existing: 'replace' });
+        throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(root.path, 200)}`);
+      },
     });
   });
 }

@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { RootServices } from '#runtime';
 import { quoted } from '#core';
 import { isSystemError, removeTree, sha256 } from '#platform';
-import { extractArchive, stageSource } from './inspect/stage-pack.ts';
+import { stageSource } from './inspect/stage-pack.ts';
 import { isRefusal, type PackRefusal } from './problems.ts';
 import { readAddress } from './sources/source-text.ts';
 import type { PackSource, StagedSource } from './sources/source.ts';
@@ -48,7 +48,7 @@ async function fetchInto(
   try {
     const to = path.join(temporary, 'stage');
     mkdirSync(to);
-    const staged = await stageSource(source, { to, cwd, home, env, extract: extractArchive, signal });
+    const staged = await stageSource(source, { to, cwd, home, env, signal });
     if (isRefusal(staged)) return { problem: describeProblem(root, staged.message) };
     const made = path.join(temporary, 'root');
     gather(staged, made);

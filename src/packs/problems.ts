@@ -3,7 +3,7 @@
  * means that nothing was written.
  */
 import { isSkillError, problemError, quoted, toProblem, type Problem, type SkillError } from '#core';
-import { isSystemError, type TreeProblem, type TreeRefusal } from '#platform';
+import { isSystemError, type TreeRefusal } from '#platform';
 
 /** Every code of a refused install, pack or update with its advice. */
 export const PACK_PROBLEMS = {
@@ -223,7 +223,7 @@ export function readRefusal(error: unknown, file: string, otherwise: PackProblem
   return packRefusal(otherwise, `cannot read ${quoted(file, 200)} (${error.code})`, file);
 }
 
-const TREE_PROBLEMS: Readonly<Record<TreeProblem, PackProblem>> = {
+const TREE_PROBLEMS: Readonly<Record<TreeRefusal['problem'], PackProblem>> = {
   gone: 'source/missing',
   changed: 'source/changed',
   unreadable: 'source/refused',

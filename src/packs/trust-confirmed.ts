@@ -11,28 +11,8 @@ import type { ArrivingSkill, BeforeCommit } from './root/commit.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
 /**
- * Trusts skills wherever the index finds them with exactly the bytes that the user confirmed. `confirmed` maps the names of installed
- * folders to tree digests; SKILL.md may declare another name. Throws `io/failed` if the trust cannot be stored.
- */
-async function trustConfirmed(
-  runtime: Runtime,
-  home: string | undefined,
-  confirmed: ReadonlyMap<string, string | undefined>,
-): Promise<void> {
-  const found = runtime.index.all.filter(({ dir }) => confirmed.has(path.basename(dir)));
-  const distrusted = await runtime.distrust(found, { files: true });
-  const skills: SkillToTrust[] = [];
-  for (const { dir, digest: head } of found.filter((skill) => distrusted.has(skill.dir))) {
-    const read = await readTreeDigest(dir);
-    if (read.type === 'digest' && read.digest === confirmed.get(path.basename(dir)))
-      skills.push({ dir, digest: read.digest, head });
-  }
-  if (skills.length > 0) await openTrust({ home, bind: 'digest' }).trustSkills(skills);
-}
-
-/**
  * Trusts confirmed skills of a project before they are moved into it, so that the consent survives a crash between the two. Trust that
- * cannot be stored is left to `trustConfirmed`, which reports it.
+ * cannot be stored is left to `settleTrust`, which reports it.
  */
 export function trustArriving({ root, surroundings }: Pick<PackSettings, 'root' | 'surroundings'>): BeforeCommit {
   return async (skills) => {
@@ -58,23 +38,34 @@ export function openTrustCheck(home: string | undefined): IsTrusted {
   return (dir, digest) => digest !== undefined && store.isTrusted({ source: 'project', dir, digest }).trusted;
 }
 
-/** `trustConfirmed`, and a note for each of the `others` that the user has to trust before models see it. */
+/**
+ * Trusts skills wherever the index finds them with exactly the bytes that the user confirmed. `confirmed` maps the names of installed
+ * folders to tree digests; SKILL.md may declare another name. Returns a note for each of the `others` that the user has to trust before
+ * models see it. Throws `io/failed` if the trust cannot be stored.
+ */
 export async function settleTrust(
   runtime: Runtime,
   home: string | undefined,
   confirmed: ReadonlyMap<string, string | undefined>,
   others: readonly string[] = [],
 ): Promise<readonly string[]> {
-  await trustConfirmed(runtime, home, confirmed);
-  return (await findUntrusted(runtime, others)).map(
-    (name) => `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`,
-  );
-}
-
-async function findUntrusted(runtime: Runtime, names: readonly string[]): Promise<readonly string[]> {
-  const found = runtime.index.all.filter(({ dir }) => names.includes(path.basename(dir)));
-  const distrusted = await runtime.distrust(found, { files: true });
-  return names.filter((name) => found.some(({ dir }) => path.basename(dir) === name && distrusted.has(dir)));
+  const isMeant = (name: string): boolean => confirmed.has(name) || others.includes(name);
+  const meant = runtime.index.all.filter(({ dir }) => isMeant(path.basename(dir)));
+  const distrusted = await runtime.distrust(meant, { files: true });
+  const unseen = meant.filter(({ dir }) => distrusted.has(dir));
+  const skills: SkillToTrust[] = [];
+  for (const { dir, digest: head } of unseen) {
+    const expected = confirmed.get(path.basename(dir));
+    const read = expected === undefined ? undefined : await readTreeDigest(dir);
+    if (read?.type === 'digest' && read.digest === expected) skills.push({ dir, digest: read.digest, head });
+  }
+  if (skills.length > 0) await openTrust({ home, bind: 'digest' }).trustSkills(skills);
+  return others
+    .filter((name) => unseen.some(({ dir }) => path.basename(dir) === name))
+    .map(
+      (name) =>
+        `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`,
+    );
 }
 
 async function skillsToTrust({ from, folders }: ArrivingSkill): Promise<readonly SkillToTrust[]> {

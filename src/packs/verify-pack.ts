@@ -8,7 +8,8 @@ import { removeTree } from '#platform';
 import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import type { StagedSource } from './sources/source.ts';
-import { groupByName, inspectSkills, verifySource } from './inspect/verdicts.ts';
+import { groupBy } from './group-by.ts';
+import { inspectSkills, verifySource } from './inspect/verdicts.ts';
 import { stagePack, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
@@ -87,7 +88,7 @@ async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): 
 
 /** A pack has one skill of each name. */
 function repeatedNames(skills: readonly InspectedSkill[]): readonly PackRefusal[] {
-  return [...groupByName(skills)]
+  return [...groupBy(skills, ({ name }) => name)]
     .filter(([, group]) => group.length > 1)
     .map(([name, group]) => {
       const places = group.map(({ folder }) => quoted(folder, 100));

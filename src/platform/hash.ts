@@ -12,9 +12,3 @@ export function sha256(data: Uint8Array | string): string {
 
 /** Kept, because finding the module takes longer than hashing a short text. */
 let hashOnce: typeof NodeCrypto.hash | undefined;
-
-/** The same for many calls. */
-export function openSha256(): (data: Uint8Array | string) => string {
-  const { hash } = nodeCrypto();
-  return (data) => hash('sha256', data, 'hex');
-}

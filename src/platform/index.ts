@@ -1,11 +1,10 @@
 /**
- * Node behind small functions: files, network, processes. It never decides what is allowed; callers pass limits and grants. Read fs/directory-handle.ts first:
+ * Node behind small functions: files and the network. It never decides what is allowed; callers pass limits and grants. Read fs/directory-handle.ts first:
  * strangers' trees are reached through handles, never by name alone.
  */
 
 // Paths, and files that the user or this program owns.
 export {
-  isAbsent,
   isDirectory,
   isInside,
   isPresent,
@@ -25,7 +24,6 @@ export { fingerprintFiles, isSettled } from './fs/file-stamp.ts';
 // Writing: whole files or none.
 export {
   PendingFile,
-  removeStaleTemporaries,
   replaceText,
   temporaryName,
   temporaryPrefix,
@@ -36,51 +34,31 @@ export {
 export { createTree } from './fs/create-tree.ts';
 export { isWithoutHardLinks } from './fs/link-new.ts';
 export { cacheDirectory } from './fs/cache-directory.ts';
-export { readCacheEntry, writeCacheEntry } from './fs/cache-entry.ts';
+export { cacheEntry } from './fs/cache-entry.ts';
 
 // Locks, owners and sealed state.
 export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
 export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
-export { isSealOf, checkSealKey, readSealKey, sealKey, computeSeal, trySealKey } from './fs/seal-key.ts';
-export { openSealedFile, type SealedFile } from './fs/authenticated-store.ts';
+export { checkSealKey, openSeals, readSealKey, sealKey } from './fs/seal-key.ts';
+export { openSealedFile } from './fs/authenticated-store.ts';
 
 // Untrusted folders.
 export {
   DirectoryHandle,
-  HAS_DESCRIPTOR_PATHS,
   descriptorPath,
   inDirectory,
-  systemFailure,
   tryOpenDirectory,
   type OpenFailed,
 } from './fs/directory-handle.ts';
-export {
-  ConfinedDirectory,
-  inConfined,
-  openConfined,
-  type ConfinedFile,
-  type ConfinedListing,
-} from './fs/confined-directory.ts';
+export { ConfinedDirectory, inConfined, openConfined, type ConfinedFile } from './fs/confined-directory.ts';
 export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.ts';
 export { resolveBeneath } from './fs/resolve-beneath.ts';
 
 // Whole trees: walked, hashed, copied, removed.
-export { readEntries, walk, type WalkStep } from './fs/walk.ts';
-export {
-  REPOSITORY_DATA,
-  findTreeRefusal,
-  orRefusal,
-  refuseLinksOutside,
-  walkOpened,
-  walkTree,
-  type OpenedEntry,
-  type TreeEntry,
-  type TreeProblem,
-  type TreeRefusal,
-} from './fs/tree-walk.ts';
-export { withoutUnusable } from './fs/usable-tree.ts';
-export { FileHasher, SMALL_FILE, hashOpened, readPieces, withEntryNow } from './fs/tree-file.ts';
-export { TreeFingerprint, fingerprintTree } from './fs/tree-stat.ts';
+export { listBeneath, walk, type WalkStep } from './fs/walk.ts';
+export { findTreeRefusal, orRefusal, refuseLinksOutside, type TreeRefusal } from './fs/tree-walk.ts';
+export { FileHasher, SMALL_FILE, readPieces, walkOpened, walkTree, type TreeEntry } from './fs/tree-file.ts';
+export { TreeFingerprint } from './fs/tree-stat.ts';
 export {
   digestName,
   digestOfEntries,
@@ -89,10 +67,8 @@ export {
   openTreeDigests,
   pause,
   readTreeDigest,
-  readUsableTree,
-  twiceIfChanged,
 } from './fs/tree-digest.ts';
-export { copyTree } from './fs/copy-tree.ts';
+export { copyTree, copyUsableTree } from './fs/copy-tree.ts';
 export { allowReading, removeTree } from './fs/remove-tree.ts';
 
 // The network: one gate for outgoing connections, one server on the loopback.
@@ -103,20 +79,10 @@ export { proxyFor } from './net/user-proxy.ts';
 export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
-export { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond, type LoopbackOptions } from './net/loopback-server.ts';
-
-// Processes with a group, limits and an output cap.
-export { runChild, startChild, supervise, withinTime, type Child } from './process/child-process.ts';
-export { cpuTimer } from './process/cpu-timer.ts';
-export { keepBytes } from './process/inherited-descriptors.ts';
-export { OutputPipes } from './process/output-pipes.ts';
-export { wholeCharacters } from './process/output-capture.ts';
-export { readProcFile, readProcess, readProcesses, tryRead } from './process/proc.ts';
-export { ProcessTable, RUN_MARK } from './process/process-tree.ts';
-export { PROGRAM_FOLDERS, TEMPORARY, interpreterFolders, programEnvironment } from './process/program-environment.ts';
+export { LOOPBACK_HEADERS, openLoopbackServer, respond, type LoopbackOptions } from './net/loopback-server.ts';
 
 // Hashes, clocks, packages and columns.
-export { nodeCrypto, openSha256, sha256 } from './hash.ts';
+export { sha256 } from './hash.ts';
 export { monotonicMs, timerMs } from './clock.ts';
 export { quietly, tryStat, isSystemError } from './system-error.ts';
 export { loadOptional } from './optional-package.ts';

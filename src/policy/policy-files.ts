@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import {
   EFFECTS,
-  checkPolicyFile,
+  checkConfig,
   diagnose,
   printable,
   quoted,
@@ -69,7 +69,7 @@ function includeFile(file: string, from: string, trail: readonly string[], walk:
   const real = realPath(file);
   if (walk.seen.has(real)) return [];
   walk.seen.add(real);
-  const read = readCheckedJson(file, checkPolicyFile);
+  const read = readCheckedJson(file, (value) => checkConfig(value, 'policy'));
   switch (read.type) {
     case 'absent':
       walk.problems.push(includeProblem(from, `${quoted(file, 200)} cannot be included: the file does not exist`));

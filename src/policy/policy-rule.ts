@@ -1,7 +1,7 @@
 import {
   collisionKey,
   compileGlob,
-  isForHost,
+  findGrant,
   isToolPattern,
   quoted,
   readHostPattern,
@@ -295,7 +295,7 @@ function matchesHost(
   if (subject.kind !== 'host') return false;
   const requested = subject.host;
   if (requested === undefined) return below;
-  if (isForHost(host, requested)) return below || host.ports === 'all' || host.ports.includes(subject.port);
+  if (findGrant([host], requested, below ? undefined : subject.port) !== undefined) return true;
   return below && !requested.isAddress && requested.name.endsWith(`.${host.host}`);
 }
 

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 
-import { compareText, toRelativePath, type RelativePath, type Observation, type OfType } from '#core';
-import { inDirectory, readEntries, systemFailure, tryStat, type OpenFailed } from '#platform';
+import { toRelativePath, type RelativePath, type Observation, type OfType, isProblem } from '#core';
+import { listBeneath, type OpenFailed } from '#platform';
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 /** Records, and the folders of `trash.ts`. */
@@ -34,27 +34,22 @@ export type FolderEntries =
 
 /** The entries of one folder below `root`, sorted by name. No link is followed. */
 export function entriesIn(root: string, folder: RelativePath | '', maxNames: number): FolderEntries {
-  return inDirectory(root, folder, ({ place }): FolderEntries => {
-    try {
-      const { entries: listed, isCut } = readEntries(place, maxNames);
-      const names = listed.map(({ name }) => name).toSorted(compareText);
-      const entries = names.flatMap((name) => readEntry(place, folder, name));
-      return { type: 'entries', entries, isCut: isCut || entries.length < names.length };
-    } catch (error) {
-      return systemFailure(error);
-    }
-  });
+  const listed = listBeneath(root, folder, maxNames);
+  if (listed.type === 'failed') return listed;
+  const entries = listed.entries.flatMap((entry) => readEntry(folder, entry));
+  return { type: 'entries', entries, isCut: listed.isCut || entries.length < listed.entries.length };
 }
 
-function readEntry(place: string, folder: string, name: string): readonly FolderEntry[] {
+function readEntry(
+  folder: string,
+  { name, stats }: { readonly name: string; readonly stats: Stats | undefined },
+): readonly FolderEntry[] {
   const path = folder === '' ? name : `${folder}/${name}`;
   const reading = toRelativePath(path);
   // Not a valid path, or the entry is gone by now.
-  if (reading.type === 'refused' || reading.path !== path) return [];
-  const stats = tryStat(`${place}/${name}`);
-  if (stats === undefined) return [];
+  if (isProblem(reading) || reading !== path || stats === undefined) return [];
   const kind = classifyEntry(stats);
-  return [{ name, path: reading.path, kind, bytes: kind === 'file' ? stats.size : 0 }];
+  return [{ name, path: reading, kind, bytes: kind === 'file' ? stats.size : 0 }];
 }
 
 function classifyEntry(stats: Stats): FolderEntry['kind'] {

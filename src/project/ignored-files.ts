@@ -1,8 +1,6 @@
-import { parentFolder, ignoredBy, parseIgnore, toRelativePath, type RelativePath } from '#core';
+import { parentFolder, openIgnores, toRelativePath, type RelativePath, isProblem } from '#core';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
-
-type IgnoreRule = ReturnType<typeof parseIgnore>[number];
 
 const MAX_BYTES = 256 * 1024;
 
@@ -12,29 +10,19 @@ export type IsIgnored = (path: RelativePath, isFolder: boolean) => boolean;
 /** Reads each `.gitignore` of a project once, when a path below its folder is asked about. */
 export function openIgnoredFiles({ root, place }: Pick<ResolvedPath, 'root' | 'place'>): IsIgnored {
   if (place !== 'project') return () => false;
-  const rules = new Map<string, readonly IgnoreRule[]>();
+  const findRule = openIgnores({ names: ['.gitignore'], read: (file) => readIgnore(root, file) });
   const folders = new Map<string, boolean>();
-  const rulesIn = (folder: string): readonly IgnoreRule[] => {
-    const known = rules.get(folder);
-    if (known !== undefined) return known;
-    const above = folder === '' ? [] : rulesIn(parentFolder(folder));
-    const all = [...above, ...ownRules(root, folder)];
-    rules.set(folder, all);
-    return all;
-  };
   const isIgnoredFolder = (folder: string): boolean => {
     if (folder === '') return false;
     const known = folders.get(folder);
     if (known !== undefined) return known;
-    const parent = parentFolder(folder);
-    const isIgnored = isIgnoredFolder(parent) || ignoredBy(rulesIn(parent), folder, true) !== undefined;
+    const isIgnored = isIgnoredFolder(parentFolder(folder)) || findRule(folder, true) !== undefined;
     folders.set(folder, isIgnored);
     return isIgnored;
   };
   return (path, isFolder) => {
     if (isFolder) return isIgnoredFolder(path);
-    const parent = parentFolder(path);
-    return isIgnoredFolder(parent) || ignoredBy(rulesIn(parent), path, false) !== undefined;
+    return isIgnoredFolder(parentFolder(path)) || findRule(path, false) !== undefined;
   };
 }
 
@@ -45,10 +33,9 @@ export function ignoredBelow(placed: ResolvedPath): IsIgnored {
   return relative !== '' && isIgnored(relative, true) ? () => false : isIgnored;
 }
 
-function ownRules(root: string, folder: string): readonly IgnoreRule[] {
-  const file = folder === '' ? '.gitignore' : `${folder}/.gitignore`;
+function readIgnore(root: string, file: string): string | undefined {
   const reading = toRelativePath(file);
-  if (reading.type === 'refused') return [];
-  const read = readResolved({ root, relative: reading.path, place: 'project' }, MAX_BYTES);
-  return read.type === 'read' ? parseIgnore(read.bytes.toString('utf8'), { folder, file }) : [];
+  if (isProblem(reading)) return undefined;
+  const read = readResolved({ root, relative: reading, place: 'project' }, MAX_BYTES);
+  return read.type === 'read' ? read.bytes.toString('utf8') : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { fileProblemText, quoted, toRelativePath, type ActionProblem, type RelativePath } from '#core';
+import { fileProblemText, quoted, toRelativePath, type ActionProblem, type RelativePath, isProblem } from '#core';
 import { isInside, realPath, resolveBeneath, tryRealPath, withForwardSlashes } from '#platform';
 import { hostFailure } from './host-failure.ts';
 
@@ -101,28 +101,23 @@ function parsePath(text: string, places: FileRoots): ParsedPath {
 function readRest(text: string, root: RootFolder, rest: string): ParsedPath {
   if (rest === '' || (!rest.startsWith('/') && ITSELF.test(rest))) return { type: 'parsed', root, rest: '' };
   const part = readPart(rest, text);
-  return part.type === 'refused' ? part : { type: 'parsed', root, rest: part.path };
+  return isProblem(part) ? refused(part) : { type: 'parsed', root, rest: part };
 }
 
 /** As `toRelativePath`, with a message for all roots. */
-function readPart(
-  part: string,
-  text = part,
-):
-  | { readonly type: 'path'; readonly path: RelativePath }
-  | { readonly type: 'refused'; readonly failure: ActionProblem } {
+function readPart(part: string, text = part): RelativePath | ActionProblem {
   const reading = toRelativePath(part);
-  if (reading.type === 'path') return reading;
-  const { code, message } = reading.failure;
+  if (!isProblem(reading)) return reading;
+  const { code, message } = reading;
   const reason = code === 'path/absolute' ? `the path ${quoted(text, 200)} is absolute` : message;
-  return refused(hostFailure(code, reason));
+  return hostFailure(code, reason);
 }
 
 /** An absolute path below a root, as given or with links resolved; the innermost root is used. */
 function readAbsolute(text: string, places: FileRoots): ParsedPath {
   const part = readPart(text.replace(/^\/+/, '') || '.', text);
-  if (part.type === 'refused') return part.failure.code === 'path/empty' ? refused(outside(text)) : part;
-  const named = `/${part.path}`;
+  if (isProblem(part)) return refused(part.code === 'path/empty' ? outside(text) : part);
+  const named = `/${part}`;
   for (const absolute of [named, realStart(named)]) {
     const [best] = listRoots(places)
       .flatMap((root) => [root.dir, realPath(root.dir)].map((home) => ({ root, home })))

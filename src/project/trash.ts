@@ -12,6 +12,7 @@ import {
   type Action,
   type OfType,
   type Observation,
+  isProblem,
 } from '#core';
 import { moveBeneath, resolveBeneath, sha256, writeBeneath } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
@@ -93,22 +94,22 @@ function prepareTrashPath(
     );
   const base = `${trash}/${timeText(at)}-${randomBytes(4).toString('hex')}`;
   const target = toRelativePath(`${base}/${relative}`);
-  return target.type === 'refused' ? target.failure : { base, path: target.path };
+  return isProblem(target) ? target : { base, path: target };
 }
 
 /** Links to the trash are resolved as in any path and must not lead outside. */
 function resolveTrash({ root, place }: ResolvedPath): string | undefined {
   const reading = toRelativePath(TRASH[place] ?? '');
-  if (reading.type === 'refused') return undefined;
-  const resolved = resolveBeneath(root, reading.path, [root]);
+  if (isProblem(reading)) return undefined;
+  const resolved = resolveBeneath(root, reading, [root]);
   return resolved.type === 'resolved' ? resolved.path : undefined;
 }
 
 function put(root: string, file: string, text: string, { isNew = false } = {}): boolean {
   const reading = toRelativePath(file);
-  if (reading.type === 'refused') return false;
+  if (isProblem(reading)) return false;
   const mayReplace = (digest: string | undefined): boolean => !isNew || digest === undefined;
-  const written = writeBeneath(root, reading.path, Buffer.from(text, 'utf8'), { mayReplace });
+  const written = writeBeneath(root, reading, Buffer.from(text, 'utf8'), { mayReplace });
   return written.type === 'written' || (isNew && written.code === 'file/changed');
 }
 

@@ -1,23 +1,12 @@
 /** Explains the policy: the rules in force, and the decision about an action that is not performed. */
 import type { Access, Decision, SkillEntry, Surroundings } from '#core';
-import { decideAccesses, listAccesses, ownName, policyWithSkills, type Policy, type ProgramFacts } from '#policy';
+import { decideAccesses, listAccesses, ownName, policyWithSkills, type ProgramFacts } from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
 import { otherNames } from './decide-action.ts';
 import { isIgnoredFile } from './find-target.ts';
 import type { Runtime } from './runtime.ts';
 import { openSecrets } from './secrets/secrets.ts';
-
-/** The policy of a session in which these skills are active. */
-async function policyWith(runtime: Runtime, active: readonly SkillEntry[]): Promise<Policy> {
-  const session = await runtime.startSession();
-  try {
-    const allowedTools = runtime.config.policy?.allowed_tools ?? 'restrict';
-    return policyWithSkills({ policy: session.policy, allowedTools }, active);
-  } finally {
-    await session.close();
-  }
-}
 
 interface ShownLayer {
   readonly origin: Decision['origin'];
@@ -26,23 +15,11 @@ interface ShownLayer {
   readonly rules: readonly { readonly effect: string; readonly rule: string; readonly origin: Decision['origin'] }[];
 }
 
-/** The rules in force while these skills are active, layer by layer. */
-export async function explainRules(runtime: Runtime, active: readonly SkillEntry[]): Promise<readonly ShownLayer[]> {
-  const { layers } = await policyWith(runtime, active);
-  return layers.map(({ origin, otherwise, rules }) => ({
-    origin,
-    otherwise,
-    rules: rules.map((rule) => ({ effect: rule.effect, rule: rule.text, origin: rule.origin })),
-  }));
-}
-
 interface ExplainOptions {
-  readonly runtime: Runtime;
   readonly surroundings: Surroundings;
   readonly tool: string;
   /** A command, path, address, skill, or `SKILL/SCRIPT`. */
   readonly subject: string | undefined;
-  readonly active: readonly SkillEntry[];
   /** What programs would reach outside their sandbox; `writes` are folders that they may change. */
   readonly reach: {
     readonly executor: string | undefined;
@@ -63,24 +40,41 @@ const PATH_TOOLS: ReadonlySet<string> = new Set([
 const IGNORING_TOOLS: ReadonlySet<string> = new Set(['read_file', 'grep']);
 const PROGRAMS: ReadonlySet<string> = new Set(['run_command', 'run_script']);
 
-export async function explainDecision(options: ExplainOptions): Promise<Decision> {
-  const { runtime, surroundings, active, subject } = options;
-  const name = ownName(options.tool);
-  const program = PROGRAMS.has(name) ? programFacts(options) : {};
-  const accesses = await accessesFor(name, subject, { cwd: surroundings.cwd, program });
-  const sandboxed = runtime.config.policy?.sandboxed ?? 'ask';
-  return decideAccesses(await policyWith(runtime, active), accesses, { program, askedBy: 'model', sandboxed });
+interface ExplainedPolicy {
+  /** The rules in force. */
+  readonly layers: readonly ShownLayer[];
+  readonly decide: (options: ExplainOptions) => Promise<Decision>;
+}
+
+/** The policy of a session in which these skills are active. */
+export async function explainPolicy(runtime: Runtime, active: readonly SkillEntry[]): Promise<ExplainedPolicy> {
+  const { allowed_tools: allowedTools = 'restrict', sandboxed = 'ask' } = runtime.config.policy ?? {};
+  const session = await runtime.startSession();
+  const policy = policyWithSkills({ policy: session.policy, allowedTools }, active);
+  await session.close();
+  return {
+    layers: policy.layers.map(({ origin, otherwise, rules }) => ({
+      origin,
+      otherwise,
+      rules: rules.map((rule) => ({ effect: rule.effect, rule: rule.text, origin: rule.origin })),
+    })),
+    decide: async ({ surroundings, tool, subject, reach }) => {
+      const name = ownName(tool);
+      const secrets = openSecrets(runtime.config.secrets ?? {}, surroundings);
+      const program = PROGRAMS.has(name) ? programFacts(reach, active.flatMap(secrets.namesFor)) : {};
+      const accesses = await accessesFor(name, subject, { cwd: surroundings.cwd, program });
+      return decideAccesses(policy, accesses, { program, askedBy: 'model', sandboxed });
+    },
+  };
 }
 
 /** What a program would reach in this session. */
-function programFacts({ runtime, surroundings, active, reach }: ExplainOptions): ProgramFacts {
-  const secrets = openSecrets(runtime.config.secrets ?? {}, surroundings);
-  const { executor, writes, hosts } = reach;
+function programFacts({ executor, writes, hosts }: ExplainOptions['reach'], secrets: readonly string[]): ProgramFacts {
   return {
     isolation: executor === 'local' ? 'none' : executor === 'landlock' ? 'landlock' : 'bubblewrap',
     writes,
     hosts,
-    secrets: active.flatMap(secrets.namesFor),
+    secrets,
   };
 }
 

@@ -9,7 +9,6 @@ export type { RootServices } from './find-roots.ts';
 export { projectTop, serverSkillsFolder } from './roots.ts';
 export type { Session } from './session.ts';
 export type { Run, RunOptions } from './start-run.ts';
-export type { Recall } from './action-context.ts';
 export type { SearchResult } from './search/skill-search.ts';
 
 // The tools of a session for any agent, and invocations by a person.
@@ -17,8 +16,8 @@ export { buildSkillTools, openSkillTools, type SkillTools, type SkillToolsOption
 export { parseInvocation } from './invoke.ts';
 
 // Programs of a session, and the files that they leave.
-export type { Execution, ExecutionOptions } from './execution/parts.ts';
-export { examineExecutors, usableExecutor } from './execution/executors.ts';
+export type { ExecutionOptions } from './execution/parts.ts';
+export { examineExecutors } from './execution/executors.ts';
 export { locateScript } from './execution/find-script.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { writeResults } from './execution/take-outputs.ts';
@@ -31,7 +30,7 @@ export { isSteering } from './config/project-override-rules.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export { trustRemarks, type Distrust } from './skill-trust.ts';
 export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
-export { explainDecision, explainRules } from './explain-policy.ts';
+export { explainPolicy } from './explain-policy.ts';
 
 // Recorded runs: repeat them, undo what they did.
 export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';

@@ -1,13 +1,5 @@
-import {
-  RUN_SCHEMA,
-  type AgentStart,
-  type KeptFile,
-  type RunEvent,
-  type RunStart,
-  type Surroundings,
-  type RunInfo,
-} from '#core';
-import { trySealKey } from '#platform';
+import { RUN_SCHEMA, type AgentStart, type RunEvent, type RunStart, type Surroundings, type RunInfo } from '#core';
+import { readSealKey } from '#platform';
 import {
   createRun,
   runsDirectory,
@@ -78,7 +70,10 @@ export interface Run {
    * Keeps a file that programs left in the record, without known secrets. Returns whether its bytes are unchanged; undefined if nothing is
    * recorded. Throws `record/failed`.
    */
-  keepFile(bytes: Uint8Array, file: Required<KeptFile>): 'same' | 'redacted' | undefined;
+  keepFile(
+    bytes: Uint8Array,
+    file: { readonly name: string; readonly isExecutable: boolean },
+  ): 'same' | 'redacted' | undefined;
   /** Ends all programs, closes the record and flushes telemetry. Idempotent. */
   end(outcome: Exclude<RunInfo['outcome'], 'running'>, reason?: string): Promise<void>;
 }
@@ -181,7 +176,7 @@ function openRecord(
   const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);
   const { redactor } = source.secrets;
   // Without a key the run is recorded without a seal.
-  const key = trySealKey(home);
+  const key = readSealKey(home, { create: true });
   const named = directory === false ? undefined : directory;
   const runs = runsDirectory(source.project, named ?? source.config.runs?.directory);
   const claimRun = (run: string): void => claim?.(run, { directory: runs, sealKey: key, home, onWarning });

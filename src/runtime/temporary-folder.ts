@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
-import { nodeCrypto, tryStat } from '#platform';
+import { tryStat } from '#platform';
 
 /**
  * The folder for workspaces below the temporary folder of the system. Other users can create files there, so a name that is taken by one of
@@ -16,10 +16,11 @@ export async function temporaryFolder(
   const parent = temporary === undefined || temporary === '' ? '/tmp' : temporary;
   const usual = path.join(parent, `skillwright-${String(process.getuid?.() ?? 0)}`);
   if (!isOccupied(usual)) return usual;
-  const { trySealKey } = await import('#platform/seal-key');
-  const key = trySealKey(home);
+  const { readSealKey } = await import('#platform/seal-key');
+  const key = readSealKey(home, { create: true });
   if (key === undefined) return mkdtempSync(`${usual}-`);
-  return `${usual}-${nodeCrypto().createHmac('sha256', key).update('skillwright workspaces').digest('hex').slice(0, 24)}`;
+  const { createHmac } = await import('node:crypto');
+  return `${usual}-${createHmac('sha256', key).update('skillwright workspaces').digest('hex').slice(0, 24)}`;
 }
 
 /** Whether something is there that is not a folder of this user. */

@@ -1,5 +1,5 @@
 import { listSkillFiles } from '#skills';
-import { inConfined, isInside, readUsableTree, realPath } from '#platform';
+import { inConfined, isInside, openTreeDigests, realPath } from '#platform';
 import { skillRequirements } from '#sandbox';
 import type { SkillEntry, Surroundings } from '#core';
 import { createRuntime } from './runtime.ts';
@@ -43,10 +43,11 @@ export async function reviewSkills(
 ): Promise<readonly ReviewedSkill[]> {
   const skills = 'folder' in reviewed ? await skillsIn(reviewed) : reviewed;
   const found: ReviewedSkill[] = [];
+  const digests = openTreeDigests();
   for (const skill of skills) {
     const { name, source, dir, digest: head } = skill;
     const { files } = listSkillFiles(dir);
-    const read = await readUsableTree(dir, { signal });
+    const read = await digests.of(dir, { signal });
     found.push({
       name,
       source,

@@ -2,7 +2,15 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { printable, toRelativePath, typedWord, type Observation, type Problem, type RelativePath } from '#core';
+import {
+  printable,
+  toRelativePath,
+  typedWord,
+  type Observation,
+  type Problem,
+  type RelativePath,
+  isProblem,
+} from '#core';
 import { isRunId, projectOfRun, readRun, verifyChain, verifyRun, type ReadRun } from '#journal';
 import { moveBeneath, namesIn, readSealKey, removeLeftovers, sha256, writeBeneath } from '#platform';
 import { writeProtection } from '#policy';
@@ -47,7 +55,7 @@ type UndoProblem = Problem<'run/invalid' | 'run/elsewhere'>;
  * nothing tells where the run worked (`run/elsewhere`).
  */
 export function undoRun(folder: string, { cwd, home, directory, dryRun }: UndoOptions): UndoneRun | UndoProblem {
-  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const sealKey = readSealKey(home);
   const { problems } = verifyChain(path.dirname(folder), { home, sealKey });
   // A record that was copied here is not in the chain; it is verified by itself.
   const check = (place: string): string | undefined => {
@@ -120,7 +128,7 @@ function removeKilledCopies(project: string, { changes, interrupted }: RecordedC
   ]) {
     const read = toRelativePath(path.posix.normalize(folder));
     if (folder === '.') removeLeftovers(project, '');
-    else if (read.type !== 'refused') removeLeftovers(project, read.path);
+    else if (!isProblem(read)) removeLeftovers(project, read);
   }
 }
 

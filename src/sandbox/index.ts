@@ -6,8 +6,7 @@
 // Executors: which one programs use, and what each blocks on this machine.
 export { examineExecutors, findExecutor } from './executors/find-executor.ts';
 export type { ContainerOptions } from './executors/container/engine.ts';
-export { landlockVersion } from './executors/landlock/executor.ts';
-export { landlockGaps } from './executors/landlock/executor.ts';
+export { landlockVersion, landlockGaps } from './executors/landlock/executor.ts';
 export type { ExecutorExamination } from './probe/detect.ts';
 
 // Workspaces: folders in which skills are staged and programs run.
@@ -45,3 +44,8 @@ export {
   type Packages,
   type SkillNeeds,
 } from './environments/packages.ts';
+
+// Processes of the host with a group, limits and an output cap.
+export { runChild, startChild, type Child } from './process/child-process.ts';
+export { wholeCharacters } from './process/output-capture.ts';
+export { interpreterFolders, programEnvironment, PROGRAM_FOLDERS } from './process/program-environment.ts';

@@ -2,7 +2,7 @@
  * Splits a file into passages. A paragraph, list item or heading of Markdown is one passage however it is wrapped; a command is one
  * passage with all its continuation lines. A pattern never matches across two passages.
  */
-import { closesFence, fenceMark } from '#core';
+import { fenceAfter } from '#core';
 import type { ScanFile } from './finding.ts';
 import { normalizeLine, type LineKind } from './normalize-line.ts';
 
@@ -116,7 +116,7 @@ function addDocument(splitting: Splitting): void {
       from = at + 1;
       continue;
     }
-    const fence = at < frontmatterEnd ? undefined : fenceMark(source);
+    const fence = at < frontmatterEnd ? undefined : fenceAfter(source);
     if (fence !== undefined) {
       flush(at);
       const end = endOfFence(lines, at, fence);
@@ -159,7 +159,8 @@ function endOfFrontmatter(lines: readonly string[]): number {
 
 function endOfFence(lines: readonly string[], from: number, fence: string): number {
   let at = from + 1;
-  while (at < lines.length && (startsWithLetter(lines[at] ?? '') || !closesFence(lines[at] ?? '', fence))) at += 1;
+  while (at < lines.length && (startsWithLetter(lines[at] ?? '') || fenceAfter(lines[at] ?? '', fence) !== undefined))
+    at += 1;
   return at;
 }
 

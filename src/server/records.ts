@@ -87,7 +87,7 @@ export function openFolderRecords(directory: string, home: string | undefined, s
     follow,
     stream: (id, options) => serverSentEvents(follow(id, { after: 0, signal: options.signal }), options),
     async verify(id) {
-      const sealKey = home === undefined ? undefined : readSealKey(home);
+      const sealKey = readSealKey(home);
       const found = verifyRun(findFolder(id), { sealKey, expectsSeal: true });
       const { problems: missing } = verifyChain(directory, { sealKey, home }, findFolder(id));
       return {

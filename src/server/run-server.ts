@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { LOOPBACK_HEADERS, openLoopbackServer, trySealKey } from '#platform';
+import { LOOPBACK_HEADERS, openLoopbackServer, readSealKey } from '#platform';
 import { readSurroundings } from '#runtime';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { httpError, sendError } from './http-error.ts';
@@ -41,7 +41,7 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
   const starter = openRunStarter(options, limits, closing.signal);
   const routes = apiRoutes({ options, limits, surroundings, closing: closing.signal, starter });
   // The key of the user keeps a page open over a restart; otherwise a key of this process.
-  const key = trySealKey(surroundings.home) ?? randomBytes(32);
+  const key = readSealKey(surroundings.home, { create: true }) ?? randomBytes(32);
   let sessions: Sessions | undefined;
   const findSessions = (port: number): Sessions =>
     (sessions ??= openSessions({ key, purpose: surroundings.cwd, port }));

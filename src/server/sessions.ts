@@ -5,7 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import { isSealOf, computeSeal, sha256 } from '#platform';
+import { openSeals, sha256 } from '#platform';
 
 export interface SessionOptions {
   readonly key: Uint8Array;
@@ -28,11 +28,11 @@ const MAX_LINKS = 100;
 export function openSessions({ key, purpose, port }: SessionOptions): Sessions {
   const links = new Set<string>();
   const cookie = `skillwright-${String(port)}`;
-  const sealPurpose = `skillwright session 1 ${purpose} ${String(port)}`;
+  const seals = openSeals(key, `skillwright session 1 ${purpose} ${String(port)}`);
   const isSession = (value: string): boolean => {
     const [, body = '', issued = '', mac = ''] = /^((\d{10,16})\.[\w-]{22})\.([0-9a-f]{64})$/.exec(value) ?? [];
     const age = Date.now() - Number(issued);
-    return body !== '' && age >= 0 && age < SESSION_MS && isSealOf(mac, { key, purpose: sealPurpose, text: body });
+    return body !== '' && age >= 0 && age < SESSION_MS && seals.isValid(mac, body);
   };
   return {
     refusal(request) {
@@ -59,7 +59,7 @@ export function openSessions({ key, purpose, port }: SessionOptions): Sessions {
       if (found === undefined) return undefined;
       links.delete(found);
       const body = `${String(Date.now())}.${randomBytes(16).toString('base64url')}`;
-      const value = `${body}.${computeSeal(key, sealPurpose, body)}`;
+      const value = `${body}.${seals.compute(body)}`;
       return `${cookie}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${String(SESSION_MS / 1_000)}`;
     },
   };

@@ -1,6 +1,6 @@
 import { isProblem, jsonSchema, type Observation, type OfType, type Offer, type ToolRow } from '#core';
-import { isSet, located, readLineRange, readNumber, readOptionalText, readText } from './parameters.ts';
-import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
+import { lineRange, located } from './parameters.ts';
+import { defineTool, hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder, readNotes, type ContinueCall } from './wording.ts';
 
 /**
@@ -16,7 +16,7 @@ function pathParameter(offer: Offer): ReturnType<typeof jsonSchema.text> {
   return jsonSchema.text(offer.host === undefined ? SKILL_PATH : HOST_PATH);
 }
 
-const readFile: ToolRow = {
+const readFile: ToolRow = defineTool({
   name: 'read_file',
   description: 'Read one file or some of its lines.',
   action: 'read_file',
@@ -31,17 +31,16 @@ const readFile: ToolRow = {
       ['path'],
     ),
   isOffered: canRead,
-  toActions(input, offer) {
-    const path = readText(input, 'path');
-    const lines = readLineRange(input, 'from', 'to');
-    if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, ...lines }];
+  toActions({ path, from, to }, offer) {
+    const lines = lineRange(from, to);
+    if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, lines }];
     const found = located(path, offer);
-    return isProblem(found) ? found : [{ type: 'read_resource', ...found, ...lines }];
+    return isProblem(found) ? found : [{ type: 'read_resource', ...found, lines }];
   },
   toResult([observation]) {
     return observation?.type === 'file-read' ? showFile(observation) : showRead(observed(observation, 'read_resource'));
   },
-};
+});
 
 function showFile({
   path,
@@ -66,26 +65,25 @@ function showFile({
   };
 }
 
-const listDirectory: ToolRow = {
+const listDirectory: ToolRow = defineTool({
   name: 'list_dir',
   description: 'List the contents of a folder. Opens no file.',
   action: 'list_dir',
   schema: (offer) => jsonSchema.section('Which folder.', { path: pathParameter(offer) }, ['path']),
   isOffered: canRead,
-  toActions(input, offer) {
-    const path = readText(input, 'path');
+  toActions({ path }, offer) {
     if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'list_dir', path }];
     const found = located(path, offer);
     if (isProblem(found)) return found;
-    const folder = found.path.replace(/\/+$/, '');
-    return [{ type: 'list_resources', skill: found.skill, ...(folder === '' ? {} : { folder }) }];
+    const folder = found.path.replace(/\/+$/, '') || undefined;
+    return [{ type: 'list_resources', skill: found.skill, folder }];
   },
   toResult([observation]) {
     return observation?.type === 'directory-listed'
       ? showFolder(observation)
       : showResources(observed(observation, 'list_resources'));
   },
-};
+});
 
 function showFolder({ path, entries, isCut }: OfType<Observation, 'directory-listed'>): unknown {
   return {
@@ -121,18 +119,14 @@ const grep: ToolRow = singleAction({
       },
       ['pattern'],
     ),
-  toAction(input) {
-    const glob = readOptionalText(input, 'glob');
-    const most = readNumber(input, 'max_matches');
-    return {
-      type: 'grep',
-      pattern: readText(input, 'pattern'),
-      path: readOptionalText(input, 'path') ?? '.',
-      glob,
-      ...(isSet(input, 'ignore_case') ? { ignoreCase: true } : {}),
-      maxMatches: most,
-    };
-  },
+  toAction: ({ pattern, path = '.', glob, ignore_case: ignoreCase, max_matches: maxMatches }) => ({
+    type: 'grep',
+    pattern,
+    path,
+    glob,
+    ignoreCase: ignoreCase || undefined,
+    maxMatches,
+  }),
   toResult: ({ matches, files, skipped, isCut, notes }) => ({
     ok: true,
     matches: matches.map(({ path, line, text: found }) => ({ path, line, text: found })),
@@ -157,7 +151,7 @@ const writeFile: ToolRow = singleAction({
       },
       ['path', 'content'],
     ),
-  toAction: (input) => ({ type: 'write_file', path: readText(input, 'path'), content: readText(input, 'content') }),
+  toAction: (input) => ({ type: 'write_file', ...input }),
   toResult: ({ path, bytes, digest, replaced }) => ({
     ok: true,
     path,
@@ -173,7 +167,7 @@ const deleteFile: ToolRow = singleAction({
   description: 'Move a file of the project to the trash. The user may be asked first.',
   action: 'delete_file',
   schema: () => jsonSchema.section('Which file.', { path: jsonSchema.text('Relative to the project.') }, ['path']),
-  toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
+  toAction: (input) => ({ type: 'delete_file', ...input }),
   toResult: ({ path, trash }) => ({ ok: true, path, trash }),
   isOffered: hasHost,
 });
@@ -187,23 +181,13 @@ const networkRequest: ToolRow = singleAction({
       'The request.',
       {
         url: jsonSchema.text('The address, http or https.'),
-        method: { type: 'string', description: 'The method.', enum: METHODS, default: 'GET' },
-        headers: { type: 'object', description: 'Headers.', additionalProperties: jsonSchema.text('Its value.') },
+        method: jsonSchema.choice('The method.', ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'GET'),
+        headers: jsonSchema.map('Headers.', jsonSchema.text('Its value.')),
         body: jsonSchema.text('What is sent.'),
       },
       ['url'],
     ),
-  toAction(input) {
-    const method = readOptionalText(input, 'method');
-    const body = readOptionalText(input, 'body');
-    return {
-      type: 'network_request',
-      url: readText(input, 'url'),
-      method,
-      body,
-      headers: readHeaders(input['headers']),
-    };
-  },
+  toAction: ({ headers = {}, ...input }) => ({ type: 'network_request', ...input, headers }),
   toResult: ({ url, status, headers, mediaType, isBinary, text: body, bytes, truncated, redirects }) => ({
     ok: status < 400,
     url,
@@ -216,15 +200,6 @@ const networkRequest: ToolRow = singleAction({
   }),
   isOffered: (offer) => offer.host?.hasNetwork === true,
 });
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-function readHeaders(value: unknown): Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null) return {};
-  return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
-}
 
 function canRead(offer: Offer): boolean {
   return hasHost(offer) || hasSkills(offer);

@@ -10,20 +10,9 @@ import {
 } from '#core';
 import { HOST_TOOLS, continueWith, showRead, toBareHash } from './actions-host.ts';
 import { showContent } from './content.ts';
-import {
-  readList,
-  readOffset,
-  offsetParameter,
-  readOptionalText,
-  skillChoice,
-  readSkillReference,
-  skillReference,
-  readText,
-  texts,
-  readTexts,
-} from './parameters.ts';
-import { packagesParameter, readProgramOptions } from './run-parameters.ts';
-import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
+import { offsetParameter, skillChoice, skillReference, texts } from './parameters.ts';
+import { packagesParameter, toProgramOptions } from './run-parameters.ts';
+import { canRun, defineTool, hasSkills, observed, singleAction } from './single-action.ts';
 import { ROUTING_ONLY, guidanceFor, buildHint, inOrder, loadNote, loadNotes } from './wording.ts';
 
 const runScript: ToolRow = singleAction({
@@ -41,12 +30,12 @@ const runScript: ToolRow = singleAction({
       },
       ['skill', 'relative_path'],
     ),
-  toAction: (input) => ({
+  toAction: ({ skill, relative_path: script, args = [], packages }) => ({
     type: 'run_script',
-    ...readSkillReference(input['skill']),
-    script: readText(input, 'relative_path'),
-    args: readTexts(input, 'args'),
-    ...readProgramOptions(input),
+    ...toReference(skill),
+    script,
+    args,
+    ...toProgramOptions({ packages }),
   }),
   toResult: ({ result }) => ({ ok: result.reason === 'exited' && result.exit_code === 0, ...result }),
   isOffered: canRun,
@@ -55,7 +44,7 @@ const runScript: ToolRow = singleAction({
 /** The most skills per call; the design of skills-agent loads one or two per round. */
 const MOST_SKILLS = 8;
 
-const selectSkills: ToolRow = {
+const selectSkills: ToolRow = defineTool({
   name: 'select_skills',
   description: 'Select the skills for the task and load their instructions. Loading runs nothing.',
   action: 'load_skill',
@@ -63,24 +52,22 @@ const selectSkills: ToolRow = {
     jsonSchema.section(
       'Which skills.',
       {
-        skills: {
-          type: 'array',
-          description: 'The skills, most general first.',
-          items: skillReference(skillChoice(offer)),
-          maxItems: MOST_SKILLS,
-        },
+        skills: jsonSchema.list('The skills, most general first.', skillReference(skillChoice(offer)), MOST_SKILLS),
         reason: jsonSchema.text('Why these.'),
       },
       ['skills'],
     ),
   isOffered: hasSkills,
-  toActions: (input) =>
-    readList(input, 'skills').map((skill): Action => ({ type: 'load_skill', ...readSkillReference(skill) })),
+  toActions: ({ skills }) => skills.map((skill): Action => ({ type: 'load_skill', ...toReference(skill) })),
   toResult: (observations, offer) => ({
     ok: true,
     skills: observations.map((observation) => showSkill(observed(observation, 'load_skill'), offer)),
   }),
-};
+});
+
+function toReference({ name, source }: { readonly name: string; readonly source?: string }) {
+  return { skill: name, source: source || undefined };
+}
 
 const loadResource: ToolRow = singleAction({
   name: 'load_resource',
@@ -97,17 +84,14 @@ const loadResource: ToolRow = singleAction({
       },
       ['skill', 'relative_path'],
     ),
-  toAction(input) {
+  toAction: ({ skill, relative_path: path, section_hint: section = '', offset }) => ({
+    type: 'read_resource',
+    ...toReference(skill),
+    path,
     // The example of skills-agent includes the heading marks.
-    const section = (readOptionalText(input, 'section_hint') ?? '').replace(/^\s*#+\s*/, '').trim();
-    return {
-      type: 'read_resource',
-      ...readSkillReference(input['skill']),
-      path: readText(input, 'relative_path'),
-      ...(section === '' ? {} : { section }),
-      ...readOffset(input),
-    };
-  },
+    section: section.replace(/^\s*#+\s*/, '').trim() || undefined,
+    offset,
+  }),
   toResult: showRead,
 });
 
@@ -116,7 +100,7 @@ const finalAnswer: ToolRow = singleAction({
   description: 'Give the final answer and end the run.',
   action: 'final_answer',
   schema: () => jsonSchema.section('The answer.', { answer: jsonSchema.text('The text for the user.') }, ['answer']),
-  toAction: (input) => ({ type: 'final_answer', answer: readText(input, 'answer') }),
+  toAction: (input) => ({ type: 'final_answer', ...input }),
   toResult: ({ answer }) => ({ ok: true, answer }),
 });
 

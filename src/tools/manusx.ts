@@ -11,7 +11,7 @@ import {
   type ToolRow,
   type Vocabulary,
 } from '#core';
-import { located, named, readOffset, offsetParameter, skillChoice, readText } from './parameters.ts';
+import { located, named, offsetParameter, skillChoice } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -43,7 +43,7 @@ const request: ToolRow = singleAction({
   description: 'Request the full content of a skill: its guide and the list of its files. Runs nothing.',
   action: 'load_skill',
   schema: (offer) => jsonSchema.section('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
-  toAction: (input) => ({ type: 'load_skill', skill: readText(input, 'skill_name'), uncut: true, again: true }),
+  toAction: ({ skill_name: skill }) => ({ type: 'load_skill', skill, uncut: true, again: true }),
   toResult(loaded, offer) {
     const { skill, text: body, files } = loaded;
     const note = loadNote(loaded, offer);
@@ -67,9 +67,9 @@ const fileRead: ToolRow = singleAction({
       },
       ['file'],
     ),
-  toAction(input, offer) {
-    const found = locatedInLoaded(readText(input, 'file'), offer);
-    return isProblem(found) ? found : { type: 'read_resource', ...found, ...readOffset(input) };
+  toAction({ file, offset }, offer) {
+    const found = locatedInLoaded(file, offer);
+    return isProblem(found) ? found : { type: 'read_resource', ...found, offset };
   },
   toResult: (read) =>
     succeeded({
@@ -80,17 +80,17 @@ const fileRead: ToolRow = singleAction({
 /** A path that names no skill is relative to the loaded skills, as in the example of ManusX. */
 function locatedInLoaded(file: string, offer: Offer): NonNullable<ReturnType<Offer['locate']>> | ActionProblem {
   const reading = offer.locate(file) === undefined ? toRelativePath(file) : undefined;
-  if (reading?.type !== 'path') return located(file, offer);
-  const owners = offer.loaded().filter(({ files }) => files.includes(reading.path));
+  if (reading === undefined || isProblem(reading)) return located(file, offer);
+  const owners = offer.loaded().filter(({ files }) => files.includes(reading));
   const [owner] = owners;
   if (owner === undefined) return located(file, offer);
-  if (owners.length === 1) return { skill: owner.id, path: reading.path };
+  if (owners.length === 1) return { skill: owner.id, path: reading };
   const names = owners.map(({ name }) => name);
   return failure(
     'path/not-offered',
     `${quoted(file)} is in ${String(owners.length)} loaded skills: ${names.join(', ')}`,
     {
-      hint: `name the skill, such as ${owner.name}/${reading.path}`,
+      hint: `name the skill, such as ${owner.name}/${reading}`,
     },
   );
 }
@@ -111,10 +111,10 @@ const fileWrite: ToolRow = singleAction({
       { file: jsonSchema.text('Path in the workspace.'), content: named(jsonSchema.text('The complete contents.')) },
       ['file', 'content'],
     ),
-  toAction(input) {
-    const reading = toRelativePath(readText(input, 'file'));
-    if (reading.type === 'refused') return reading.failure;
-    return { type: 'write_file', path: `workspace://work/${reading.path}`, content: readText(input, 'content') };
+  toAction({ file, content }) {
+    const reading = toRelativePath(file);
+    if (isProblem(reading)) return reading;
+    return { type: 'write_file', path: `workspace://work/${reading}`, content };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
   isOffered: (offer) => canRun(offer) && offer.host !== undefined,

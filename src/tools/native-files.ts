@@ -1,6 +1,15 @@
 /** Native tools for files of the project. */
-import { jsonSchema, delimit, printable, type ToolRow, type Observation, type OfType, type Action } from '#core';
-import { readLineRange, named, readNumber, readOptionalText, readText } from './parameters.ts';
+import {
+  jsonSchema,
+  delimit,
+  printable,
+  type Action,
+  type ObjectSchema,
+  type Observation,
+  type OfType,
+  type ToolRow,
+} from '#core';
+import { lineRange, named } from './parameters.ts';
 import { hasHost, observed, singleAction, type SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
 
@@ -23,10 +32,10 @@ const readFile = onFiles({
       },
       ['path'],
     ),
-  toAction: (input) => ({
+  toAction: ({ path: file, from_line: from, to_line: to }) => ({
     type: 'read_file',
-    path: readText(input, 'path'),
-    ...readLineRange(input, 'from_line', 'to_line'),
+    path: file,
+    lines: lineRange(from, to),
   }),
   toResult: showFile,
 });
@@ -37,11 +46,7 @@ const listFiles = onFiles({
   action: 'list_dir',
   schema: () =>
     jsonSchema.section('Which folder.', { path, depth: named(jsonSchema.count('Levels to list.', 1, MAX_DEPTH, 1)) }),
-  toAction(input) {
-    const depth = readNumber(input, 'depth');
-    const asked = readOptionalText(input, 'path') ?? '';
-    return { type: 'list_dir', path: asked === '' ? '.' : asked, depth };
-  },
+  toAction: ({ path: folder, depth }) => ({ type: 'list_dir', path: folder || '.', depth }),
   toResult: showFolder,
 });
 
@@ -59,16 +64,12 @@ const searchFiles = onFiles({
       },
       ['pattern'],
     ),
-  toAction(input) {
-    const glob = readOptionalText(input, 'glob') ?? '';
-    const asked = readOptionalText(input, 'path') ?? '';
-    return {
-      type: 'grep',
-      pattern: readText(input, 'pattern'),
-      path: asked === '' ? '.' : asked,
-      ...(glob === '' ? {} : { glob }),
-    };
-  },
+  toAction: ({ pattern, path: folder, glob }) => ({
+    type: 'grep',
+    pattern,
+    path: folder || '.',
+    glob: glob || undefined,
+  }),
   toResult: showMatches,
 });
 
@@ -81,7 +82,7 @@ const writeFile = onFiles({
       'path',
       'content',
     ]),
-  toAction: (input) => ({ type: 'write_file', path: readText(input, 'path'), content: readText(input, 'content') }),
+  toAction: (input) => ({ type: 'write_file', ...input }),
   toResult: showWritten,
 });
 
@@ -100,11 +101,11 @@ const editFile: ToolRow = {
         },
         ['path', 'old_text', 'new_text'],
       ),
-    toAction: (input) => ({
+    toAction: ({ path: file, old_text: oldText, new_text: newText }) => ({
       type: 'edit_file',
-      path: readText(input, 'path'),
-      oldText: readText(input, 'old_text'),
-      newText: readText(input, 'new_text'),
+      path: file,
+      oldText,
+      newText,
     }),
     toResult: () => '',
   }),
@@ -117,13 +118,13 @@ const deleteFile = onFiles({
   description: 'Move a project file to the trash.',
   action: 'delete_file',
   schema: () => jsonSchema.section('Which file.', { path }, ['path']),
-  toAction: (input) => ({ type: 'delete_file', path: readText(input, 'path') }),
+  toAction: (input) => ({ type: 'delete_file', ...input }),
   toResult: ({ path: file }) => `deleted ${printable(file)}`,
 });
 
 export const FILE_TOOLS: readonly ToolRow[] = [readFile, listFiles, searchFiles, writeFile, editFile, deleteFile];
 
-function onFiles<A extends Action['type']>(row: SingleAction<A>): ToolRow {
+function onFiles<A extends Action['type'], S extends ObjectSchema>(row: SingleAction<A, S>): ToolRow {
   return { ...singleAction(row), isOffered: hasHost };
 }
 

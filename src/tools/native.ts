@@ -1,28 +1,16 @@
 import { jsonSchema, delimit, type Offer, type ToolRow, type Vocabulary, type Observation, type OfType } from '#core';
 import { loadedContent, showContent } from './content.ts';
 import {
-  readLineRange,
+  lineRange,
   named,
-  readOffset,
   offsetParameter,
-  readOptionalText,
   rare,
-  readSearch,
   searchParameters,
   skillChoice,
   skillName,
-  readText,
   texts,
-  readTexts,
 } from './parameters.ts';
-import {
-  environment,
-  programParameters,
-  readInputs,
-  readOutputs,
-  packagesParameter,
-  readProgramOptions,
-} from './run-parameters.ts';
+import { environment, packagesParameter, programParameters, toOutputs, toProgramOptions } from './run-parameters.ts';
 import { FILE_TOOLS } from './native-files.ts';
 import { canRun, hasSkills, singleAction } from './single-action.ts';
 import {
@@ -46,7 +34,7 @@ const search: ToolRow = singleAction({
   description: 'Find skills that are not listed.',
   action: 'search_skills',
   schema: searchParameters,
-  toAction: readSearch,
+  toAction: (input) => ({ type: 'search_skills', ...input }),
   toResult: ({ results }) => results.map(({ name, description, source }) => ({ name, description, source })),
 });
 
@@ -55,7 +43,7 @@ const load: ToolRow = singleAction({
   description: 'Load the instructions of a skill and the list of its files. Runs nothing.',
   action: 'load_skill',
   schema: (offer) => jsonSchema.section('Which skill.', { skill: skillChoice(offer) }, ['skill']),
-  toAction: (input) => ({ type: 'load_skill', skill: readText(input, 'skill') }),
+  toAction: (input) => ({ type: 'load_skill', ...input }),
   toResult(loaded, offer) {
     const note = loadNote(loaded, offer);
     return note === undefined ? loadedContent(loaded, continueWith) : withNotes(note, loadNotes(loaded, continueWith));
@@ -72,10 +60,7 @@ const list: ToolRow = singleAction({
       { skill: skillName, folder: rare(jsonSchema.text('Only files below this folder of the skill.')) },
       ['skill'],
     ),
-  toAction(input) {
-    const folder = readOptionalText(input, 'folder') ?? '';
-    return { type: 'list_resources', skill: readText(input, 'skill'), ...(folder === '' ? {} : { folder }) };
-  },
+  toAction: ({ skill, folder }) => ({ type: 'list_resources', skill, folder: folder || undefined }),
   toResult: ({ files, filesCut }) =>
     files.length === 0 ? 'the skill has no files' : fileLines(files, filesCut).join('\n'),
 });
@@ -97,17 +82,14 @@ const read: ToolRow = singleAction({
       },
       ['skill', 'path'],
     ),
-  toAction(input) {
-    const section = readOptionalText(input, 'section') ?? '';
-    return {
-      type: 'read_resource',
-      skill: readText(input, 'skill'),
-      path: readText(input, 'path'),
-      ...(section === '' ? {} : { section }),
-      ...readLineRange(input, 'from_line', 'to_line'),
-      ...readOffset(input),
-    };
-  },
+  toAction: ({ skill, path, section, from_line: from, to_line: to, offset }) => ({
+    type: 'read_resource',
+    skill,
+    path,
+    section: section || undefined,
+    lines: lineRange(from, to),
+    offset,
+  }),
   toResult: showRead,
 });
 
@@ -122,11 +104,7 @@ const scriptPath: ToolRow = {
         { skill: skillName, script: named(jsonSchema.text('File below scripts/, such as compare.py.')) },
         ['skill', 'script'],
       ),
-    toAction: (input) => ({
-      type: 'get_script_path',
-      skill: readText(input, 'skill'),
-      script: readText(input, 'script'),
-    }),
+    toAction: (input) => ({ type: 'get_script_path', ...input }),
     toResult: ({ path }) => path,
   }),
   // Programs of a session see a copy of the skill, so the path is of use only to another shell.
@@ -149,14 +127,14 @@ const runScript: ToolRow = singleAction({
       },
       ['skill', 'script'],
     ),
-  toAction: (input) => ({
+  toAction: ({ skill, script, args = [], inputs = [], ...rest }) => ({
     type: 'run_script',
-    skill: readText(input, 'skill'),
-    script: readText(input, 'script'),
-    args: readTexts(input, 'args'),
-    ...readProgramOptions(input),
-    inputs: readInputs(input),
-    outputs: readOutputs(input),
+    skill,
+    script,
+    args,
+    ...toProgramOptions(rest),
+    inputs,
+    outputs: toOutputs(rest),
   }),
   toResult: ({ result }) => result,
   isOffered: canRun,
@@ -182,19 +160,15 @@ const runCommand: ToolRow = singleAction({
       },
       ['command'],
     ),
-  toAction(input) {
-    const skill = readOptionalText(input, 'skill');
-    const cwd = readOptionalText(input, 'cwd');
-    return {
-      type: 'run_command',
-      command: readText(input, 'command'),
-      ...(skill === undefined || skill === '' ? {} : { skill }),
-      ...(cwd === undefined || cwd === '' ? {} : { cwd }),
-      ...readProgramOptions(input),
-      inputs: readInputs(input),
-      outputs: readOutputs(input),
-    };
-  },
+  toAction: ({ command, skill, cwd, inputs = [], ...rest }) => ({
+    type: 'run_command',
+    command,
+    skill: skill || undefined,
+    cwd: cwd || undefined,
+    ...toProgramOptions(rest),
+    inputs,
+    outputs: toOutputs(rest),
+  }),
   toResult: ({ result }) => result,
   isOffered: canRun,
 });

@@ -1,15 +1,15 @@
-import { jsonSchema, escapeHeaderLines, failure, quoted, toRelativePath, type ToolRow, type Vocabulary } from '#core';
-import { showContent } from './content.ts';
 import {
-  named,
-  readOffset,
-  offsetParameter,
-  readSearch,
-  searchParameters,
-  skillChoice,
-  skillName,
-  readText,
-} from './parameters.ts';
+  jsonSchema,
+  escapeHeaderLines,
+  failure,
+  quoted,
+  toRelativePath,
+  type ToolRow,
+  type Vocabulary,
+  isProblem,
+} from '#core';
+import { showContent } from './content.ts';
+import { named, offsetParameter, searchParameters, skillChoice, skillName } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { singleAction } from './single-action.ts';
 import {
@@ -41,7 +41,7 @@ const search: ToolRow = singleAction({
   description: 'Find skills for a task.',
   action: 'search_skills',
   schema: searchParameters,
-  toAction: readSearch,
+  toAction: (input) => ({ type: 'search_skills', ...input }),
   toResult: ({ results }) =>
     results.flatMap(({ name, description }) => (description === '' ? [] : [{ name, description }])),
   isOffered: always,
@@ -52,13 +52,7 @@ const load: ToolRow = singleAction({
   description: 'Load the SKILL.md of a skill: how to do the work, step by step. Runs nothing.',
   action: 'load_skill',
   schema: (offer) => jsonSchema.section('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
-  toAction: (input) => ({
-    type: 'load_skill',
-    skill: readText(input, 'skill_name'),
-    whole: true,
-    uncut: true,
-    again: true,
-  }),
+  toAction: ({ skill_name: skill }) => ({ type: 'load_skill', skill, whole: true, uncut: true, again: true }),
   toResult: (loaded, offer) =>
     loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
   isOffered: always,
@@ -78,14 +72,14 @@ const loadAsset: ToolRow = singleAction({
       },
       ['skill_name', 'relative_path'],
     ),
-  toAction(input) {
-    const reading = toRelativePath(readText(input, 'relative_path'));
-    if (reading.type === 'refused') return reading.failure;
-    if (!isBelow(reading.path, FOLDERS) && reading.path !== 'SKILL.md')
-      return failure('path/not-offered', `${quoted(reading.path)} is not below references/, assets/ or scripts/`, {
+  toAction({ skill_name: skill, relative_path: path, offset }) {
+    const reading = toRelativePath(path);
+    if (isProblem(reading)) return reading;
+    if (!isBelow(reading, FOLDERS) && reading !== 'SKILL.md')
+      return failure('path/not-offered', `${quoted(reading)} is not below references/, assets/ or scripts/`, {
         hint: 'list the assets of the skill and use one of their paths',
       });
-    return { type: 'read_resource', skill: readText(input, 'skill_name'), path: reading.path, ...readOffset(input) };
+    return { type: 'read_resource', skill, path: reading, offset };
   },
   toResult: (read) => withNotes(inert(read.text), readNotes(read, continueWith)),
 });
@@ -100,11 +94,7 @@ const scriptPath: ToolRow = singleAction({
       { skill_name: skillName, script_name: jsonSchema.text('File below scripts/, such as compare.py.') },
       ['skill_name', 'script_name'],
     ),
-  toAction: (input) => ({
-    type: 'get_script_path',
-    skill: readText(input, 'skill_name'),
-    script: readText(input, 'script_name'),
-  }),
+  toAction: ({ skill_name: skill, script_name: script }) => ({ type: 'get_script_path', skill, script }),
   toResult: ({ path }) => path,
 });
 
@@ -113,7 +103,7 @@ const listAssets: ToolRow = singleAction({
   description: 'List the files of a skill below references/, scripts/ and assets/.',
   action: 'list_resources',
   schema: () => jsonSchema.section('Which skill.', { skill_name: skillName }, ['skill_name']),
-  toAction: (input) => ({ type: 'list_resources', skill: readText(input, 'skill_name') }),
+  toAction: ({ skill_name: skill }) => ({ type: 'list_resources', skill }),
   toResult: ({ files }) =>
     inOrder(files)
       .map(({ path }) => path)

@@ -1,19 +1,14 @@
 import {
   jsonSchema,
   failure,
-  isObject,
   nearest,
   quoted,
   type ActionProblem,
   type JsonSchema,
-  type ObjectSchema,
   type Offer,
   type Action,
   type OfType,
-  type ToolRow,
 } from '#core';
-
-export type ToolInput = Parameters<ToolRow['toActions']>[0];
 
 /** With more skills than this the schemas do not list their names; the model finds them in the catalog and by search. */
 export const MOST_NAMES_IN_ENUM = 256;
@@ -35,35 +30,38 @@ export const skillName = {
  * The name of a skill where it is chosen, which is the only place that lists the names. Unknown names pass the schema: the action answers
  * with the nearest ones.
  */
-export function skillChoice({ skills }: Offer): JsonSchema {
-  const isFew = skills.length > 0 && skills.length <= MOST_NAMES_IN_ENUM;
-  return isFew ? { ...skillName, enum: skills, isOpen: true } : skillName;
+export function skillChoice({ skills }: Offer): typeof skillName {
+  const listed = { ...skillName, enum: skills, isOpen: true };
+  return skills.length > 0 && skills.length <= MOST_NAMES_IN_ENUM ? listed : skillName;
 }
 
 /** A skill by name, and by source if several skills have that name. */
-export function skillReference(name: JsonSchema = skillName): ObjectSchema {
-  return jsonSchema.section(
-    'The skill.',
-    { name, source: named(jsonSchema.text('The source of the skill: project, user, builtin.')) },
-    ['name'],
-  );
+export function skillReference(name = skillName) {
+  const source = named(jsonSchema.text('The source of the skill: project, user, builtin.'));
+  return jsonSchema.section('The skill.', { name, source }, ['name']);
 }
 
 /** A parameter whose name says enough: a model is sent its type only. */
-export function named(schema: JsonSchema): JsonSchema {
+export function named<S extends JsonSchema>(schema: S): S & { readonly brief: 'type' } {
   return { ...schema, brief: 'type' };
 }
 
 /** A parameter that a model is not sent: the answer to a wrong call explains it. */
-export function rare(schema: JsonSchema): JsonSchema {
+export function rare<S extends JsonSchema>(schema: S): S & { readonly brief: 'none' } {
   return { ...schema, brief: 'none' };
 }
 
-export function texts(description: string): JsonSchema {
-  return { type: 'array', description, items: { type: 'string', description: 'One of them.' } };
+/** Parameters that only some sessions have. Nothing requires them, so their values may be absent in any case. */
+export function onlyIf<P extends Readonly<Record<string, JsonSchema>>>(isOffered: boolean, parameters: P): P {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return isOffered ? parameters : ({} as P);
 }
 
-export function searchParameters(): ObjectSchema {
+export function texts(description: string) {
+  return jsonSchema.list(description, jsonSchema.text('One of them.'));
+}
+
+export function searchParameters() {
   return jsonSchema.section(
     'What to search for.',
     {
@@ -74,56 +72,9 @@ export function searchParameters(): ObjectSchema {
   );
 }
 
-export function readSearch(input: ToolInput): OfType<Action, 'search_skills'> {
-  const n = readNumber(input, 'n');
-  return { type: 'search_skills', query: readText(input, 'query'), n };
-}
-
-/** Readers for validated input: a value of another type counts as absent. */
-export function readText(input: ToolInput, key: string): string {
-  return readOptionalText(input, key) ?? '';
-}
-
-export function readOptionalText(input: ToolInput, key: string): string | undefined {
-  const value = Object.hasOwn(input, key) ? input[key] : undefined;
-  return typeof value === 'string' ? value : undefined;
-}
-
-export function readNumber(input: ToolInput, key: string): number | undefined {
-  const value = Object.hasOwn(input, key) ? input[key] : undefined;
-  return typeof value === 'number' ? value : undefined;
-}
-
-/** The lines that two parameters name. Without the first, reading starts at line 1. */
-export function readLineRange(
-  input: ToolInput,
-  first: string,
-  last: string,
-): { readonly lines?: NonNullable<OfType<Action, 'read_file'>['lines']> } {
-  const from = readNumber(input, first);
-  const to = readNumber(input, last);
-  if (from === undefined && to === undefined) return {};
-  return { lines: { from: from ?? 1, to } };
-}
-
-export function isSet(input: ToolInput, key: string): boolean {
-  return Object.hasOwn(input, key) && input[key] === true;
-}
-
-export function readList(input: ToolInput, key: string): readonly unknown[] {
-  const value = Object.hasOwn(input, key) ? input[key] : undefined;
-  return Array.isArray(value) ? value : [];
-}
-
-export function readTexts(input: ToolInput, key: string): readonly string[] {
-  return readList(input, key).filter((item) => typeof item === 'string');
-}
-
-/** Reads `{name, source}` as an action names a skill. */
-export function readSkillReference(value: unknown): { readonly skill: string; readonly source?: string } {
-  if (!isObject(value)) return { skill: '' };
-  const source = readOptionalText(value, 'source');
-  return { skill: readText(value, 'name'), ...(source === undefined || source === '' ? {} : { source }) };
+/** The lines between two numbers, of which models often give one. */
+export function lineRange(from: number | undefined, to: number | undefined): OfType<Action, 'read_file'>['lines'] {
+  return from === undefined && to === undefined ? undefined : { from: from ?? 1, to };
 }
 
 /** Resolves a path to a skill and a file, or explains why it does not resolve. */
@@ -141,8 +92,3 @@ export function located(path: string, offer: Offer): NonNullable<ReturnType<Offe
 export const offsetParameter = named(
   jsonSchema.count('Where to continue a file that was cut, as its note says.', 0, LAST_OFFSET),
 );
-
-export function readOffset(input: ToolInput): { readonly offset?: number } {
-  const offset = readNumber(input, 'offset');
-  return offset === undefined ? {} : { offset };
-}

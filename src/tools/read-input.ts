@@ -4,14 +4,17 @@ import {
   failure,
   isObject,
   nearest,
+  parseJson,
   quoted,
   schemaText,
   type ActionProblem,
   type JsonPath,
   type JsonSchema,
   type ObjectSchema,
+  type ToolRow,
 } from '#core';
-import type { ToolInput } from './parameters.ts';
+
+type ToolInput = Parameters<ToolRow['toActions']>[0];
 
 export type InputReading =
   /** `ignored`: unknown parameters that were dropped. */
@@ -70,19 +73,8 @@ function fromText(input: unknown): ParsedInput {
   if (typeof input !== 'string') return { type: 'value', value: input };
   if (input.trim() === '') return { type: 'value', value: {} };
   if (input.length > LONGEST_TEXT) return refused(`the input has more than ${LONGEST_TEXT} characters`);
-  const parsed = parse(input);
-  if (parsed === undefined) return refused(`the input is not valid JSON: ${quoted(input)}`);
-  return { type: 'value', value: parsed.value };
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    // Invalid JSON is expected here, and so is nesting beyond the stack.
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
+  const value = parseJson(input);
+  return value === undefined ? refused(`the input is not valid JSON: ${quoted(input)}`) : { type: 'value', value };
 }
 
 /** Converts the value to the type of the schema if its meaning is unambiguous, otherwise returns it unchanged. */
@@ -148,8 +140,8 @@ function isAbsent(value: unknown, schema: JsonSchema | undefined): boolean {
 function asList(value: unknown, items: JsonSchema): unknown {
   if (Array.isArray(value)) return value;
   if (typeof value === 'string') {
-    const parsed = value.trimStart().startsWith('[') && value.length <= LONGEST_TEXT ? parse(value) : undefined;
-    if (parsed !== undefined && Array.isArray(parsed.value)) return parsed.value;
+    const parsed = value.trimStart().startsWith('[') && value.length <= LONGEST_TEXT ? parseJson(value) : undefined;
+    if (Array.isArray(parsed)) return parsed;
     return value.trim() === '' ? [] : [value];
   }
   return isObject(value) && 'type' in items && items.type === 'object' ? [value] : value;
@@ -158,8 +150,8 @@ function asList(value: unknown, items: JsonSchema): unknown {
 /** Accepts an object as JSON text, and a string if the object needs only that: `"pdf"` for `{"name": "pdf"}`. */
 function asObject(value: unknown, schema: Extract<JsonSchema, { readonly type: 'object' }>): unknown {
   if (typeof value !== 'string') return value;
-  const parsed = value.trimStart().startsWith('{') && value.length <= LONGEST_TEXT ? parse(value) : undefined;
-  if (parsed !== undefined && isObject(parsed.value)) return parsed.value;
+  const parsed = value.trimStart().startsWith('{') && value.length <= LONGEST_TEXT ? parseJson(value) : undefined;
+  if (isObject(parsed)) return parsed;
   const [only, ...more] = 'properties' in schema ? (schema.required ?? []) : [];
   return only === undefined || more.length > 0 ? value : { [only]: value };
 }

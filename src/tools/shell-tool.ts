@@ -1,6 +1,6 @@
 import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType, type Action } from '#core';
-import { named, readText, type ToolInput } from './parameters.ts';
-import { readProgramOptions, timeout } from './run-parameters.ts';
+import { named } from './parameters.ts';
+import { timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 
 interface ShellTool {
@@ -22,7 +22,7 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
           { command: named(jsonSchema.text('The shell command.')), timeout: named(timeout) },
           ['command'],
         ),
-      toAction: readCommand,
+      toAction: ({ command, timeout: timeoutSeconds }, offer) => ({ ...toCommand(command, offer), timeoutSeconds }),
       toResult: ({ result }) => toResult(result),
     }),
     isOffered: canRun,
@@ -33,21 +33,16 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
  * Programs see a copy of the skill in the workspace and not the skill folder, so absolute paths of skill files are rewritten. An action
  * stages one skill: the first that the command names.
  */
-function readCommand(input: ToolInput, offer: Offer): OfType<Action, 'run_command'> {
+function toCommand(written: string, offer: Offer): OfType<Action, 'run_command'> {
   let skill: string | undefined;
-  const command = readText(input, 'command').replaceAll(/\/[^\s'"`;|&<>()$]+/g, (path) => {
+  const command = written.replaceAll(/\/[^\s'"`;|&<>()$]+/g, (path) => {
     const found = offer.locate(path);
     if (found === undefined || (skill !== undefined && found.skill !== skill)) return path;
     skill = found.skill;
     const folder = `$SKILLS_DIR/${readSkillName(found.skill)}`;
     return found.path === '' ? folder : `${folder}/${found.path}`;
   });
-  return {
-    type: 'run_command',
-    command,
-    ...(skill === undefined ? {} : { skill, cwd: '$WORK_DIR' }),
-    ...readProgramOptions(input),
-  };
+  return { type: 'run_command', command, skill, cwd: skill === undefined ? undefined : '$WORK_DIR' };
 }
 
 /** The name in an id: `source/name`, or `source/name@version`. */

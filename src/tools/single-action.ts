@@ -3,44 +3,55 @@ import {
   type Action,
   type ActionFailed,
   type ActionProblem,
+  type FromSchema,
   type ObjectSchema,
   type Observation,
   type Offer,
   type ToolRow,
 } from '#core';
-import type { ToolInput } from './parameters.ts';
 
 export type ObservationOf<A extends Action['type']> = Extract<
   Exclude<Observation, ActionFailed>,
   { readonly action: A }
 >;
 
-export interface SingleAction<A extends Action['type']> {
+interface TypedTool<S extends ObjectSchema> extends Omit<ToolRow, 'schema' | 'toActions'> {
+  schema(offer: Offer): S;
+  toActions(input: FromSchema<S>, offer: Offer): ReturnType<ToolRow['toActions']>;
+}
+
+/** A tool whose input has the type of its schema. */
+export function defineTool<S extends ObjectSchema>(row: TypedTool<S>): ToolRow {
+  // The input was checked against the schema before.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return row as unknown as ToolRow;
+}
+
+export interface SingleAction<A extends Action['type'], S extends ObjectSchema> {
   readonly name: string;
   readonly description: string;
   readonly action: A;
-  schema(offer: Offer): ObjectSchema;
-  toAction(input: ToolInput, offer: Offer): Extract<Action, { readonly type: A }> | ActionProblem;
+  schema(offer: Offer): S;
+  toAction(input: FromSchema<S>, offer: Offer): Extract<Action, { readonly type: A }> | ActionProblem;
   toResult(observation: ObservationOf<A>, offer: Offer): unknown;
   readonly isOffered?: (offer: Offer) => boolean;
 }
 
 /** A tool that performs exactly one action, as nearly all do. */
-export function singleAction<A extends Action['type']>(row: SingleAction<A>): ToolRow {
-  return {
-    name: row.name,
-    description: row.description,
-    action: row.action,
+export function singleAction<A extends Action['type'], S extends ObjectSchema>(row: SingleAction<A, S>): ToolRow {
+  const { name, description, action, isOffered = hasSkills } = row;
+  return defineTool<S>({
+    name,
+    description,
+    action,
+    isOffered,
     schema: (offer) => row.schema(offer),
-    isOffered: row.isOffered ?? hasSkills,
     toActions(input, offer) {
-      const action = row.toAction(input, offer);
-      return isProblem(action) ? action : [action];
+      const meant = row.toAction(input, offer);
+      return isProblem(meant) ? meant : [meant];
     },
-    toResult(observations, offer) {
-      return row.toResult(observed(observations[0], row.action), offer);
-    },
-  };
+    toResult: ([observation], offer) => row.toResult(observed(observation, action), offer),
+  });
 }
 
 /** A tool about skills is offered only if there are skills. */

@@ -1,38 +1,31 @@
-import {
-  jsonSchema,
-  type JsonSchema,
-  type Offer,
-  type ToolRow,
-  type Observation,
-  type OfType,
-  type Action,
-} from '#core';
-import { isSet, named, readNumber, readOptionalText, rare, readText, type ToolInput } from './parameters.ts';
+import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType } from '#core';
+import { named, onlyIf, rare } from './parameters.ts';
 import {
   DAY_IN_SECONDS,
   environment,
-  readInputs,
-  readOutputs,
   pollLines,
-  readProgramOptions,
   runParameters,
   timeout,
+  toOutputs,
+  toProgramOptions,
   yieldTime,
+  type RunInput,
+  type RunParameters,
 } from './run-parameters.ts';
-import { canRun, observed, singleAction } from './single-action.ts';
+import { canRun, defineTool, observed, singleAction } from './single-action.ts';
 
 /** The tools of trpc that run programs. Offered only if execution is enabled. */
 
 const sessionId = named(jsonSchema.text('The session id that skill_exec returned.'));
 
 /** The schema of skill_run describes these; a model is sent the two that are required. */
-const startParameters = (offer: Offer): Readonly<Record<string, JsonSchema>> =>
-  Object.fromEntries(
-    Object.entries(runParameters(offer)).map(([key, schema]) => [
-      key,
-      key === 'skill' || key === 'command' ? schema : rare(schema),
-    ]),
-  );
+function startParameters(offer: Offer): RunParameters {
+  const { skill, command, ...others } = runParameters(offer);
+  const unsent = Object.fromEntries(Object.entries(others).map(([key, schema]) => [key, rare(schema)]));
+  // The same keys and types.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { skill, command, ...(unsent as unknown as typeof others) };
+}
 
 const canTalk = (offer: Offer): boolean => canRun(offer) && offer.execution?.hasInteraction === true;
 
@@ -42,7 +35,7 @@ const skillRun: ToolRow = singleAction({
     'Run a shell command in the folder of a skill and collect its output files. Write results to $OUTPUT_DIR.',
   action: 'run_command',
   schema: (offer) => jsonSchema.section('What to run.', runParameters(offer), ['skill', 'command']),
-  toAction: (input) => ({ type: 'run_command', ...readCommand(input) }),
+  toAction: (input) => ({ type: 'run_command', ...toCommand(input) }),
   toResult: ({ result }) => result,
   isOffered: canRun,
 });
@@ -53,7 +46,7 @@ const skillExec: ToolRow = singleAction({
     'Start a command that may ask questions; answer them with skill_write_stdin. Takes the parameters of skill_run, too.',
   action: 'start_command',
   schema: (offer) =>
-    jsonSchema.section<Record<string, JsonSchema>>(
+    jsonSchema.section(
       'What to run.',
       {
         ...startParameters(offer),
@@ -63,11 +56,11 @@ const skillExec: ToolRow = singleAction({
       },
       ['skill', 'command'],
     ),
-  toAction: (input) => ({
+  toAction: ({ tty: terminal = false, ...input }) => ({
     type: 'start_command',
-    ...readCommand(input),
-    ...readWaitOptions(input),
-    terminal: isSet(input, 'tty'),
+    ...toCommand(input),
+    ...toWaitOptions(input),
+    terminal,
   }),
   toResult: seen,
   isOffered: canTalk,
@@ -89,12 +82,12 @@ const writeStdin: ToolRow = singleAction({
       },
       ['session_id'],
     ),
-  toAction: (input) => ({
+  toAction: ({ session_id: session, chars = '', submit = false, ...wait }) => ({
     type: 'write_input',
-    session: readText(input, 'session_id'),
-    chars: readText(input, 'chars'),
-    submit: isSet(input, 'submit'),
-    ...readWaitOptions(input),
+    session,
+    chars,
+    submit,
+    ...toWaitOptions(wait),
   }),
   toResult: seen,
   isOffered: canTalk,
@@ -108,7 +101,7 @@ const pollSession: ToolRow = singleAction({
     jsonSchema.section('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
       'session_id',
     ]),
-  toAction: (input) => ({ type: 'poll_command', session: readText(input, 'session_id'), ...readWaitOptions(input) }),
+  toAction: ({ session_id: session, ...wait }) => ({ type: 'poll_command', session, ...toWaitOptions(wait) }),
   toResult: seen,
   isOffered: canTalk,
 });
@@ -118,13 +111,13 @@ const killSession: ToolRow = singleAction({
   description: 'End a session.',
   action: 'kill_command',
   schema: () => jsonSchema.section('Which session.', { session_id: sessionId }, ['session_id']),
-  toAction: (input) => ({ type: 'kill_command', session: readText(input, 'session_id') }),
+  toAction: ({ session_id: session }) => ({ type: 'kill_command', session }),
   toResult: ({ session, status }) => ({ ok: true, session_id: session, status }),
   isOffered: canTalk,
 });
 
 /** Waits for the end, or continues as a session on request: then skill_write_stdin and the other session tools apply. */
-const workspaceExec: ToolRow = {
+const workspaceExec: ToolRow = defineTool({
   name: 'workspace_exec',
   description: 'Run a shell command in the workspace. Skills that ran before are in skills/<name>.',
   action: 'run_command',
@@ -140,17 +133,17 @@ const workspaceExec: ToolRow = {
         timeout: named(timeout),
         timeout_sec: rare(jsonSchema.count('Alias of timeout.', 1, DAY_IN_SECONDS)),
         timeoutSec: rare(jsonSchema.count('Alias of timeout.', 1, DAY_IN_SECONDS)),
-        ...(canTalk(offer) ? sessionParameters : {}),
+        ...onlyIf(canTalk(offer), sessionParameters),
       },
       ['command'],
     ),
-  toActions(input, offer) {
-    const cwd = readOptionalText(input, 'cwd') ?? '';
+  toActions({ command: line, cwd = '', tty, pty, background, ...input }, offer) {
     // Other actions without a skill start in work/; an absolute or $WORK_DIR path is used as it is.
     const folder = /^[/$]/.test(cwd) ? cwd : `$WORKSPACE_DIR/${cwd}`;
-    const command = { command: readText(input, 'command'), cwd: folder, ...readProgramOptions(input) };
-    const wait = isSet(input, 'background') ? 0 : (readNumber(input, 'yield_time_ms') ?? readNumber(input, 'yieldMs'));
-    const terminal = isSet(input, 'tty') || isSet(input, 'pty');
+    const seconds = input.timeout ?? input.timeout_sec ?? input.timeoutSec;
+    const command = { command: line, cwd: folder, ...toProgramOptions({ ...input, timeout: seconds }) };
+    const wait = background === true ? 0 : (input.yield_time_ms ?? input.yieldMs);
+    const terminal = tty === true || pty === true;
     if (!canTalk(offer) || (wait === undefined && !terminal)) return [{ type: 'run_command', ...command }];
     return [{ type: 'start_command', ...command, terminal, yieldMs: wait }];
   },
@@ -159,7 +152,7 @@ const workspaceExec: ToolRow = {
       ? seen(observation)
       : workspaceResult(observed(observation, 'run_command'));
   },
-};
+});
 
 const sessionParameters = {
   yield_time_ms: rare(
@@ -173,23 +166,25 @@ const sessionParameters = {
 
 export const TRPC_RUN: readonly ToolRow[] = [skillRun, skillExec, writeStdin, pollSession, killSession, workspaceExec];
 
-function readCommand(input: ToolInput): Omit<OfType<Action, 'run_command'>, 'type'> & { readonly skill: string } {
-  const cwd = readOptionalText(input, 'cwd');
-  const editorText = readOptionalText(input, 'editor_text');
+function toCommand(input: RunInput & { readonly skill: string; readonly command: string }) {
+  const { skill, command, cwd, editor_text: editorText, inputs = [] } = input;
   return {
-    skill: readText(input, 'skill'),
-    command: readText(input, 'command'),
-    ...(cwd === undefined || cwd === '' ? {} : { cwd }),
+    skill,
+    command,
+    cwd: cwd || undefined,
     editorText,
-    ...readProgramOptions(input),
-    inputs: readInputs(input),
-    outputs: readOutputs(input),
+    ...toProgramOptions(input),
+    inputs,
+    outputs: toOutputs(input),
   };
 }
 
-function readWaitOptions(input: ToolInput): { readonly yieldMs?: number; readonly pollLines?: number } {
-  const yieldMs = readNumber(input, 'yield_ms');
-  const lines = readNumber(input, 'poll_lines');
+interface WaitInput {
+  readonly yield_ms?: number;
+  readonly poll_lines?: number;
+}
+
+function toWaitOptions({ yield_ms: yieldMs, poll_lines: lines }: WaitInput) {
   return { yieldMs, pollLines: lines };
 }
 

@@ -9,20 +9,8 @@ import {
   type OfType,
   type Observation,
 } from '#core';
-import {
-  isSet,
-  named,
-  readOffset,
-  offsetParameter,
-  readOptionalText,
-  skillChoice,
-  skillName,
-  readText,
-  texts,
-  readTexts,
-  type ToolInput,
-} from './parameters.ts';
-import { hasSkills, observed, singleAction } from './single-action.ts';
+import { named, offsetParameter, skillChoice, skillName, texts } from './parameters.ts';
+import { defineTool, hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
 import {
   NOTE_MARK,
@@ -55,10 +43,10 @@ const load: ToolRow = singleAction({
   action: 'load_skill',
   schema: (offer) =>
     jsonSchema.section('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
-  toAction(input) {
-    const documents = readSelection(input);
+  toAction({ skill, ...input }) {
+    const documents = toSelection(input);
     const isGiven = documents === '*' || documents.length > 0;
-    return { type: 'load_skill', skill: readText(input, 'skill'), uncut: true, ...(isGiven ? { documents } : {}) };
+    return { type: 'load_skill', skill, uncut: true, documents: isGiven ? documents : undefined };
   },
   toResult: loadResult,
 });
@@ -74,7 +62,7 @@ function loadResult(loaded: OfType<Observation, 'skill-loaded'>, offer: Offer): 
   return `${line}\n\n${withNotes(content, [...notes, ...(note === undefined ? [] : [note])])}`;
 }
 
-const selectDocs: ToolRow = {
+const selectDocs: ToolRow = defineTool({
   name: 'skill_select_docs',
   description: 'Choose which documents of a skill are shown.',
   action: 'select_documents',
@@ -87,8 +75,7 @@ const selectDocs: ToolRow = {
         ...documentParameters,
         // trpc treats an unknown mode as the default.
         mode: {
-          type: 'string',
-          description: 'How to change the selection.',
+          ...jsonSchema.text('How to change the selection.'),
           brief: 'type',
           enum: ['add', 'replace', 'clear'],
           isOpen: true,
@@ -98,14 +85,13 @@ const selectDocs: ToolRow = {
       },
       ['skill'],
     ),
-  toActions(input, offer) {
-    const skill = readText(input, 'skill');
-    const mode = readSelectMode(input);
-    const documents = mode === 'clear' ? [] : readSelection(input);
+  toActions({ skill, offset, mode: wanted, ...input }, offer) {
+    const mode = toSelectMode(wanted);
+    const documents = mode === 'clear' ? [] : toSelection(input);
     // Documents are of use only with the instructions, so selecting them loads the skill.
     const isLoaded = offer.loaded().some(({ id, name }) => sameName(name, skill) || sameName(id, skill));
     if (!isLoaded) return [{ type: 'load_skill', skill, uncut: true, documents }];
-    return [{ type: 'select_documents', skill, mode, documents, ...readOffset(input) }];
+    return [{ type: 'select_documents', skill, mode, documents, offset }];
   },
   toResult([observation], offer) {
     if (observation?.type === 'skill-loaded') {
@@ -118,10 +104,10 @@ const selectDocs: ToolRow = {
     const content = withNotes(isShown ? documentsText(documents.map(shown)).trim() : '', all);
     return { ...selection(skill.name, selected, mode), ...(content === '' ? {} : { content }) };
   },
-};
+});
 
-function readSelectMode(input: ToolInput): OfType<Action, 'select_documents'>['mode'] {
-  const asked = readOptionalText(input, 'mode')?.trim().toLowerCase();
+function toSelectMode(wanted = ''): OfType<Action, 'select_documents'>['mode'] {
+  const asked = wanted.trim().toLowerCase();
   return asked === 'add' || asked === 'clear' ? asked : 'replace';
 }
 
@@ -147,7 +133,7 @@ const listDocs: ToolRow = singleAction({
   description: 'List the documents of a skill.',
   action: 'list_resources',
   schema: () => jsonSchema.section('Which skill.', { skill: skillName }, ['skill']),
-  toAction: (input) => ({ type: 'list_resources', skill: readText(input, 'skill') }),
+  toAction: (input) => ({ type: 'list_resources', ...input }),
   toResult: ({ files }) =>
     inOrder(files)
       .map(({ path }) => path)
@@ -172,8 +158,13 @@ export const trpc: Vocabulary = {
     failureText(failed, failed.code === 'skill/unknown' ? { subject: `unknown skill: ${askedSkill(action)}` } : {}),
 };
 
-function readSelection(input: ToolInput): OfType<Action, 'select_documents'>['documents'] {
-  return isSet(input, 'include_all_docs') ? '*' : readTexts(input, 'docs');
+interface DocumentInput {
+  readonly docs?: readonly string[];
+  readonly include_all_docs?: boolean;
+}
+
+function toSelection({ docs = [], include_all_docs: isAll }: DocumentInput) {
+  return isAll === true ? '*' : docs;
 }
 
 type Document = Parameters<Vocabulary['showLoaded']>[0]['documents'][number];

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { openAgentModel, type AgentModel, type AgentModelOptions } from '../../src/agent/agent-model.ts';
+import { openAgentModel, type AgentModel, type AgentModelOptions } from '../../src/model/auto.ts';
 import { RULE_MODEL_REMARK } from '../../src/model/rules/rules.ts';
 import { sendJson, serve } from '../model/local-server.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openChat, type Chat, type ChatOptions } from '../../src/agent/chat.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
-import { reduceChat, type Said } from '../../src/core/chat.ts';
+import { reduceChat, type Said } from '../../src/agent/reduce-chat.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { recordedChanges } from '../../src/runtime/recorded-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';

@@ -75,8 +75,8 @@ describe('an update of the plan as models write it', () => {
   test('of one that is wrong in parts, the parts that are right are taken', () => {
     const value = {
       mode: 'patch',
-      goal: 5,
-      steps: [{ id: 's1', status: 'done', title: ['x'] }, { status: 'completed' }, 's2', null],
+      goal: [5],
+      steps: [{ id: 's1', status: 'done', title: ['x'] }, { status: 'completed' }, 's2', null, { id: {}, title: 'x' }],
       remove: 's1',
       order: [{}],
       constraints: { turns: 3, deep: {} },
@@ -84,15 +84,16 @@ describe('an update of the plan as models write it', () => {
     expect(readPlanUpdate(value)).toEqual({
       update: { mode: 'patch', steps: [{ id: 's1' }], order: [], constraints: { turns: 3 } },
       problems: [
-        'plan_update.goal must be a string, not 5',
+        'plan_update.goal must be a string, not a list of 1',
         'plan_update.steps[0].title must be a string, not a list of 1',
         'plan_update.steps[0].status must be one of pending, in_progress, completed, not "done"',
         'plan_update.steps[1].id must be a string, not missing',
-        'plan_update.steps[2] must be an object with an id, not "s2"',
-        'plan_update.steps[3] must be an object with an id, not null',
+        'plan_update.steps[2] must be an object, not "s2"',
+        'plan_update.steps[3] must be an object, not null',
+        'plan_update.steps[4].id must be a string, not an object',
+        'plan_update.constraints: "deep" must be a number or a string, not an object',
         'plan_update.remove must be a list, not "s1"',
         'plan_update.order[0] must be a string, not an object',
-        'plan_update.constraints: "deep" must be a number or a string, not an object',
       ],
     });
   });

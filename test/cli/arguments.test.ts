@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { parseArguments } from '../../src/cli/arguments.ts';
 import type { Flags } from '../../src/cli/command.ts';
-import { UsageError } from '../../src/cli/exit.ts';
+import { isSkillError } from '../../src/core/errors.ts';
+import { isUsageError } from '../../src/cli/exit.ts';
 
 const FLAGS = {
   limit: { type: 'string', short: 'n', about: '' },
@@ -17,7 +18,7 @@ function problem(...words: readonly string[]): string {
   try {
     parse(...words);
   } catch (error) {
-    if (error instanceof UsageError) return `${error.message}: ${error.hint}`;
+    if (isSkillError(error) && isUsageError(error)) return `${error.message}: ${error.hint}`;
     throw error;
   }
   throw new Error('expected a usage error');

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { listRuns } from '../../src/journal/run-folder.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
-import { reduceChat, type Said } from '../../src/core/chat.ts';
+import { reduceChat, type Said } from '../../src/agent/reduce-chat.ts';
 import { PROJECT } from '../files-below.ts';
 import { serve } from '../model/local-server.ts';
 import { scratch } from '../skills/registry/support.ts';

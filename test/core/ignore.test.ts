@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest';
 
-import { ignoredBy, parseIgnore } from '../../src/core/ignore.ts';
+import { openIgnores } from '../../src/core/ignore.ts';
 import { BUILT_IN_IGNORES } from '../../src/packs/pack/pack-files.ts';
 
 /** As a walk asks: every folder on the way first. */
 function isIgnored(text: string, path: string, folder = ''): boolean {
-  const rules = parseIgnore(text, { folder, file: '.skillignore' });
+  const own = folder === '' ? '.skillignore' : `${folder}/.skillignore`;
+  const findRule = openIgnores({ names: ['.skillignore'], read: (file) => (file === own ? text : undefined) });
   const parts = path.replace(/\/$/, '').split('/');
   return parts.some((_, at) => {
     const isLast = at === parts.length - 1;
-    return ignoredBy(rules, parts.slice(0, at + 1).join('/'), !isLast || path.endsWith('/')) !== undefined;
+    return findRule(parts.slice(0, at + 1).join('/'), !isLast || path.endsWith('/')) !== undefined;
   });
 }
 
@@ -77,8 +78,11 @@ describe('a file in a folder', () => {
 });
 
 test('returns the rule that excluded a path', () => {
-  const rules = parseIgnore('# mine\n\n*.log\n', { folder: 'sub', file: 'sub/.gitignore' });
-  expect(ignoredBy(rules, 'sub/a.log', false)).toEqual({
+  const findRule = openIgnores({
+    names: ['.gitignore'],
+    read: (file) => (file === 'sub/.gitignore' ? '# mine\n\n*.log\n' : undefined),
+  });
+  expect(findRule('sub/a.log', false)).toEqual({
     pattern: '*.log',
     from: 'sub/.gitignore',
     takes: false,
@@ -88,7 +92,8 @@ test('returns the rule that excluded a path', () => {
 });
 
 test('built-in rules exclude tool files, and ! includes them', () => {
-  const isOut = (path: string, isFolder = false): boolean => ignoredBy(BUILT_IN_IGNORES, path, isFolder) !== undefined;
+  const findRule = openIgnores({ names: [], read: () => undefined, before: BUILT_IN_IGNORES });
+  const isOut = (path: string, isFolder = false): boolean => findRule(path, isFolder) !== undefined;
   expect(
     ['.git', '.DS_Store', 'a/.gitignore', '.skillignore', 'x.pyc', 'a~', '._x'].filter((path) => !isOut(path)),
   ).toEqual([]);
@@ -98,12 +103,12 @@ test('built-in rules exclude tool files, and ! includes them', () => {
     false,
     false,
   ]);
-  const taken = [...BUILT_IN_IGNORES, ...parseIgnore('!node_modules/', { folder: '', file: '.skillignore' })];
-  expect(ignoredBy(taken, 'node_modules', true)).toBeUndefined();
+  const findTaken = openIgnores({ names: ['.skillignore'], read: () => '!node_modules/', before: BUILT_IN_IGNORES });
+  expect(findTaken('node_modules', true)).toBeUndefined();
 });
 
 test('very long lines and files are limited', () => {
-  expect(parseIgnore('a'.repeat(2000), { folder: '', file: 'x' })).toEqual([]);
-  expect(parseIgnore('a\n'.repeat(10_000), { folder: '', file: 'x' })).toHaveLength(2000);
+  expect(isIgnored('a'.repeat(2000), 'a'.repeat(2000))).toBe(false);
+  expect([isIgnored(`${'a\n'.repeat(1_999)}b`, 'b'), isIgnored(`${'a\n'.repeat(2_000)}b`, 'b')]).toEqual([true, false]);
   expect(isIgnored('*a'.repeat(500), `${'a'.repeat(500)}b`)).toBe(false);
 });

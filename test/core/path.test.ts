@@ -4,6 +4,7 @@ import { FAILURES, type FailureCode } from '../../src/core/failure-codes.ts';
 import { listParentFolders, parentFolder, toRelativePath } from '../../src/core/path.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { isOfferedPath, kindOfFile } from '../../src/skills/loader/file-kind.ts';
+import { isProblem } from '../../src/core/problem.ts';
 
 const REFUSED: readonly (readonly [text: string, code: FailureCode])[] = [
   ['', 'path/empty'],
@@ -62,7 +63,7 @@ describe('a path', () => {
     () => {
       const codes = REFUSED.map(([text]) => {
         const reading = toRelativePath(text);
-        return [text, reading.type === 'refused' ? reading.failure.code : reading.path];
+        return [text, isProblem(reading) ? reading.code : reading];
       });
       expect(codes).toEqual(REFUSED);
     },
@@ -70,16 +71,13 @@ describe('a path', () => {
 
   test('that is refused is quoted in the message, harmless and short, and the hint says what to do', () => {
     expect(toRelativePath('references/\u001B[2J\u202E/x')).toEqual({
-      type: 'refused',
-      failure: {
-        code: 'path/control-character',
-        message: String.raw`the path "references/\x1b[2J\u{202e}/x" contains an invisible character`,
-        hint: FAILURES['path/control-character'],
-        nearest: [],
-      },
+      code: 'path/control-character',
+      message: String.raw`the path "references/\x1b[2J\u{202e}/x" contains an invisible character`,
+      hint: FAILURES['path/control-character'],
+      nearest: [],
     });
     const long = toRelativePath('y'.repeat(1_000_000));
-    expect(long.type === 'refused' ? long.failure.message.length : 0).toBeLessThan(150);
+    expect(isProblem(long) ? long.message.length : 0).toBeLessThan(150);
   });
 
   test('that is fine comes out without . and doubled slashes', () => {
@@ -96,7 +94,7 @@ describe('a path', () => {
       [`references/${'語'.repeat(85)}`, `references/${'語'.repeat(85)}`],
       ['proc/self/root', 'proc/self/root'],
     ];
-    expect(fine.map(([text = '']) => toRelativePath(text))).toEqual(fine.map(([, path]) => ({ type: 'path', path })));
+    expect(fine.map(([text = '']) => toRelativePath(text))).toEqual(fine.map(([, path]) => path));
   });
 });
 

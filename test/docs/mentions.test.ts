@@ -7,7 +7,7 @@ import { SCAN_RULES } from '../../src/scan/rules.ts';
 import { PACK_PROBLEMS } from '../../src/packs/problems.ts';
 import { checkConfig } from '../../src/core/config/config-check.ts';
 import { CONFIG_SCHEMA } from '../../src/core/config/config.ts';
-import { SETTINGS, isMap } from '../../src/core/config/config-settings.ts';
+import { SETTINGS } from '../../src/core/config/config-settings.ts';
 import { DIAGNOSTIC_RULES } from '../../src/core/diagnostic-codes.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';
@@ -104,7 +104,7 @@ describe('what the pages mention exists', () => {
         (setting) =>
           setting.key === key ||
           setting.key.startsWith(`${key.replace(/\.\*$/, '')}.`) ||
-          (isMap(setting) && key.startsWith(`${setting.key}.`)),
+          (setting.isMap && key.startsWith(`${setting.key}.`)),
       );
     const unknown = CODE.flatMap((mention) => {
       const keys = [...mention.text.matchAll(/--set ["']?([a-z_]+(?:\.[\w-]+)*)=/g)].map(([, key = '']) => key);

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { findModel, type FindModelOptions, type FoundModel } from '../../src/model/auto.ts';
+import { openAgentModel, type AgentModel, type AgentModelOptions } from '../../src/model/auto.ts';
 import { loadConfig } from '../../src/runtime/config/config.ts';
 import { completion, sendJson, serve, type LocalServer, type Respond } from './local-server.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -25,17 +25,12 @@ await gone.close();
 const NOWHERE = gone.url;
 const NO_SERVERS = { ollama: NOWHERE, lmstudio: NOWHERE, llamacpp: NOWHERE };
 
-const find = (options: Partial<FindModelOptions> = {}): Promise<FoundModel> =>
-  findModel({ env: {}, signal, addresses: NO_SERVERS, probeMs: 10_000, ...options });
+const find = (options: Partial<AgentModelOptions> = {}): Promise<AgentModel> =>
+  openAgentModel({ env: {}, signal, addresses: NO_SERVERS, probeMs: 10_000, ...options });
 
-const shown = ({ model, reason, tried }: FoundModel): unknown => ({
-  model: model === 'rules' ? model : model.id,
-  reason,
-  tried,
-});
+const shown = ({ model, reason, tried }: AgentModel): unknown => ({ model: model.id, reason, tried });
 
-const ask = async ({ model }: FoundModel): Promise<void> => {
-  if (model === 'rules') throw new Error('no model');
+const ask = async ({ model }: AgentModel): Promise<void> => {
   await model
     .call({ system: '', messages: [{ role: 'user', content: 'hi' }], tools: [] }, { signal })
     .catch(() => undefined);
@@ -208,7 +203,7 @@ test('a file of a project cannot say whose model is asked, nor where, nor with w
   const { config } = await loadConfig({ cwd, home: undefined, env: { OPENAI_API_KEY: 'env-key-123' } });
   rmSync(cwd, { recursive: true });
   expect(config.model).toEqual({ params: { model: 'm' } });
-  expect(await find({ config: config.model ?? {}, env: {} })).toMatchObject({ model: 'rules' });
+  expect(await find({ config: config.model ?? {}, env: {} })).toMatchObject({ model: { id: 'rules' } });
   expect(thief.requests).toEqual([]);
 });
 

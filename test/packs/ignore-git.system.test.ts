@@ -6,7 +6,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { ignoredBy, parseIgnore } from '../../src/core/ignore.ts';
+import { openIgnores } from '../../src/core/ignore.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { runs } from '../property-runs.ts';
 
@@ -44,12 +44,15 @@ const pattern = fc
   .map(([start, parts, end]) => start + parts.map((each) => each.join('')).join('/') + end);
 
 function ours(text: string): readonly string[] {
-  const rules = parseIgnore(text, { folder: '', file: '.gitignore' });
+  const findRule = openIgnores({
+    names: ['.gitignore'],
+    read: (file) => (file === '.gitignore' ? text : undefined),
+  });
   return PATHS.filter((file) => {
     const parts = file.split('/');
     return parts.some((_, at) => {
       const isFolder = at < parts.length - 1 || FOLDERS.has(file);
-      return ignoredBy(rules, parts.slice(0, at + 1).join('/'), isFolder) !== undefined;
+      return findRule(parts.slice(0, at + 1).join('/'), isFolder) !== undefined;
     });
   });
 }

@@ -228,12 +228,12 @@ describe('what cannot be trusted', () => {
 
   test('a seal of an approval is none of trust', async () => {
     const { home, project, dir, open } = world();
-    const { sealKey, computeSeal } = await import('../../src/platform/fs/seal-key.ts');
+    const { sealKey, openSeals } = await import('../../src/platform/fs/seal-key.ts');
     const text = JSON.stringify([project, '', []]);
     const entry = (purpose: string): string =>
       JSON.stringify({
         schema: 1,
-        entries: [{ folder: project, at: '', skills: [], mac: computeSeal(sealKey(home), purpose, text) }],
+        entries: [{ folder: project, at: '', skills: [], mac: openSeals(sealKey(home), purpose).compute(text) }],
       });
     const file = path.join(home, '.agent/trust.json');
     sealKey(home);

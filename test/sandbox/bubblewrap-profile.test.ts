@@ -6,14 +6,14 @@ import { describe, expect, test } from 'vitest';
 
 import { encodeArguments, sandboxArguments } from '../../src/sandbox/executors/bubblewrap/arguments.ts';
 import { gatedCommand, splitEnvironment } from '../../src/sandbox/executors/bubblewrap/gate.ts';
-import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/launcher.ts';
+import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { installationRoot, skillMounts } from '../../src/sandbox/executors/linux/mounts.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { setupOutput } from '../../src/sandbox/executors/linux/setup-output.ts';
 import { explainFailure } from '../../src/sandbox/executors/linux/unavailable.ts';
-import { childSlots } from '../../src/platform/process/inherited-descriptors.ts';
 import { PROFILE } from './profile.ts';
 import { textSink } from './sandbox.ts';
+import { childSlots } from '../../src/sandbox/process/inherited-descriptors.ts';
 
 const LIMITS = { processes: 66, fileBytes: 67_108_864, openFiles: 1024, cpuSeconds: 121 };
 

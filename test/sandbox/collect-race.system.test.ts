@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 
 import { collectOutputs } from '../../src/sandbox/outputs/collect.ts';
-import { WorkspaceFolders } from '../../src/sandbox/outputs/collect-folders.ts';
+import { openFolders } from '../../src/sandbox/outputs/collect-folders.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { SECRET, makeWorkspace } from './collect-support.ts';
 import { needs } from '../needs.ts';
@@ -74,7 +74,7 @@ describe('a program that exchanges its outputs for links while they are collecte
     expect(files.map((file) => leaks(path.join(root, file)))).toEqual([true, true]);
 
     const seen = new Set<string>();
-    const folders = new WorkspaceFolders(root);
+    const folders = openFolders(root);
     onTestFinished(() => folders.close());
     for (let count = 0; count < READS; count += 1) {
       const name = files[count % files.length] ?? '';

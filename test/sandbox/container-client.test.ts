@@ -7,12 +7,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { isSkillError } from '../../src/core/errors.ts';
 import type { OutputSink } from '../../src/core/execution.ts';
-import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
+import { connectEngine } from '../../src/sandbox/executors/container/client.ts';
 import { openEngine } from '../../src/sandbox/executors/container/engine.ts';
 import { endpointText, engineEndpoint } from '../../src/sandbox/executors/container/endpoint.ts';
 import { seccompProfile } from '../../src/sandbox/executors/container/seccomp-profile.ts';
 import { createBody, lifelineUser } from '../../src/sandbox/executors/container/settings.ts';
-import { FrameReader } from '../../src/sandbox/executors/container/exec-output.ts';
+import { frameReader } from '../../src/sandbox/executors/container/exec-output.ts';
 import { REFUSED_CALLS } from '../../src/sandbox/executors/seccomp/calls.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 2\r\n\r\nOK';
@@ -94,14 +94,14 @@ describe('the address of an engine', () => {
 
 describe('a server that is not an engine', () => {
   const connect = (socketPath: string): Promise<unknown> =>
-    EngineClient.connect({ type: 'unix', socketPath }, { deadlineMs: 300 });
+    connectEngine({ type: 'unix', socketPath }, { deadlineMs: 300 });
 
   test('a missing socket and a refused connection', async () => {
     expect(await refusalOf(connect('/nowhere/engine.sock'))).toEqual([
       'executor/unavailable',
       'no container engine at unix:///nowhere/engine.sock: the socket does not exist',
     ]);
-    expect(await refusalOf(EngineClient.connect({ type: 'tcp', host: '127.0.0.1', port: 1 }))).toEqual([
+    expect(await refusalOf(connectEngine({ type: 'tcp', host: '127.0.0.1', port: 1 }))).toEqual([
       'executor/unavailable',
       'no container engine at tcp://127.0.0.1:1: connection refused',
     ]);
@@ -146,7 +146,7 @@ describe('an engine that goes wrong later', () => {
       const refusal = `HTTP/1.1 404 Not Found\r\nContent-Length: ${String(Buffer.byteLength(message))}\r\n\r\n${message}`;
       socket.write(count === 1 ? OK : refusal);
     });
-    const client = await EngineClient.connect({ type: 'unix', socketPath: file });
+    const client = await connectEngine({ type: 'unix', socketPath: file });
     expect(await refusalOf(client.get('/anything'))).toEqual([
       'executor/failed',
       'the container engine reports: no such \\x1b[31mthing\\nat all',
@@ -165,7 +165,7 @@ describe('an engine that goes wrong later', () => {
       socket.write(count === 1 ? OK : (bodies[count - 2] ?? ''));
       if (count === 3) socket.write(Buffer.alloc(big));
     });
-    const client = await EngineClient.connect({ type: 'unix', socketPath: file });
+    const client = await connectEngine({ type: 'unix', socketPath: file });
     expect(await client.get('/one')).toEqual({ status: 200, body: undefined });
     expect((await refusalOf(client.get('/two')))[1]).toContain('the response has more than 8388608 bytes');
     const stop = new AbortController();
@@ -343,8 +343,8 @@ describe('frames', () => {
     const whole = Buffer.concat([frame(1, 'one'), frame(2, ''), frame(2, 'two'), frame(1, 'three')]);
     for (let cut = 1; cut < whole.length; cut += 1) {
       const to = sinks();
-      const reader = new FrameReader(to);
-      expect([reader.read(whole.subarray(0, cut)), reader.read(whole.subarray(cut))]).toEqual(['more', 'more']);
+      const read = frameReader(to);
+      expect([read(whole.subarray(0, cut)), read(whole.subarray(cut))]).toEqual(['more', 'more']);
       expect(to.said.join('').replaceAll(/(?<=[a-z])[>!](?=[a-z])/g, (mark) => mark)).toMatch(/^>o.*!t.*>t/s);
       expect(to.said.map((text) => text.slice(1)).join('')).toBe('onetwothree');
     }
@@ -352,13 +352,13 @@ describe('frames', () => {
 
   test('that are none are noticed', () => {
     const to = sinks();
-    expect(new FrameReader(to).read(Buffer.from('OCI runtime says hello'))).toBe('garbled');
-    expect(new FrameReader(to).read(frame(7, 'x'))).toBe('garbled');
+    expect(frameReader(to)(Buffer.from('OCI runtime says hello'))).toBe('garbled');
+    expect(frameReader(to)(frame(7, 'x'))).toBe('garbled');
     expect(to.said).toEqual([]);
   });
 
   test('end with a sink that takes no more', () => {
     const full: OutputSink = { write: () => false };
-    expect(new FrameReader({ stdout: full, stderr: full }).read(frame(1, 'x'))).toBe('refused');
+    expect(frameReader({ stdout: full, stderr: full })(frame(1, 'x'))).toBe('refused');
   });
 });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { field, listField, textField } from '../../src/sandbox/executors/container/json-answer.ts';
 import { isSkillError } from '../../src/core/errors.ts';
-import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
+import { connectEngine } from '../../src/sandbox/executors/container/client.ts';
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { bundleProgram } from '../bundle-program.ts';
@@ -59,7 +59,7 @@ describe('when something dies', skipUnless(first !== undefined, 'dockerd'), () =
       await until(() => existsSync(heartbeat) && statSync(heartbeat).size > 4);
       child.kill('SIGKILL');
       await gone;
-      const client = await EngineClient.connect({ type: 'unix', socketPath: engine().socket });
+      const client = await connectEngine({ type: 'unix', socketPath: engine().socket });
       const filters = encodeURIComponent(JSON.stringify({ label: ['dev.skillwright.owner'] }));
       // Other test files use the same engine.
       const containers = async (): Promise<readonly unknown[]> =>

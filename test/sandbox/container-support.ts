@@ -11,7 +11,7 @@ import {
   type StagedSkill,
   type WorkspaceFolder,
 } from '../../src/core/execution.ts';
-import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
+import { connectEngine } from '../../src/sandbox/executors/container/client.ts';
 import { listField } from '../../src/sandbox/executors/container/json-answer.ts';
 
 export interface TestWorkspace {
@@ -107,7 +107,7 @@ export function shape({ reason, exitCode, signal }: ProgramEnd): Partial<Program
 
 /** The containers of a workspace, running or not. */
 export async function containersOf(socketPath: string, workspace: string): Promise<readonly unknown[]> {
-  const client = await EngineClient.connect({ type: 'unix', socketPath });
+  const client = await connectEngine({ type: 'unix', socketPath });
   const filters = encodeURIComponent(JSON.stringify({ label: [`dev.skillwright.workspace=${workspace}`] }));
   const { body } = await client.get(`/containers/json?all=true&filters=${filters}`);
   client.close();

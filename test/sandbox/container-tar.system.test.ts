@@ -15,8 +15,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { isSkillError } from '../../src/core/errors.ts';
-import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
-import { extractTree, treeBudget } from '../../src/sandbox/executors/container/extract-tree.ts';
+import { extractTree } from '../../src/sandbox/executors/container/extract-tree.ts';
 import { packTree } from '../../src/sandbox/executors/container/pack-tree.ts';
 import { readTar, writeTar } from '../../src/sandbox/executors/container/tar.ts';
 
@@ -54,7 +53,7 @@ async function entry(name: string, type: EntryType, { target = '', text = '' } =
 async function unpack(source: AsyncIterable<Uint8Array>, files = 100): Promise<void> {
   const to = path.join(folder, 'to');
   mkdirSync(to);
-  const budget = treeBudget({ ...DEFAULT_LIMITS, files, diskBytes: 1_000_000 });
+  const budget = { bytes: 1_000_000, files };
   await extractTree(readTar(source), { top: 'out', folder: to, owner: undefined, budget });
 }
 

@@ -103,7 +103,7 @@ describe('bubblewrap with granted hosts', needs('bubblewrap'), () => {
     expect(view).toMatchObject({ status: 'running', output: 'Path: ', interaction: { kind: 'prompt' } });
     let { output, end } = await interactions.write('one', { chars: 'typed', submit: true, yieldMs: 20_000 });
     for (let tries = 0; end === undefined && tries < 20; tries += 1) {
-      const next = await interactions.poll('one', { yieldMs: 2000 });
+      const next = await interactions.write('one', { yieldMs: 2000 });
       output += next.output;
       end = next.end;
     }

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest';
 
 import { landlockExecutor, landlockVersion } from '../../src/sandbox/executors/landlock/executor.ts';
 import { probeExecutor } from '../../src/sandbox/probe/probe.ts';
-import { readProcess } from '../../src/platform/process/proc.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { collected, openWorkspace } from './sandbox.ts';
 
@@ -80,6 +79,7 @@ print(*[outcome(act) for act in (
     lambda: socket.socket(socket.AF_UNIX), lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))])
 `;
 import { has, needs, skipUnless } from '../needs.ts';
+import { readProcess } from '../../src/sandbox/process/proc.ts';
 
 describe('landlock', needs('landlock'), () => {
   test(

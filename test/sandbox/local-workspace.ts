@@ -8,7 +8,7 @@ import {
   type ProgramEnd,
   type ProgramSpec,
 } from '../../src/core/execution.ts';
-import { keeping, PATH } from '../platform/process/programs.ts';
+import { keeping, PATH } from './process/programs.ts';
 import { scratch } from '../skills/registry/support.ts';
 
 /** The folders of a workspace, as the executor's programs may use them. */

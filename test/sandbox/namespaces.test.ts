@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 
 import { LAUNCHER_SCRIPT } from '../../src/sandbox/executors/namespaces/launcher-script.ts';
-import { PERL, namespacePlan } from '../../src/sandbox/executors/namespaces/launcher.ts';
+import { PERL, namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { encodePlan } from '../../src/sandbox/executors/namespaces/plan.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { isPresent } from '../../src/platform/fs/paths.ts';

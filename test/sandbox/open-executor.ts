@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { Executor } from '../../src/core/execution.ts';
-import { runChild } from '../../src/platform/process/child-process.ts';
+import { runChild } from '../../src/sandbox/process/child-process.ts';
 
 /** Isolates nothing: shows that attacks would succeed without a sandbox. Never runs them as root, to protect this machine. */
 export function openExecutor(): Executor {

@@ -6,7 +6,7 @@ import { isRunId, readRun, recordProblem } from '#journal';
 import { skillProblems, type Runtime } from '#runtime';
 import type { AgentOptions } from '../agent-options.ts';
 import { NOTHING_USED, countUsage } from '../count-budget.ts';
-import type { ChildResult } from '../subagent.ts';
+import type { ChildResult } from '../agent-parts.ts';
 import { replayedRun, settledCalls, type RecordSource, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 import { checkResume } from './resume-gate.ts';
 

@@ -3,9 +3,11 @@
  * conversation and session are restored. The model is not called and nothing is performed until the record ends.
  */
 import { actionFailed, failure, SkillError, stableJson, type Model, startsProgram } from '#core';
-import type { Recall } from '#runtime';
+import type { RunOptions } from '#runtime';
 import { withRemark, type Conversation } from '../conversation.ts';
 import { isSettled, type RecordedCall, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
+
+type Recall = NonNullable<RunOptions['recall']>;
 
 export interface Replay {
   readonly past: ReplayedRun;

@@ -1,11 +1,10 @@
 /** Flags that commands with an agent share, and their values. */
-import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, TEXT_LEVELS, type Budget } from '#core';
+import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, type Budget } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
 import { TRUST_FLAGS } from './consent.ts';
-import { SANDBOX_FLAGS } from './sandbox-flags.ts';
-import { PACKAGE_FLAGS } from './package-flags.ts';
+import { EXECUTOR_FLAG, PACKAGE_FLAGS, SANDBOX_FLAGS } from './programs.ts';
 
 const BUDGET_FLAG = option(
   'NAME=N,...',
@@ -13,7 +12,7 @@ const BUDGET_FLAG = option(
   { multiple: true },
 );
 
-const MODEL_FLAG = option(
+export const MODEL_FLAG = option(
   'NAME',
   'use this model: rules, ollama, anthropic/claude-sonnet-5-5, scripted:FILE, ... (default: auto, the first of configuration, keys, local servers, rules)',
 );
@@ -29,15 +28,13 @@ export const AGENT_FLAGS = {
     'DIR',
     'copy the files that programs leave in out/ or change beside their inputs to DIR (default: asks for ./out, or keeps them in the record)',
   ),
-  executor: option(
-    'NAME',
-    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
-  ),
+  ...EXECUTOR_FLAG,
   'no-agents-md': INSTRUCTIONS_FLAG,
   ...SANDBOX_FLAGS,
   ...PACKAGE_FLAGS,
-  log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', { choices: TEXT_LEVELS }),
+  log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', {
+    choices: ['quiet', 'normal', 'verbose'],
+  }),
   ...APPROVAL_FLAGS,
   ...AUTO_FLAG,
   ...TRUST_FLAGS,
@@ -78,12 +75,12 @@ function parseLimit(text: string): readonly [keyof Budget, number] {
   const name = BUDGET_NAMES.find((known) => known === written);
   if (name === undefined) {
     const [guess] = nearest(written, [...BUDGET_NAMES], 1);
-    throw new UsageError(
+    throw usageError(
       `unknown limit for --budget: ${quoted(written, 200)}`,
       guess === undefined ? `known limits: ${BUDGET_NAMES.join(', ')}` : `did you mean ${guess}?`,
     );
   }
   const number = /^\d{1,16}$/.test(amount) && more.length === 0 ? Number(amount) : Number.NaN;
   if (number <= Number.MAX_SAFE_INTEGER) return [name, number];
-  throw new UsageError(`--budget ${name} must be a whole number`, `write --budget ${name}=5`);
+  throw usageError(`--budget ${name} must be a whole number`, `write --budget ${name}=5`);
 }

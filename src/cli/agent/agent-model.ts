@@ -1,34 +1,33 @@
 /** The model of a command, how the agent's run ended, and what it used. */
 import path from 'node:path';
 
-import { openAgentModel, type AgentModel, type AgentResult } from '#agent';
+import type { AgentResult } from '#agent';
 import { countText, durationText, printable } from '#core';
-import { readSurroundings, type Runtime } from '#runtime';
+import { openAgentModel, type AgentModel } from '#model';
+import type { Runtime } from '#runtime';
+import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { MODEL_FLAG } from './agent-flags.ts';
 
-export interface ModelChoice {
-  readonly name: string | undefined;
-  readonly runtime: Runtime;
-  readonly signal: AbortSignal;
-  /** The folder that the file of a scripted model is relative to (default: the current folder). */
-  readonly cwd?: string | undefined;
-}
+type ModelInvocation = Pick<
+  Invocation<{ readonly model: typeof MODEL_FLAG }>,
+  'flags' | 'signal' | 'surroundings' | 'terminal'
+>;
 
 /** Opens the named model; without a name, the one that the configuration and the environment select. */
-export async function chooseModel({ name, runtime, signal, cwd = '.' }: ModelChoice): Promise<AgentModel> {
-  const config = runtime.config.model;
-  return await openAgentModel({
-    env: readSurroundings({}).env,
-    signal,
-    config,
-    name: name?.replace(/^scripted:(.*)$/s, (_, file: string) => `scripted:${path.resolve(cwd, file)}`),
-  });
+export async function chooseModel(
+  { signal, surroundings: { cwd, env } }: Pick<ModelInvocation, 'signal' | 'surroundings'>,
+  { config }: Runtime,
+  name: string | undefined,
+): Promise<AgentModel> {
+  const scripted = (_: string, file: string): string => `scripted:${path.resolve(cwd, file)}`;
+  return await openAgentModel({ env, signal, config: config.model, name: name?.replace(/^scripted:(.*)$/s, scripted) });
 }
 
-/** Like `chooseModel`, and tells the user which model it is and why. */
-export async function announceModel(choice: ModelChoice, terminal: Terminal): Promise<AgentModel> {
-  const chosen = await chooseModel(choice);
+/** Opens the model of `--model`, and tells the user which model it is and why. */
+export async function announceModel(invocation: ModelInvocation, runtime: Runtime): Promise<AgentModel> {
+  const { flags, terminal } = invocation;
+  const chosen = await chooseModel(invocation, runtime, flags.model);
   const { model, reason, tried } = chosen;
   const line = `model ${printable(model.id)}: ${printable(reason)}`;
   if (model.id !== 'rules' || tried.length === 0) terminal.remark(line);

@@ -3,8 +3,8 @@ import type { EventSink } from '#journal';
 import { openApprovalFiles, openApprovals, type Asker } from '#policy';
 import { readSurroundings } from '#runtime';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
-import { list, toggle, type FlagValues, type Flags } from '../command.ts';
-import { reportWarning, type Terminal } from '../terminal/terminal.ts';
+import { list, toggle, type Flags, type Invocation } from '../command.ts';
+import { reportHint, reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 export const APPROVAL_FLAGS = {
   yes: toggle('approve every action of medium risk; never one of high risk', { short: 'y' }),
@@ -30,8 +30,11 @@ const TERMINAL_ASKER: Asker = {
 };
 
 /** The approver that the flags select: the terminal, the queue, or fixed answers. */
-export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal: Terminal): Approve {
-  const { home } = readSurroundings({});
+export function openApprover({
+  flags,
+  terminal,
+  surroundings: { home },
+}: Pick<Invocation<typeof APPROVAL_FLAGS>, 'flags' | 'terminal' | 'surroundings'>): Approve {
   const { approve } = openApprovals({
     home,
     approved: flags.approve ?? [],
@@ -66,7 +69,7 @@ export function policyRefusal(
 /** Prints how to approve what was refused. A user who just said no is not told: that hint is for the model. */
 export function printRefusalHint(terminal: Terminal, refused: SkillError<'policy/refused'> | undefined): void {
   if (refused === undefined || refused.data.rule === 'approval/refused') return;
-  terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
+  reportHint(terminal, refused.hint);
 }
 
 /** The hint with the word that `--approve` accepts next. */

@@ -1,4 +1,4 @@
-import { cleanText, EXECUTOR_NAMES, invalidInput, nearest, quoted, type JsonSchema } from '#core';
+import { cleanText, EXECUTOR_NAMES, invalidInput, nearest, parseJson, quoted, type JsonSchema } from '#core';
 import { terminalSink } from '#journal';
 import { VOCABULARY_NAMES, whyNotOffered, type SkillTool } from '#tools';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -6,10 +6,10 @@ import { buildSkillTools } from '#runtime';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, list, option, toggle } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { modelExecution } from './execution-options.ts';
+import { modelExecution } from './programs.ts';
 
 const flags = {
   vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
@@ -58,14 +58,14 @@ export const command = defineCommand({
     const executor = given.executor === 'none' ? undefined : given.executor;
     const isListing = given.tools === true;
     if (!isListing && name === undefined)
-      throw new UsageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
+      throw usageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
     const input = parseInput(text);
     const untrusted = isListing ? [] : await askForTrust(invocation, runtime);
     const run = await runtime.startRun({
       request: `call ${positionals.join(' ')}`,
       vocabulary,
       host: {},
-      approve: openApprover(given, terminal),
+      approve: openApprover(invocation),
       execution: executor === undefined ? undefined : modelExecution(terminal, executor),
       ...(isListing
         ? { directory: false }
@@ -109,7 +109,7 @@ export const command = defineCommand({
       for (const skill of given.load ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
         if (loaded.type === 'failed')
-          throw policyRefusal(loaded, repeatedCommand(words)) ?? new UsageError(loaded.message, loaded.hint);
+          throw policyRefusal(loaded, repeatedCommand(words)) ?? usageError(loaded.message, loaded.hint);
       }
       const answer = await tools.call(name ?? '', input, { signal });
       const refused = answer.observations.find((one) => one.type === 'failed');
@@ -155,12 +155,8 @@ function parameterText(schema: JsonSchema, isRequired: boolean): string {
   return `${type}${isRequired ? ', required' : ''}. ${description}${initial}`;
 }
 
-function parseInput(text: string | undefined): unknown {
-  if (text === undefined) return {};
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError('INPUT is not valid JSON', `write one object, e.g. '{"path": "README.md"}'`);
-  }
+function parseInput(text = '{}'): unknown {
+  const input = parseJson(text);
+  if (input !== undefined) return input;
+  throw usageError('INPUT is not valid JSON', `write one object, e.g. '{"path": "README.md"}'`);
 }

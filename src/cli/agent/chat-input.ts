@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
-import { isSkillError } from '#core';
+import { isSkillError, parseJson } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, sha256, writeFileAtomically } from '#platform';
 import { setRawMode } from '../terminal/ask.ts';
 import { markPastes } from '../terminal/paste-marks.ts';
@@ -135,17 +135,12 @@ export function openChatHistory(cacheDir: string | undefined, project: string): 
 function readLines(file: string): readonly string[] {
   const read = readPrivateFile(file, { maxBytes: MAX_BYTES, isSecret: true });
   if (read.type !== 'read') return [];
-  try {
-    const value: unknown = JSON.parse(read.bytes.toString('utf8'));
-    if (!Array.isArray(value)) return [];
-    return value
-      .filter((line): line is string => typeof line === 'string')
-      .map(toLine)
-      .slice(0, MAX_LINES);
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+  const value = parseJson(read.bytes.toString('utf8'));
+  const lines: readonly unknown[] = Array.isArray(value) ? value : [];
+  return lines
+    .filter((line) => typeof line === 'string')
+    .map(toLine)
+    .slice(0, MAX_LINES);
 }
 
 function writeLines(file: string, lines: readonly string[]): void {

@@ -1,33 +1,24 @@
 import path from 'node:path';
 
-import { findChat, openChat, type AgentModel, type AgentResult, type Chat } from '#agent';
-import { projectInstructions } from '#project';
+import { findChat, openChat, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
 import { countText, printable, shownText } from '#core';
-import { lineJson } from '../json.ts';
+import type { AgentModel } from '#model';
 import { cacheDirectory } from '#platform';
-import { readSurroundings, usableExecutor, type Runtime } from '#runtime';
-import { deliverOutputs } from './deliver-outputs.ts';
-import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
-import { announceModel, chooseModel, endLines, toExitCode } from './agent-model.ts';
-import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } from './approval.ts';
-import { askForTrust, hiddenJson } from './consent.ts';
-import { completeCommand, handleLine } from './chat-commands.ts';
-import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
-import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
+import type { Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { takeInterrupts, type Interrupts } from './interrupts.ts';
-import { openRuntime } from '../open-runtime.ts';
-import { serversFor } from './mcp-servers.ts';
-import { withPrograms } from './run-with-programs.ts';
-import { sandboxOptions } from './sandbox-flags.ts';
-import { displayFor } from './show-agent.ts';
-import { packageOptions } from './package-flags.ts';
-import { openConnectionWatch } from './refused-connections.ts';
-import { commandExecution } from './execution-options.ts';
+import { lineJson } from '../json.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
-import { reportWarning, type Terminal } from '../terminal/terminal.ts';
+import { AGENT_FLAGS } from './agent-flags.ts';
+import { announceModel, chooseModel, endLines } from './agent-model.ts';
+import { repeatedCommand } from './approval.ts';
+import { completeCommand, handleLine, type ChatCommandParts } from './chat-commands.ts';
+import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
+import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
+import { takeInterrupts, type Interrupts } from './interrupts.ts';
+import { openAgent } from './open-agent.ts';
+import { commandExecution } from './programs.ts';
 
 const flags = {
   resume: option('ID', 'continue the chat of this run, or the last one'),
@@ -53,78 +44,47 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal, signal, words } = invocation;
-    const budget = parseBudget(given.budget);
-    const runtime = await openRuntime(invocation);
-    const servers = await serversFor(runtime, terminal);
-    const untrusted = await askForTrust(invocation, runtime);
-    if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
-    const runs = runsDirectory(resolveCwd(invocation), runtime.config.runs?.directory);
-    // Before the first message is typed.
-    const earlier = given.resume === undefined ? undefined : findChat(runs, given.resume, given.again === true);
+    const { flags: given, terminal, signal, words, surroundings } = invocation;
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
-    const choice = { runtime, signal, cwd: given.cwd };
-    let chosen = isAtTerminal
-      ? await greet(invocation, runtime)
-      : await announceModel({ name: given.model, ...choice }, terminal);
-    const display = displayFor(invocation.flags, invocation.terminal);
-    const refusals = openRefusalWatch();
-    const connections = openConnectionWatch();
-    const options: Parameters<typeof openChat>[0] = {
-      runtime,
-      model: chosen.model,
-      budget,
-      projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(resolveCwd(invocation)),
-      required: given.skill ?? [],
-      files: (given.in ?? []).map((file) => path.resolve(resolveCwd(invocation), file)),
-      beforeEnd: async (_session, recorded) => {
-        const approve = openApprover(given, terminal);
-        const cwd = resolveCwd(invocation);
-        const delivered = await deliverOutputs(recorded, { given, cwd, terminal, approve, signal, words });
-        terminal.remark([...delivered.copied.map((name) => `wrote ${printable(name)}`), ...delivered.lines]);
-        if (delivered.problem !== undefined) throw delivered.problem;
+    let earlier: ReturnType<typeof findChat> | undefined;
+    const agent = await openAgent(invocation, {
+      announce: async (_, runtime) => {
+        const runs = runsDirectory(surroundings.cwd, runtime.config.runs?.directory);
+        // Before the first message is typed.
+        earlier = given.resume === undefined ? undefined : findChat(runs, given.resume, given.again === true);
+        return isAtTerminal ? await greet(invocation, runtime) : await announceModel(invocation, runtime);
       },
-      earlier,
-      again: given.again === true,
-      run: {
-        host: {},
-        approve: openApprover(given, terminal),
-        sinks: [display.sink, refusals.sink, connections.sink],
-        servers,
-      },
-    };
+    });
+    const { runtime, display } = agent;
+    let { chosen } = agent;
     const { input, remember } = openInput(invocation, runtime, isAtTerminal);
     const show = (result: AgentResult): number => {
-      const refused = refusals.last(repeatedCommand(words));
-      const status = toExitCode(result, refused !== undefined);
+      const { status, showRest } = agent.judge(result, repeatedCommand(words));
       if (terminal.isJson) terminal.out(lineJson({ result: { ...result, model: chosen.model.id, status } }));
       else {
         display.end(result.answer);
         for (const line of endLines({ ...result, run: undefined })) terminal.remark(terminal.style('dim', line));
       }
-      for (const line of connections.take()) reportWarning(terminal, line);
-      printRefusalHint(terminal, refused);
+      showRest();
       return status;
     };
-    const chat = openChat(
-      withPrograms(options, {
-        executor: given.executor,
-        onOutput: display.output,
-        terminal,
-        sandbox: sandboxOptions(given, { config: runtime.config, cwd: resolveCwd(invocation), isAgent: true }),
-        ...packageOptions(given, terminal),
-      }),
-    );
-    const places = { cwd: resolveCwd(invocation), home: readSurroundings({}).home };
+    const chat = openChat({
+      ...agent.options,
+      unapproved: 'continue',
+      required: given.skill,
+      files: given.in?.map((file) => path.resolve(surroundings.cwd, file)),
+      earlier,
+      again: given.again === true,
+    });
     const last = await runChat({
       model: async (name) => {
         if (name !== undefined) {
-          chosen = await chooseModel({ name, ...choice });
+          chosen = await chooseModel(invocation, runtime, name);
           chat.useModel(chosen.model);
         }
         return chosen.model.id;
       },
-      attach: async (message) => (isAtTerminal ? await askToAttach(mentionedFiles(message, places), signal) : []),
+      attach: async (message) => (isAtTerminal ? await askToAttach(mentionedFiles(message, surroundings), signal) : []),
       chat,
       runtime,
       terminal,
@@ -133,16 +93,18 @@ export const command = defineCommand({
       show,
       interrupts: () => (isAtTerminal ? takeInterrupts(process, signal) : { signal, release: () => undefined }),
       earlier,
-    }).finally(() => servers?.close());
+    }).finally(() => agent.close());
     if (signal.aborted) return EXIT.interrupted;
     return isAtTerminal ? EXIT.done : last;
   },
 });
 
-async function greet({ flags: given, terminal, signal }: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
-  const chosen = await chooseModel({ name: given.model, runtime, signal, cwd: given.cwd });
+async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
+  const { flags: given, terminal } = invocation;
+  const chosen = await chooseModel(invocation, runtime, given.model);
   const { executor = 'auto' } = given;
   const { onTrial } = commandExecution(terminal);
+  const { usableExecutor } = await import('#runtime/executors');
   const sandbox = executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
   const parts = [
     printable(chosen.model.id),
@@ -165,42 +127,32 @@ async function askToAttach(files: readonly string[], signal: AbortSignal): Promi
   return attached;
 }
 
-function resolveCwd({ flags: given }: ChatInvocation): string {
-  return path.resolve(given.cwd ?? '.');
-}
-
 function openInput(
   invocation: ChatInvocation,
   runtime: Runtime,
   isAtTerminal: boolean,
 ): { readonly input: ChatInput; readonly remember: (message: string) => void } {
-  const { flags: given, terminal, signal } = invocation;
+  const { flags: given, terminal, signal, surroundings } = invocation;
   if (!isAtTerminal) return { input: openLines(process.stdin, signal), remember: () => undefined };
-  const cache = given['no-cache'] === true ? undefined : cacheDirectory(readSurroundings({}));
-  const history = openChatHistory(cache, resolveCwd(invocation));
-  const places = { cwd: resolveCwd(invocation), home: readSurroundings({}).home };
+  const cache = given['no-cache'] === true ? undefined : cacheDirectory(surroundings);
+  const history = openChatHistory(cache, surroundings.cwd);
   const input = openEditor(process, {
     prompt: terminal.style('bold', '> '),
     history: history.lines,
     complete: (line) =>
       line.startsWith('/') && !/\s/.test(line)
         ? { hits: completeCommand(line, runtime), of: line }
-        : completeMention(line, places),
-    mention: (pasted) => pastedMention(pasted, places),
+        : completeMention(line, surroundings),
+    mention: (pasted) => pastedMention(pasted, surroundings),
     signal,
   });
   return { input, remember: history.add };
 }
 
-interface ChatLoopOptions {
-  readonly chat: Chat;
-  readonly runtime: Runtime;
-  readonly terminal: Terminal;
+interface ChatLoopOptions extends ChatCommandParts {
   readonly input: ChatInput;
   readonly remember: (message: string) => void;
   readonly show: (result: AgentResult) => number;
-  /** Opens another model for the next messages, or names the current one. */
-  readonly model: (name?: string) => Promise<string>;
   /** The files that a message mentions and that the user attaches. */
   readonly attach: (message: string) => Promise<readonly string[]>;
   readonly interrupts: () => Interrupts;

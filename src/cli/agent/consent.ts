@@ -1,13 +1,11 @@
 /** Asks once about the untrusted skills of a project before a command uses them; names them if no terminal is available. */
 import { countText, isSkillError, printable, serverOfSource, shownText, type SkillEntry } from '#core';
-import { lineJson } from '../json.ts';
 import { openTrust } from '#policy';
 import { projectTop, reviewSkills, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
 import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines } from '../govern/trust-question.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
-import { reportWarning, type Terminal } from '../terminal/terminal.ts';
+import { reportHint, reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 export const TRUST_FLAGS = {
   'trust-project': toggle('use the untrusted skills of this project too, in this run only (for CI)'),
@@ -67,11 +65,10 @@ export async function askForTrust(
 type Answer = 'yes' | 'own' | 'no';
 
 async function ask(
-  { flags, terminal, signal }: ConsentInvocation,
+  { terminal, signal, surroundings: { cwd, home } }: ConsentInvocation,
   skills: readonly ReviewedSkill[],
   distrusted: ReadonlyMap<string, Distrust>,
 ): Promise<Answer> {
-  const { cwd, home } = surroundingsFor(flags);
   const remarks = new Map(
     [...distrusted].flatMap(([dir, { why }]) => (why === 'changed' ? [[dir, 'changed since you trusted it']] : [])),
   );
@@ -97,11 +94,10 @@ async function ask(
 }
 
 async function store(
-  { flags, terminal }: ConsentInvocation,
+  { surroundings: { home }, terminal }: ConsentInvocation,
   skills: readonly ReviewedSkill[],
   isOwn: boolean,
 ): Promise<void> {
-  const { home } = surroundingsFor(flags);
   try {
     await openTrust({ home, bind: 'digest' }).trustSkills(
       skills.flatMap(({ dir, digest, head }) => (digest === undefined ? [] : [{ dir, digest, head, isOwn }])),
@@ -114,7 +110,7 @@ async function store(
 
 function warnHidden(hidden: readonly HiddenSkill[], terminal: Terminal): void {
   reportWarning(terminal, hiddenText(hidden));
-  terminal.err(terminal.style('dim', `hint: ${trustCommands(hidden)}, or pass --trust-project`));
+  reportHint(terminal, `${trustCommands(hidden)}, or pass --trust-project`);
 }
 
 function hiddenText(hidden: readonly HiddenSkill[]): string {
@@ -125,11 +121,6 @@ function hiddenText(hidden: readonly HiddenSkill[]): string {
 /** The part of the answer of `run` that names the hidden skills. */
 export function answerNote(hidden: readonly HiddenSkill[]): string {
   return `Note: ${hiddenText(hidden)}. To use ${hidden.length === 1 ? 'it' : 'them'}, ${trustCommands(hidden)}`;
-}
-
-/** The first line of `--json` output in lines, before the run starts. */
-export function hiddenJson(untrusted: readonly HiddenSkill[]): string {
-  return lineJson({ untrusted });
 }
 
 function trustCommands(hidden: readonly HiddenSkill[]): string {

@@ -1,27 +1,14 @@
 /** Hands the files that programs left to the user: to --out, to ./out after a question, or into the record with the command that copies them. */
 import path from 'node:path';
 
-import { SkillError, typedWord, type Approve } from '#core';
+import { SkillError, typedWord } from '#core';
 import { deliverResults, type Run } from '#runtime';
 import { askStreams, confirm } from '../terminal/ask.ts';
-import type { SETTING_FLAGS } from '../command.ts';
-import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import { isAttended, withNextTicket } from './approval.ts';
+import type { Invocation, Option } from '../command.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import { isAttended, openApprover, withNextTicket, type APPROVAL_FLAGS } from './approval.ts';
 
-export interface DeliveryOptions {
-  readonly given: {
-    readonly out?: string;
-    readonly yes?: boolean;
-    readonly json?: boolean;
-    readonly [flag: string]: boolean | string | readonly string[] | undefined;
-  };
-  readonly cwd: string;
-  readonly terminal: Terminal;
-  readonly approve: Approve;
-  readonly signal: AbortSignal;
-  /** The command line, for runs without a record. */
-  readonly words: readonly string[];
-}
+type DeliveryInvocation = Invocation<typeof APPROVAL_FLAGS & { readonly out: Option }>;
 
 export interface Delivery {
   readonly copied: readonly string[];
@@ -34,14 +21,20 @@ export interface Delivery {
   readonly problem?: SkillError;
 }
 
-export async function deliverOutputs(run: Run, options: DeliveryOptions): Promise<Delivery> {
-  const { cwd, terminal, approve, signal, given, words } = options;
+export async function deliverOutputs(run: Run, invocation: DeliveryInvocation): Promise<Delivery> {
+  const { flags: given, terminal, signal, words, surroundings } = invocation;
   const mayUse = async (folder: string, files: string): Promise<boolean> => {
     if (!isAttended() || given.json === true) return false;
     if (given.yes === true) return true;
     return confirm(askStreams(process), terminal.wrap(`Save ${files} to ${nearPath(folder)}?`), { signal });
   };
-  const delivered = await deliverResults(run, { cwd, out: given.out, mayUse, approve, signal });
+  const delivered = await deliverResults(run, {
+    cwd: surroundings.cwd,
+    out: given.out,
+    mayUse,
+    approve: openApprover(invocation),
+    signal,
+  });
   const { copied, kept, uncopied, leftOut, problem, warning } = delivered;
   if (warning !== undefined) reportWarning(terminal, warning);
   const fetch =
@@ -86,12 +79,10 @@ function toCommandLine(words: readonly string[]): string {
 }
 
 /** Flags that decide where records are. */
-function settingWords(given: DeliveryOptions['given']): readonly string[] {
-  return (['cwd', 'config', 'set'] as const satisfies readonly (keyof typeof SETTING_FLAGS)[]).flatMap((name) => {
-    const value = given[name];
-    if (typeof value === 'boolean' || value === undefined) return [];
-    return (typeof value === 'string' ? [value] : value).flatMap((one) => [`--${name}`, one]);
-  });
+function settingWords({ cwd, config, set }: DeliveryInvocation['flags']): readonly string[] {
+  return Object.entries({ cwd, config, set }).flatMap(([name, value = []]) =>
+    [value].flat().flatMap((one) => [`--${name}`, one]),
+  );
 }
 
 /** The path as the user would type it here. */

@@ -25,12 +25,17 @@ import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
-import { commandExecution, weakerQuestion } from './execution-options.ts';
+import {
+  PACKAGE_FLAGS,
+  SANDBOX_FLAGS,
+  commandExecution,
+  packageOptions,
+  sandboxOptions,
+  weakerQuestion,
+} from './programs.ts';
 
 const flags = {
   in: option(
@@ -94,14 +99,7 @@ export const command = defineCommand({
       const observation = await session.perform(action, { askedBy: 'person', signal });
       if (observation.type === 'failed') throw toFailure(observation, invocation.words);
       const { result, limits } = requireProgramResult(observation);
-      const delivery = await deliverOutputs(run, {
-        given,
-        cwd: path.resolve(given.cwd ?? '.'),
-        terminal,
-        approve: openApprover(given, terminal),
-        signal,
-        words: invocation.words,
-      });
+      const delivery = await deliverOutputs(run, invocation);
       const { copied, kept, fetch, problem } = delivery;
       const { id } = run;
       const answer = { skill, script, result, limits, copied, kept, ...defined({ fetch, run: id }) };
@@ -144,24 +142,20 @@ async function openRun(
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   return runtime.startRun({
     request: `exec ${positionals.join(' ')}`,
-    approve: openApprover(given, terminal),
+    approve: openApprover(invocation),
     execution: {
       ...commandExecution(terminal),
-      ...(isBuiltIn && given.command !== true ? {} : { askWeaker: weakerQuestion(terminal) }),
-      ...packageOptions(given, terminal),
+      askWeaker: isBuiltIn && given.command !== true ? undefined : weakerQuestion(terminal),
+      packages: packageOptions(invocation),
       executor,
       env: variables(given.env ?? []),
-      ...servedPort(invocation),
-      ...sandboxOptions(given, { config: runtime.config, cwd: path.resolve(given.cwd ?? '.') }),
+      serve: servedPort(invocation),
+      ...sandboxOptions(invocation, runtime.config, false),
       hostInputs: hostFiles(invocation),
       container: given.image === undefined ? undefined : { image: given.image },
-      ...(given.json === true
-        ? {}
-        : {
-            onOutput: (stream, chunk) => {
-              terminal.pass(stream, cleanText(decoders[stream].decode(chunk, { stream: true })));
-            },
-          }),
+      onOutput: terminal.isJson
+        ? undefined
+        : (stream, chunk) => terminal.pass(stream, cleanText(decoders[stream].decode(chunk, { stream: true }))),
     },
   });
 }
@@ -172,17 +166,17 @@ function buildAction(
   script: string,
   args: readonly string[],
 ): Parameters<Session['perform']>[0] {
-  const { flags: given } = invocation;
+  const { flags: given, surroundings } = invocation;
   const seconds = wholeNumber(given.timeout, '--timeout', { least: 1, most: MAX_SECONDS });
   const shared = {
     skill,
     source: given.source,
     timeoutSeconds: seconds ?? (given.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
-    inputs: (given.in ?? []).map((text) => parseInputFile(text, given.cwd ?? '.')),
+    inputs: (given.in ?? []).map((text) => parseInputFile(text, surroundings.cwd)),
     outputs: { save_as_artifacts: given.save === true },
   };
   if (given.command !== true) return { type: 'run_script', script, args, ...shared };
-  if (args.length > 0) throw new UsageError('--command takes one argument: the command line', 'put it in quotes');
+  if (args.length > 0) throw usageError('--command takes one argument: the command line', 'put it in quotes');
   return { type: 'run_command', command: script, ...shared };
 }
 
@@ -190,11 +184,10 @@ function buildAction(
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 86_400;
 
-function servedPort({ flags: given, terminal }: Invocation<typeof flags>): Pick<ExecutionOptions, 'serve'> {
+function servedPort({ flags: given, terminal }: Invocation<typeof flags>): ExecutionOptions['serve'] {
   const port = wholeNumber(given.serve, '--serve', { least: 1, most: 65_535 });
-  if (port === undefined) return {};
-  const onReady = (): void => terminal.remark(`serving http://127.0.0.1:${String(port)} until Ctrl-C`);
-  return { serve: { port, onReady } };
+  if (port === undefined) return undefined;
+  return { port, onReady: () => terminal.remark(`serving http://127.0.0.1:${String(port)} until Ctrl-C`) };
 }
 
 const SCHEME = /^(?:artifact|skill|workspace|host):\/\//;
@@ -214,15 +207,15 @@ function fileAndName(text: string, cwd: string): { readonly file: string; readon
 }
 
 /** Naming a file on the command line approves reading it. */
-function hostFiles({ flags: given }: Invocation<typeof flags>): readonly string[] {
-  return (given.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, given.cwd ?? '.').file);
+function hostFiles({ flags: given, surroundings: { cwd } }: Invocation<typeof flags>): readonly string[] {
+  return (given.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, cwd).file);
 }
 
 function variables(given: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     given.map((text) => {
       const equals = text.indexOf('=');
-      if (equals < 1) throw new UsageError(`--env has no value: ${quoted(text, 200)}`, 'write --env NAME=VALUE');
+      if (equals < 1) throw usageError(`--env has no value: ${quoted(text, 200)}`, 'write --env NAME=VALUE');
       return [text.slice(0, equals), text.slice(equals + 1)];
     }),
   );

@@ -2,7 +2,7 @@
 import { configProblem, docsPage, nearest, printable, quoted, type ServerServices, type ToolServers } from '#core';
 import type { ServerState } from '#mcp';
 import { openSecrets, type Runtime } from '#runtime';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -52,7 +52,7 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
   const names = Object.keys(configured);
   if (server !== undefined && !names.includes(server)) {
     const near = nearest(server, names);
-    throw new UsageError(
+    throw usageError(
       `no MCP server is called ${quoted(server)}`,
       near.length > 0 ? `did you mean ${near.join(', ')}?` : 'add it to mcp_servers in ~/.agent/config.json',
     );

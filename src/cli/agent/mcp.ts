@@ -1,31 +1,24 @@
-import path from 'node:path';
-
-import { EXECUTOR_NAMES, quoted } from '#core';
+import { quoted } from '#core';
 import { CLIENT_NAMES, clientConfig, TOKEN_VARIABLE, type SkillServer } from '#mcp';
 import { VOCABULARY_NAMES } from '#tools';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { portInUse } from '../port-in-use.ts';
+import { portInUse, untilStopped } from '../serving.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { VERSION } from '../../version.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
 import { askForTrust, TRUST_FLAGS } from './consent.ts';
-import { modelExecution } from './execution-options.ts';
 import { checkServers, warnAboutConfig } from './mcp-servers.ts';
-import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
+import { EXECUTOR_FLAG, SANDBOX_FLAGS, agentExecution } from './programs.ts';
 import { wholeNumber } from '../arguments.ts';
 
 const flags = {
   vocabulary: option('NAME', 'offer the tools of this vocabulary (default: skillwright)', {
     choices: VOCABULARY_NAMES,
   }),
-  executor: option(
-    'NAME',
-    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
-  ),
+  ...EXECUTOR_FLAG,
   files: toggle('offer tools for files of the project too; most clients have their own'),
   'print-config': option('CLIENT', `print the configuration for a client: ${CLIENT_NAMES.join(', ')}`, {
     choices: CLIENT_NAMES,
@@ -63,7 +56,7 @@ export const command = defineCommand({
     const client = given['print-config'];
     if (client !== undefined) {
       if (given.http === true && port === undefined)
-        throw new UsageError('the address needs a port', 'add --port N to both commands, such as --port 4100');
+        throw usageError('the address needs a port', 'add --port N to both commands, such as --port 4100');
       const { file, text } = clientConfig(
         client,
         given.http === true ? `http://127.0.0.1:${String(port)}/mcp` : undefined,
@@ -74,30 +67,22 @@ export const command = defineCommand({
     }
     const [word, name] = positionals;
     if (word !== undefined && word !== 'check')
-      throw new UsageError(`unknown word ${quoted(word)}`, 'write mcp, or mcp check [SERVER]');
+      throw usageError(`unknown word ${quoted(word)}`, 'write mcp, or mcp check [SERVER]');
     const runtime = await openRuntime(invocation);
     if (word === 'check') return checkServers(runtime, name, terminal);
     warnAboutConfig(runtime, terminal);
     await askForTrust(invocation, runtime);
-    const cwd = path.resolve(given.cwd ?? '.');
     const { executor = 'auto', vocabulary = 'skillwright' } = given;
     const { openSkillServer } = await import('#mcp/server');
     const server = await openSkillServer({
       runtime,
       version: VERSION,
-      approve: openApprover({ ...given, defer: true }, terminal),
+      approve: openApprover({ ...invocation, flags: { ...given, defer: true } }),
       onWarning: (message) => reportWarning(terminal, message),
       run: {
         vocabulary,
-        ...(given.files === true ? { host: {} } : {}),
-        ...(executor === 'none'
-          ? {}
-          : {
-              execution: {
-                ...modelExecution(terminal, executor),
-                ...sandboxOptions(given, { config: runtime.config, cwd, isAgent: true }),
-              },
-            }),
+        host: given.files === true ? {} : undefined,
+        execution: executor === 'none' ? undefined : agentExecution(invocation, runtime, executor),
       },
     });
     const closed = new AbortController();
@@ -118,7 +103,7 @@ type McpInvocation = Invocation<typeof flags>;
 
 function parsePort({ port, http }: McpInvocation['flags']): number | undefined {
   if (port === undefined) return undefined;
-  if (http !== true) throw new UsageError('--port needs --http', 'add --http, or leave out --port');
+  if (http !== true) throw usageError('--port needs --http', 'add --http, or leave out --port');
   return wholeNumber(port, '--port', { least: 1, most: 65_535 });
 }
 
@@ -170,6 +155,6 @@ async function serveUntilInterrupted(
       fixed === token ? `the token is in ${TOKEN_VARIABLE}` : `send this header: Authorization: Bearer ${token}`,
     );
   }
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await untilStopped(signal);
   await http.close();
 }

@@ -17,10 +17,9 @@ import { openAllLayers, type PackageNeeds, type SkillNeeds } from '#sandbox';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { commandExecution } from './execution-options.ts';
-import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
+import { PACKAGE_FLAGS, commandExecution, packageOptions } from './programs.ts';
 
 const { with: withFlag, environment } = PACKAGE_FLAGS;
 
@@ -60,26 +59,27 @@ export const command = defineCommand({
     const [name] = positionals;
     if (given.list === true) return await listLayers(invocation);
     if (given.prune === true) return await pruneLayers(invocation, name);
-    if (name === undefined) throw new UsageError('missing argument: SKILL', 'name a skill, or use --list or --prune');
+    if (name === undefined) throw usageError('missing argument: SKILL', 'name a skill, or use --list or --prune');
     return await prepare(invocation, name);
   },
 });
 
 async function prepare(invocation: PrepareInvocation, name: string): Promise<number> {
-  const { flags: given, terminal, signal } = invocation;
+  const { flags: given, terminal, signal, surroundings } = invocation;
   const runtime = await openRuntime(invocation);
   const skill = runtime.find(name, given.source);
   await askForTrust(invocation, runtime, [skill]);
   const { executor } = given;
-  const { packages } = packageOptions(given, terminal);
   const run = await runtime.startRun({
     request: `prepare ${name}`,
-    approve: openApprover(given, terminal),
+    approve: openApprover(invocation),
     execution: {
       ...commandExecution(terminal),
       executor,
-      packages:
-        given.wheels === undefined ? packages : { ...packages, wheels: path.resolve(given.cwd ?? '.', given.wheels) },
+      packages: {
+        ...packageOptions(invocation),
+        wheels: given.wheels && path.resolve(surroundings.cwd, given.wheels),
+      },
     },
   });
   try {

@@ -1,35 +1,21 @@
 import { once } from 'node:events';
 import path from 'node:path';
 
-import { defined, docsPage, quoted, SkillError, visibleJson } from '#core';
-import { ACTIVATIONS, runAgent, type AgentOptions } from '#agent';
-import { projectInstructions } from '#project';
-import { VOCABULARY_NAMES } from '#tools';
-import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
-import { announceModel, endLines, toExitCode } from './agent-model.ts';
-import {
-  KEEP_GOING_FLAG,
-  isAttended,
-  openApprover,
-  openRefusalWatch,
-  printRefusalHint,
-  repeatedCommand,
-} from './approval.ts';
-import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
-import { continuation, resumingCommand } from './resume-command.ts';
-import { answerNote, askForTrust, hiddenJson } from './consent.ts';
-import { defineCommand, option, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { openRuntime } from '../open-runtime.ts';
-import { serversFor } from './mcp-servers.ts';
-import { withPrograms } from './run-with-programs.ts';
-import { sandboxOptions } from './sandbox-flags.ts';
-import { displayFor } from './show-agent.ts';
-import { reportProblem, reportWarning } from '../terminal/terminal.ts';
-import { packageOptions } from './package-flags.ts';
-import { openConnectionWatch } from './refused-connections.ts';
-import { takeSteps } from './interrupts.ts';
+import { docsPage, quoted, SkillError } from '#core';
+import { ACTIVATIONS, runAgent } from '#agent';
 import { readTextFile } from '#platform';
+import { VOCABULARY_NAMES } from '#tools';
+import { defineCommand, option, type Invocation } from '../command.ts';
+import { EXIT, usageError } from '../exit.ts';
+import { lineJson } from '../json.ts';
+import { reportProblem } from '../terminal/terminal.ts';
+import { AGENT_FLAGS } from './agent-flags.ts';
+import { endLines } from './agent-model.ts';
+import { KEEP_GOING_FLAG, repeatedCommand } from './approval.ts';
+import { answerNote } from './consent.ts';
+import type { Delivery } from './deliver-outputs.ts';
+import { openAgent } from './open-agent.ts';
+import { continuation, resumingCommand } from './resume-command.ts';
 
 const flags = {
   file: option('FILE', 'read the request from FILE; - is stdin'),
@@ -43,8 +29,6 @@ const flags = {
   ...AGENT_FLAGS,
   ...KEEP_GOING_FLAG,
 } as const;
-
-type RunInvocation = Invocation<typeof flags>;
 
 export const command = defineCommand({
   usage: 'run [REQUEST] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
@@ -74,138 +58,80 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal, signal, words } = invocation;
-    const request = await readRequest({ words: positionals, file: given.file, cwd: resolveCwd(invocation), signal });
-    const budget = parseBudget(given.budget);
-    const runtime = await openRuntime(invocation);
-    const servers = await serversFor(runtime, terminal);
-    const untrusted = await askForTrust(invocation, runtime);
-    if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
-    const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
-    const display = displayFor(invocation.flags, invocation.terminal);
-    const refusals = openRefusalWatch();
-    const connections = openConnectionWatch();
-    let delivery: Delivery | undefined;
-    const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
-    const options = withPrograms<AgentOptions>(
-      {
-        ...agentOptions(invocation),
-        runtime,
-        model: chosen.model,
+    const { flags: given, terminal, words, surroundings } = invocation;
+    const request = await readRequest(invocation);
+    const { protocol, vocabulary, activation } = given;
+    const { chosen, display, untrusted, options, deliver, work, judge } = await openAgent(invocation);
+    let delivery: Delivery = { copied: [], kept: [], lines: [] };
+    const result = await work((steps) =>
+      runAgent({
+        ...options,
         request,
-        budget,
-        signal,
-        steps: interrupts?.steps,
-        projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(resolveCwd(invocation)),
-        unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
+        protocol,
+        vocabulary,
+        activation,
+        required: given.skill,
+        files: given.in?.map((file) => path.resolve(surroundings.cwd, file)),
+        steps,
         // The user gets the answer, too, if the files cannot be copied.
         beforeEnd: async (_session, recorded) => {
-          delivery = await deliverOutputs(recorded, {
-            given,
-            cwd: resolveCwd(invocation),
-            terminal,
-            approve: openApprover(given, terminal),
-            signal,
-            words,
-          });
+          delivery = await deliver(recorded);
         },
-        run: {
-          host: {},
-          approve: openApprover(given, terminal),
-          sinks: [display.sink, refusals.sink, connections.sink],
-          servers,
-        },
-      },
-      {
-        executor: given.executor,
-        onOutput: display.output,
-        terminal,
-        sandbox: sandboxOptions(given, { config: runtime.config, cwd: resolveCwd(invocation), isAgent: true }),
-        ...packageOptions(given, terminal),
-      },
+      }),
     );
-    const result = await runAgent(options).finally(() => {
-      interrupts?.release();
-      return servers?.close();
-    });
-    const refused = refusals.last(
-      result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
-    );
-    const ended = toExitCode(result, refused !== undefined);
-    const { copied = [], kept = [], fetch, problem, lines = [] }: Partial<Delivery> = delivery ?? {};
+    const { copied, kept, fetch, problem, lines } = delivery;
+    const again = result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given);
+    const { status: ended, showRest } = judge(result, again);
     const status = problem !== undefined && ended === EXIT.done ? EXIT.failed : ended;
-    const errors = (problem === undefined ? [] : [problem]).map(({ code, message, hint }) => ({ code, message, hint }));
-    if (given.json === true) {
-      const last = {
-        schema: 1,
-        result: {
-          ...result,
-          model: chosen.model.id,
-          reasonForModel: chosen.reason,
-          copied,
-          kept,
-          ...defined({ fetch }),
-          ...(errors.length > 0 ? { errors } : {}),
-          ...(untrusted.length > 0 ? { untrusted } : {}),
-          status,
-        },
-      };
-      terminal.out(visibleJson(JSON.stringify(last)));
-    } else {
+    if (terminal.isJson)
+      terminal.out(
+        lineJson({
+          result: {
+            ...result,
+            model: chosen.model.id,
+            reasonForModel: chosen.reason,
+            copied,
+            kept,
+            fetch,
+            errors: problem && [{ code: problem.code, message: problem.message, hint: problem.hint }],
+            untrusted: untrusted.length > 0 ? untrusted : undefined,
+            status,
+          },
+        }),
+      );
+    else {
       display.end(result.answer);
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
-      const rest = continuation(result, given);
-      terminal.remark(
-        [...endLines(result, copied, lines), ...(rest === undefined ? [] : [rest])].map((line) =>
-          terminal.wrap(line, 2),
-        ),
-      );
+      const rest = continuation(result, given) ?? [];
+      terminal.remark([...endLines(result, copied, lines), rest].flat().map((line) => terminal.wrap(line, 2)));
     }
-    for (const line of connections.take()) reportWarning(terminal, line);
-    for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
-    printRefusalHint(terminal, refused);
+    if (problem !== undefined) reportProblem(terminal, { message: problem.message, hint: problem.hint });
+    showRest();
     return status;
   },
 });
 
-function resolveCwd({ flags: given }: RunInvocation): string {
-  return path.resolve(given.cwd ?? '.');
-}
-
-function agentOptions(
-  invocation: RunInvocation,
-): Pick<AgentOptions, 'protocol' | 'vocabulary' | 'activation' | 'required' | 'files'> {
-  const { flags: given } = invocation;
-  const { protocol, vocabulary, activation } = given;
-  return {
-    required: given.skill ?? [],
-    files: (given.in ?? []).map((file) => path.resolve(resolveCwd(invocation), file)),
-    ...defined({ protocol, vocabulary, activation }),
-  };
-}
-
 /** Larger inputs are files, which belong to --in. */
 const MAX_BYTES = 1024 * 1024;
 
-interface RequestSources {
-  readonly words: readonly string[];
-  readonly file: string | undefined;
-  readonly cwd: string;
-  readonly signal: AbortSignal;
-}
-
 /** Reads the request from the words of the command line, a file, or stdin, as written but for line ends at the end. */
-async function readRequest({ words, file, cwd, signal }: RequestSources): Promise<string> {
+async function readRequest(invocation: Invocation<typeof flags>): Promise<string> {
+  const {
+    flags: { file },
+    positionals: words,
+    surroundings: { cwd },
+    signal,
+  } = invocation;
   const isPiped = words.join(' ') === '-' || file === '-';
   if (words.length > 0 && file !== undefined)
-    throw new UsageError('the request is given twice', 'give either words or --file');
+    throw usageError('the request is given twice', 'give either words or --file');
   const text =
     isPiped || (words.length === 0 && file === undefined)
       ? await readStandardInput(isPiped, signal)
       : file === undefined
         ? words.join(' ')
         : readFile(file, cwd);
-  if (text.trim() === '') throw new UsageError('the request is empty', 'describe the task');
+  if (text.trim() === '') throw usageError('the request is empty', 'describe the task');
   return text.replace(/(?:\r?\n)+$/, '');
 }
 
@@ -224,10 +150,7 @@ function readFile(file: string, cwd: string): string {
 async function readStandardInput(isExplicit: boolean, signal: AbortSignal): Promise<string> {
   const { stdin } = process;
   if (stdin.isTTY && !isExplicit)
-    throw new UsageError(
-      'missing argument: REQUEST',
-      'e.g. skillwright run "What is in this CSV file?" --in orders.csv',
-    );
+    throw usageError('missing argument: REQUEST', 'e.g. skillwright run "What is in this CSV file?" --in orders.csv');
   const pieces: Buffer[] = [];
   let bytes = 0;
   stdin.on('data', (piece: Buffer) => {
@@ -237,6 +160,6 @@ async function readStandardInput(isExplicit: boolean, signal: AbortSignal): Prom
   });
   // A file as stdin emits `end` but never `close`; a destroyed stream emits `close` but never `end`.
   await Promise.race([once(stdin, 'end', { signal }), once(stdin, 'close', { signal })]);
-  if (bytes > MAX_BYTES) throw new UsageError('the request is larger than 1 MiB', 'pass files with --in');
+  if (bytes > MAX_BYTES) throw usageError('the request is larger than 1 MiB', 'pass files with --in');
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -173,14 +173,15 @@ const MARKS: Readonly<Record<Plan['steps'][number]['status'], readonly [mark: st
   pending: ['[ ]', 'dim'],
 };
 
-/** The display that the flags select: JSON lines or text. */
+/** The display that the flags select: JSON lines or text. A command that prints one JSON value shows nothing before it. */
 export function displayFor(
   { log: level = 'normal' }: { readonly log?: Parameters<typeof eventText>[1] },
   terminal: Terminal,
+  isOneValue: boolean,
 ): AgentDisplay {
   const nothing = (): void => undefined;
-  if (terminal.isJson)
-    return { sink: jsonlSink((text) => terminal.pass('stdout', text)), output: nothing, end: nothing };
+  const lines = jsonlSink((text) => terminal.pass('stdout', text));
+  if (terminal.isJson) return { sink: isOneValue ? nothing : lines, output: nothing, end: nothing };
   return openAgentDisplay(terminal, level, (onKey) => watchOutputKey(process, onKey));
 }
 

@@ -12,16 +12,12 @@ import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { portInUse } from '../port-in-use.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { portInUse, untilStopped } from '../serving.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel } from './agent-model.ts';
 import { askForTrust } from './consent.ts';
-import { modelExecution } from './execution-options.ts';
-import { packageOptions } from './package-flags.ts';
-import { withPrograms } from './run-with-programs.ts';
-import { sandboxOptions } from './sandbox-flags.ts';
+import { agentExecution, sandboxOptions, withPrograms } from './programs.ts';
 
 const { model, budget, executor, project, mount, allow, auto, with: withFlag, environment } = AGENT_FLAGS;
 const { 'trust-project': trustProject, 'no-agents-md': noAgentsMd } = AGENT_FLAGS;
@@ -59,13 +55,12 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal, signal } = invocation;
+    const { flags: given, terminal, signal, surroundings } = invocation;
     const port = wholeNumber(given.port, '--port', { least: 1, most: 65_535 });
-    const surroundings = surroundingsFor(given);
     const runtime = await openRuntime(invocation);
     await askForTrust(invocation, runtime);
-    const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
-    const sandbox = sandboxOptions(given, { config: runtime.config, cwd: surroundings.cwd, isAgent: true });
+    const chosen = await announceModel(invocation, runtime);
+    const { mounts = [], network } = sandboxOptions(invocation, runtime.config, true);
     const instructions = given['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd);
     const { executor = 'auto' } = given;
     const { createRunServer } = await import('#server/run-server');
@@ -77,27 +72,19 @@ export const command = defineCommand({
       surroundings,
       console: builtFile('console'),
       evaluations: storedEvaluations(surroundings.cwd),
-      openModel: async (name, ending) => (await chooseModel({ name, runtime, signal: ending, cwd: given.cwd })).model,
+      openModel: async (name, ending) => (await chooseModel({ ...invocation, signal: ending }, runtime, name)).model,
       agent: {
         projectInstructions: instructions,
         budget: given.budget === undefined ? undefined : parseBudget(given.budget),
         run: { host: {}, approve: approver(surroundings.home, invocation) },
       },
-      runAgent: (options, live) =>
-        runAgent(
-          withPrograms(options, {
-            executor: given.executor,
-            terminal,
-            sandbox: { ...sandbox, ...live },
-            ...packageOptions(given, terminal),
-          }),
-        ),
+      runAgent: (options, live) => runAgent(withPrograms(options, invocation, live)),
       resumed: (live) =>
-        executor === 'none' ? {} : { execution: { ...modelExecution(terminal, executor), ...sandbox, ...live } },
+        executor === 'none' ? {} : { execution: { ...agentExecution(invocation, runtime, executor), ...live } },
       reach: {
         executor: given.executor,
-        writes: (sandbox.mounts ?? []).flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
-        hosts: sandbox.network ?? runtime.config.execution?.network ?? [],
+        writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
+        hosts: network ?? runtime.config.execution?.network ?? [],
       },
       port,
     }).catch(portInUse(port, 'choose another --port, or omit it'));
@@ -107,7 +94,7 @@ export const command = defineCommand({
       else terminal.out(link);
       terminal.remark('the console is open; press Ctrl-C to end it');
       if (given['no-open'] !== true) openBrowser(link, terminal.isInteractive);
-      await aborted(signal);
+      await untilStopped(signal);
     } finally {
       await server.close();
     }
@@ -138,11 +125,4 @@ function openBrowser(address: string, isInteractive: boolean): void {
   spawn(program ?? '', [...words, address], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -2,14 +2,14 @@ import { errorOutcome, docsPage, isSkillError, printable, quoted, type Problem }
 import { isSystemError } from '#platform';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS, type EvalInvocation } from './flags.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, isUsageError } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
 /** Subcommands. Every other first argument is a path; a folder with such a name is `./trigger`. */
 const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promise<number>>> = {
   trigger: async (invocation) =>
     (await import('./run.ts')).runEvaluation(invocation, 'trigger', invocation.positionals.slice(1)),
-  tune: async (invocation) => (await import('./tune.ts')).evalTune(invocation),
+  tune: async (invocation) => (await import('./run.ts')).evalTune(invocation),
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
   trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
   grade: async (invocation) => (await import('./stored.ts')).evalGrade(invocation),
@@ -69,9 +69,9 @@ async function dispatch(invocation: EvalInvocation): Promise<number> {
 
 /** A broken skill, folder or disk makes the evaluation invalid; exit code 1 would mean that cases failed. */
 function toProblem(error: unknown): Problem | undefined {
-  if (isSkillError(error) && error.raised?.code === 'usage') throw new UsageError(error.message, error.hint);
-  // `main` says what this machine lacks, with its own exit code.
-  if (isSkillError(error)) return errorOutcome(error.code).exit === EXIT.impossible ? undefined : error;
+  // `main` prints these, with exit codes of their own.
+  if (isSkillError(error))
+    return isUsageError(error) || errorOutcome(error.code).exit === EXIT.impossible ? undefined : error;
   if (!isSystemError(error)) return undefined;
   const place = error.path === undefined ? '' : ` at ${quoted(error.path, 200)}`;
   return {

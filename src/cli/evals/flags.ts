@@ -2,10 +2,11 @@
 import path from 'node:path';
 
 import type { Thresholds } from '#evals';
-import { EXECUTOR_NAMES, quoted } from '#core';
+import { quoted } from '#core';
 import { isDirectory } from '#platform';
+import { EXECUTOR_FLAG } from '../agent/programs.ts';
 import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
 
 /** Written out, so that the help loads nothing of an evaluation. */
@@ -48,11 +49,7 @@ export const EVAL_FLAGS = {
   ...FLEET_FLAGS,
   resume: toggle('continue the last unfinished evaluation'),
   'no-eval-cache': toggle('run every case, including those with a cached result'),
-  executor: option(
-    'NAME',
-    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
-  ),
+  ...EXECUTOR_FLAG,
   distractors: option(
     'N,N,...|DIR',
     'trigger: repeat the cases among N other skills, e.g. 10,100,1000, or among the skills of DIR',
@@ -69,10 +66,6 @@ export const EVAL_FLAGS = {
 
 export type EvalInvocation = Invocation<typeof EVAL_FLAGS>;
 
-export function resolveCwd({ flags }: EvalInvocation): string {
-  return path.resolve(flags.cwd ?? '.');
-}
-
 interface ReportFlag {
   readonly format: (typeof REPORT_NAMES)[number];
   /** Without a file, the report is written next to the results. */
@@ -80,34 +73,30 @@ interface ReportFlag {
 }
 
 /** Parses --report. Errors are reported before any case runs. */
-export function readReportFlags({
-  report = [],
-  json,
-  cwd,
-  subject = [],
-}: EvalInvocation['flags']): readonly ReportFlag[] {
+export function readReportFlags({ flags, surroundings }: EvalInvocation): readonly ReportFlag[] {
+  const { report = [], json, subject = [] } = flags;
   const reports = report.map((word): ReportFlag => {
     const [name = '', ...rest] = word.split('=');
     const format = REPORT_NAMES.find((known) => known === name);
     if (format === undefined)
-      throw new UsageError(
+      throw usageError(
         `unknown format for --report: ${quoted(name, 200)}`,
         `known formats: ${REPORT_NAMES.join(', ')}`,
       );
     if (subject.length > 1 && !MATRIX_REPORTS.includes(format))
-      throw new UsageError(
+      throw usageError(
         `--report ${format} is about one subject`,
         `use ${MATRIX_REPORTS.join(', ')}, or name one --subject`,
       );
     if (rest.length === 0) return { format };
     const file = rest.join('=');
-    if (file === '') throw new UsageError(`--report ${name}= needs a file`, `write --report ${name}=FILE`);
-    if (format !== 'skill-creator' && isDirectory(path.resolve(cwd ?? '.', file)))
-      throw new UsageError(`--report ${name}: ${quoted(file, 200)} is a folder`, 'name a file in it');
+    if (file === '') throw usageError(`--report ${name}= needs a file`, `write --report ${name}=FILE`);
+    if (format !== 'skill-creator' && isDirectory(path.resolve(surroundings.cwd, file)))
+      throw usageError(`--report ${name}: ${quoted(file, 200)} is a folder`, 'name a file in it');
     return { format, file };
   });
   if (reports.filter(({ file }) => file === '-').length + (json === true ? 1 : 0) > 1)
-    throw new UsageError('only one report can go to stdout, and --json counts as one', 'write the others to files');
+    throw usageError('only one report can go to stdout, and --json counts as one', 'write the others to files');
   return reports;
 }
 
@@ -124,14 +113,14 @@ export function parseThresholds({ threshold = [], strict = false }: EvalInvocati
     const [name = '', value = ''] = word.split('=');
     const known = Object.hasOwn(KEYS, name) ? KEYS[name] : undefined;
     if (known === undefined)
-      throw new UsageError(
+      throw usageError(
         `unknown key for --threshold: ${quoted(name, 200)}`,
         `known keys: ${Object.keys(KEYS).join(', ')}`,
       );
     const [key, least, most] = known;
     const number = /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= least && number <= most))
-      throw new UsageError(
+      throw usageError(
         `--threshold ${name} must be a number from ${String(least)} to ${String(most)}`,
         `got ${quoted(value, 200)}`,
       );

@@ -1,16 +1,16 @@
-/** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
+/** `eval`, `eval trigger` and `eval tune`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
-import { docsPage, EXECUTOR_NAMES, printable } from '#core';
-import { openEvaluation, type CaseProblem } from '#evals';
+import { docsPage, printable } from '#core';
+import { openEvaluation, tuneDescription, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { parseThresholds, readReportFlags, resolveCwd, type EvalInvocation } from './flags.ts';
+import { parseThresholds, readReportFlags, type EvalInvocation } from './flags.ts';
 import { printOutcome } from './write-reports.ts';
 
 const CONCURRENCY = 4;
@@ -27,9 +27,9 @@ export async function runEvaluation(
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
   const thresholds = parseThresholds(flags);
-  const hasPages = readReportFlags(flags).some(({ format }) => format === 'html');
+  const hasPages = readReportFlags(invocation).some(({ format }) => format === 'html');
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
-    throw new UsageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
+    throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   const progress = openProgress(terminal);
   const evaluation = await openEvaluation({
     ...readRequest(invocation, await openRuntime(invocation), progress),
@@ -39,7 +39,7 @@ export async function runEvaluation(
     detect: parseDetect(invocation),
     stopWhenDecided: flags['stop-when'] !== undefined,
     judge: flags.judge,
-    executor: (['none', ...EXECUTOR_NAMES] as const).find((known) => known === flags.executor) ?? 'auto',
+    executor: flags.executor ?? 'auto',
     resume: flags.resume === true,
     thresholds,
     hasPages,
@@ -54,7 +54,7 @@ export async function runEvaluation(
   }
   for (const { isLive, plan } of evaluation.plans) if (isLive) terminal.remark(plan.lines.map(printable));
   const workers = await openWorkers(invocation);
-  const shown = (file: string): string => printable(path.relative(resolveCwd(invocation), file));
+  const shown = (file: string): string => printable(path.relative(invocation.surroundings.cwd, file));
   try {
     const { outcome, folder, missing } = await evaluation.run({
       elsewhere: workers?.elsewhere,
@@ -78,16 +78,43 @@ export async function runEvaluation(
 
 const SUBJECT_HINT = `agents and their variables: skillwright eval --help and ${docsPage('eval-subjects')}`;
 
+/** Compares descriptions of a skill, and writes the best one only with --write and only if it is an improvement. */
+export async function evalTune(invocation: EvalInvocation): Promise<number> {
+  const { positionals, flags, terminal } = invocation;
+  const [, skill = '.', ...rest] = positionals;
+  if (rest.length > 0) throw usageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
+  const progress = openProgress(terminal);
+  const tuned = await tuneDescription({
+    ...readRequest(invocation, await openRuntime(invocation), progress),
+    skill,
+    proposals: flags.proposals,
+    proposer: flags.proposer,
+  }).finally(() => progress.end());
+  if (tuned === undefined) return EXIT.invalidEvaluation;
+  terminal.remark(tuned.notes.map(printable));
+  if (!terminal.printJson(tuned.report)) terminal.out(tuned.lines);
+  terminal.remark(`results: ${printable(path.relative(invocation.surroundings.cwd, tuned.folder))}`);
+  if (tuned.report.invalid.length > 0) return EXIT.invalidEvaluation;
+  if (flags.write !== true) return EXIT.done;
+  const written = tuned.write();
+  if ('reason' in written) {
+    terminal.err(`not written: ${written.reason}`);
+    return EXIT.failed;
+  }
+  terminal.remark(`wrote the description to ${printable(written.file)}`);
+  return EXIT.done;
+}
+
 /** The flags that `eval`, `eval trigger` and `eval tune` share. */
-export function readRequest(invocation: EvalInvocation, runtime: Runtime, progress: ReturnType<typeof openProgress>) {
+function readRequest(invocation: EvalInvocation, runtime: Runtime, progress: ReturnType<typeof openProgress>) {
   const { flags, positionals, signal } = invocation;
   const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
   const openModel = async (name: string) => {
     const { chooseModel } = await import('../agent/agent-model.ts');
-    return (await chooseModel({ name, runtime, signal })).model;
+    return (await chooseModel(invocation, runtime, name)).model;
   };
   return {
-    cwd: resolveCwd(invocation),
+    cwd: invocation.surroundings.cwd,
     suite: flags.suite,
     updateCassettes: flags['update-cassettes'] === true,
     cassettes: flags.cassettes,
@@ -120,7 +147,7 @@ function parseDetect({ flags }: EvalInvocation): number {
 export function reportProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
   const { terminal } = invocation;
   const { err, style } = terminal;
-  const cwd = resolveCwd(invocation);
+  const cwd = invocation.surroundings.cwd;
   for (const { file, line, column, message, hint, severity } of problems) {
     const place = `${printable(path.relative(cwd, file) || file)}:${String(line)}:${String(column)}`;
     err(`${place}: ${style(severity === 'error' ? 'red' : 'yellow', severity)}: ${printable(message)}`);
@@ -141,13 +168,14 @@ export function reportProblems(problems: readonly CaseProblem[], invocation: Eva
 }
 
 /** Opens the workers of `eval --workers`. Returns nothing without the flag, and throws if no worker could take an attempt. */
-async function openWorkers({ flags, signal }: EvalInvocation) {
+async function openWorkers(invocation: EvalInvocation) {
+  const { flags, signal } = invocation;
   if (flags.workers !== true) return undefined;
   for (const other of ['update-cassettes', 'subject', 'executor'] as const)
     if (flags[other] !== undefined && flags[other] !== false)
-      throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
+      throw usageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
   const { openEvaluationWorkers } = await import('#fleet');
-  const fleet = await openFleetFor(fleetOptions(flags));
+  const fleet = await openFleetFor(fleetOptions(invocation));
   try {
     const workers = await openEvaluationWorkers(fleet, { judge: flags.judge, signal });
     return { elsewhere: workers.elsewhere, close: () => workers.close().finally(() => fleet.close()) };

@@ -3,9 +3,9 @@ import path from 'node:path';
 
 import { printable } from '#core';
 import { compareRuns, gradeRuns, showTrend, writeFirstCases } from '#evals';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { parseThresholds, resolveCwd, type EvalInvocation } from './flags.ts';
+import { parseThresholds, type EvalInvocation } from './flags.ts';
 import { reportProblems } from './run.ts';
 import { printOutcome } from './write-reports.ts';
 
@@ -14,18 +14,18 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   const { positionals } = invocation;
   const [, before, after, ...rest] = positionals;
   if (before === undefined || after === undefined || rest.length > 0)
-    throw new UsageError(
+    throw usageError(
       'expected two reports',
       'usage: skillwright eval compare A B, with folders of .agent/evals, files, or last',
     );
-  return printOutcome(compareRuns(resolveCwd(invocation), before, after), invocation);
+  return printOutcome(compareRuns(invocation.surroundings.cwd, before, after), invocation);
 }
 
 /** Shows how the cases of the last report did in the stored reports before it. */
 export async function evalTrend(invocation: EvalInvocation): Promise<number> {
   const { positionals, terminal } = invocation;
-  if (positionals.length > 1) throw new UsageError('eval trend takes no argument', 'usage: skillwright eval trend');
-  const { rows, lines } = showTrend(resolveCwd(invocation), terminal.width);
+  if (positionals.length > 1) throw usageError('eval trend takes no argument', 'usage: skillwright eval trend');
+  const { rows, lines } = showTrend(invocation.surroundings.cwd, terminal.width);
   if (!terminal.printJson({ trend: rows })) terminal.out(lines);
   return EXIT.done;
 }
@@ -34,10 +34,10 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal, signal } = invocation;
   const [, ...runs] = positionals;
   if (runs.length === 0 || flags.cases === undefined)
-    throw new UsageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
+    throw usageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
   const progress = openProgress(terminal);
   const outcome = await gradeRuns({
-    cwd: resolveCwd(invocation),
+    cwd: invocation.surroundings.cwd,
     runs,
     caseFiles: flags.cases,
     thresholds: parseThresholds(flags),
@@ -52,9 +52,9 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
 export async function evalInit(invocation: EvalInvocation): Promise<number> {
   const { positionals, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
-  if (rest.length > 0) throw new UsageError('eval init takes one skill', 'usage: skillwright eval init SKILL');
-  const written = writeFirstCases(resolveCwd(invocation), skill);
-  const shown = printable(path.relative(resolveCwd(invocation), written.file));
+  if (rest.length > 0) throw usageError('eval init takes one skill', 'usage: skillwright eval init SKILL');
+  const written = writeFirstCases(invocation.surroundings.cwd, skill);
+  const shown = printable(path.relative(invocation.surroundings.cwd, written.file));
   if (!terminal.printJson(written)) terminal.out(shown);
   terminal.remark(`next: review the cases, then run skillwright eval ${shown}`);
   return EXIT.done;

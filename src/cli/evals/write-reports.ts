@@ -6,7 +6,7 @@ import type { EvalOutcome } from '#evals';
 import { makeFolders, writeNamedFile } from '#platform';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { readReportFlags, resolveCwd, type EvalInvocation } from './flags.ts';
+import { readReportFlags, type EvalInvocation } from './flags.ts';
 
 const EXITS = {
   passed: EXIT.done,
@@ -17,9 +17,9 @@ const EXITS = {
 
 /** `folder` is that of the evaluation, for reports without a file name. Without a folder they are printed. */
 export async function printOutcome(outcome: EvalOutcome, invocation: EvalInvocation, folder?: string): Promise<number> {
-  const { flags, terminal } = invocation;
-  const cwd = resolveCwd(invocation);
-  const reports = readReportFlags(flags).map(({ format, file }) => ({
+  const { terminal } = invocation;
+  const { cwd } = invocation.surroundings;
+  const reports = readReportFlags(invocation).map(({ format, file }) => ({
     format,
     file: file ?? (folder === undefined ? '-' : undefined),
   }));

@@ -1,21 +1,17 @@
 /** Flags of commands that use a database, and what they stand for. */
 import type { Fleet, FleetOptions } from '#fleet';
-import { option, type FlagValues, type Flags } from '../command.ts';
-import { UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { option, type Flags, type Invocation } from '../command.ts';
+import { usageError } from '../exit.ts';
 
 export const FLEET_FLAGS = {
   database: option('URL', 'the PostgreSQL database, postgres://USER@HOST/NAME (default: SKILLWRIGHT_DATABASE_URL)'),
   artifacts: option('URL', 'keep contents in this bucket, s3://BUCKET[/PREFIX] (default: in the database)'),
 } as const satisfies Flags;
 
-export function fleetOptions(
-  given: FlagValues<typeof FLEET_FLAGS> & Parameters<typeof surroundingsFor>[0],
-): FleetOptions {
-  const { env } = surroundingsFor(given);
+export function fleetOptions({ flags: given, surroundings: { env } }: Invocation<typeof FLEET_FLAGS>): FleetOptions {
   const database = given.database ?? env['SKILLWRIGHT_DATABASE_URL'];
   if (database === undefined || database === '')
-    throw new UsageError(
+    throw usageError(
       'no database is named',
       'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
     );

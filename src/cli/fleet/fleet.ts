@@ -1,7 +1,7 @@
-import { countText, printable, quoted } from '#core';
+import { countText, printable, quoted, type SkillError } from '#core';
 import { RIGHTS, type Fleet } from '#fleet';
 import { defineCommand, list, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 
@@ -38,10 +38,10 @@ export const command = defineCommand({
     const [verb = 'status', act = 'list', name = ''] = positionals;
     if (!['status', 'migrate', 'prune', 'keys'].includes(verb) || (verb !== 'keys' && positionals.length > 1))
       throw usage();
-    const options = fleetOptions(given);
+    const options = fleetOptions(invocation);
     const olderThan = milliseconds(given['older-than'], '--older-than');
     if (verb === 'prune' && olderThan === undefined)
-      throw new UsageError('missing argument: --older-than', 'e.g. skillwright fleet prune --older-than 90d');
+      throw usageError('missing argument: --older-than', 'e.g. skillwright fleet prune --older-than 90d');
     const fleet = await openFleetFor(options);
     try {
       if (olderThan !== undefined && verb === 'prune') return await prune(invocation, fleet, olderThan);
@@ -117,11 +117,11 @@ async function revoke({ flags: given, terminal }: FleetInvocation, { pool }: Fle
   const { revokeKey } = await import('#fleet');
   const project = given.project ?? 'default';
   if (!(await revokeKey(pool, { actor: ACTOR, project }, id)))
-    throw new UsageError(`project ${project} has no key ${quoted(id)}`, 'list the keys: skillwright fleet keys');
+    throw usageError(`project ${project} has no key ${quoted(id)}`, 'list the keys: skillwright fleet keys');
   terminal.remark(`key ${id} is revoked`);
   return EXIT.done;
 }
 
-function usage(): UsageError {
-  return new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
+function usage(): SkillError {
+  return usageError('invalid arguments', `usage: skillwright ${command.usage}`);
 }

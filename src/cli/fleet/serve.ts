@@ -1,9 +1,8 @@
 import { builtFile, readGrant } from '#platform';
 import { defineCommand, list, option } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { makeTemporaryFolder } from '#sandbox';
-import { portInUse } from '../port-in-use.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { portInUse, untilStopped } from '../serving.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
@@ -38,13 +37,13 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal, signal } = invocation;
+    const { flags: given, terminal, signal, surroundings } = invocation;
     const port = Number(given.port ?? '8787');
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
+      throw usageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
     const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
     const { openFleetServer, pinSkills, watchDatabase } = await import('#fleet');
-    const fleet = await openFleetFor(fleetOptions(given));
+    const fleet = await openFleetFor(fleetOptions(invocation));
     let watch: Awaited<ReturnType<typeof watchDatabase>> | undefined;
     try {
       watch = await watchDatabase(fleet.url, fleet.pool);
@@ -63,7 +62,7 @@ export const command = defineCommand({
         ...fleet,
         base: makeTemporaryFolder(runtime.executionPlaces.base),
         skillSet,
-        page: { runtime, surroundings: surroundingsFor(given), pages: builtFile('console') },
+        page: { runtime, surroundings, pages: builtFile('console') },
         port,
         webhooksTo,
         host: given.host,
@@ -80,10 +79,3 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
-
-export function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

@@ -2,27 +2,22 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { timerMs } from '#platform';
-import { defined, EXECUTOR_NAMES, SkillError, type Executor, type Model } from '#core';
+import { defined, SkillError, type Executor, type Model } from '#core';
 import { chooseModel } from '../agent/agent-model.ts';
-import { modelExecution } from '../agent/execution-options.ts';
+import { EXECUTOR_FLAG, modelExecution } from '../agent/programs.ts';
 import { defineCommand, option } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { parseSettings, wholeNumber } from '../arguments.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
-import { untilStopped } from './serve.ts';
+import { untilStopped } from '../serving.ts';
 import type { Runtime } from '#runtime';
 
 const flags = {
   ...FLEET_FLAGS,
   model: option('NAME', 'use this model for every run (default: as in run)'),
-  executor: option(
-    'NAME',
-    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
-  ),
+  ...EXECUTOR_FLAG,
   slots: option('N', 'runs at the same time (default: 4)'),
   'per-project': option('N', 'runs of one project at the same time, over all workers (default: 20)'),
   'per-minute': option('N', 'runs of one project that may begin within a minute (default: no limit)'),
@@ -93,20 +88,20 @@ export const command = defineCommand({
     const perProject = count(given['per-project'], 'per-project');
     const perMinute = count(given['per-minute'], 'per-minute');
     const grace = count(given.grace, 'grace') ?? 30;
-    const options = fleetOptions(given);
-    const { home, cwd } = surroundingsFor(given);
+    const options = fleetOptions(invocation);
+    const { home, cwd } = invocation.surroundings;
     const directory =
       given.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, given.data);
     const { createAttemptRunner, startWorker } = await import('#fleet');
     const runtime = await openRuntime(invocation);
-    const choice = { name: given.model, runtime, signal, cwd: given.cwd };
-    const { model, reason } = await chooseModel(choice);
+    const choose = (name = given.model): ReturnType<typeof chooseModel> => chooseModel(invocation, runtime, name);
+    const { model, reason } = await choose();
     // A script has its own position in each run.
     const isScript = given.model?.startsWith('scripted:') === true;
     const config = await parseSettings(given.set);
     if (executor !== 'none') await tryExecutor(runtime, executor, terminal);
     const fleet = await openPatiently(() => openFleetFor({ ...options, connections: slots + 6 }), invocation);
-    const openModel = async (): Promise<Model> => (isScript ? (await chooseModel(choice)).model : model);
+    const openModel = async (): Promise<Model> => (isScript ? (await choose()).model : model);
     try {
       const starting = startWorker({
         ...fleet,
@@ -115,7 +110,7 @@ export const command = defineCommand({
           runtime,
           executor,
           openModel,
-          openJudge: async (name) => (await chooseModel({ ...choice, name })).model,
+          openJudge: async (name) => (await choose(name)).model,
         }),
         settings: defined({ config, configFile: given.config && path.resolve(cwd, given.config) }),
         directory,

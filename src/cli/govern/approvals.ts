@@ -3,8 +3,7 @@ import path from 'node:path';
 import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalAnswer } from '#core';
 import { approvalLines, openApprovalFiles, type ApprovalFiles, type KeptAnswer } from '#policy';
 import { defineCommand, option, toggle, type GlobalInvocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 const flags = {
@@ -30,7 +29,7 @@ export const command = defineCommand({
   ],
   positionals: [0, 3],
   async run({ flags: given, positionals, ...invocation }) {
-    const { home, cwd } = surroundingsFor(given);
+    const { home, cwd } = invocation.surroundings;
     if (home === undefined)
       throw invalidInput('HOME is not set; answers are stored in the home folder', 'a home folder', 'set HOME');
     const files = openApprovalFiles(home, given.folder === undefined ? undefined : path.resolve(cwd, given.folder));
@@ -40,7 +39,7 @@ export const command = defineCommand({
     if (verb === 'list' && words.length === 0 && !isAll) return list(parsed);
     if (verb === 'answer' && words.length === 2 && !isAll) return answer(parsed, given);
     if (verb === 'revoke' && words.length === (isAll ? 0 : 1)) return revoke(parsed, words[0]);
-    throw new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
+    throw usageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },
 });
 
@@ -78,7 +77,7 @@ function answer(
 ): number {
   const [, word = '', verdict] = positionals;
   if (verdict !== 'yes' && verdict !== 'no')
-    throw new UsageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
+    throw usageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
   const id = resolveRequestId(word, files);
   const request = files.answer(id, { verdict, scope, reason });
   if (!terminal.printJson({ id, verdict, scope })) {

@@ -1,5 +1,5 @@
 import { GLOBAL_FLAGS, defineCommand, shownFlags, toggle, type Flag, type Flags } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 
 export const command = defineCommand({
@@ -24,7 +24,7 @@ export const command = defineCommand({
     }
     const shell = SHELLS.find((known) => known === positionals[0]);
     if (shell === undefined)
-      throw new UsageError('missing or unknown shell', `usage: skillwright completion ${SHELLS.join('|')}`);
+      throw usageError('missing or unknown shell', `usage: skillwright completion ${SHELLS.join('|')}`);
     const commands = await Promise.all(
       all.map(async ({ name, aliases, summary, load }): Promise<CompletedCommand> => {
         const loaded = await load();

@@ -5,14 +5,13 @@ import {
   printable,
   quoted,
   SETTINGS,
-  withValue,
   type Config,
   type LoadedConfig,
 } from '#core';
 import { fitText, padText, textWidth } from '#platform';
 import { isSteering } from '#runtime';
 import { defineCommand, toggle } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { plainJson } from '../json.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
@@ -34,18 +33,16 @@ export const command = defineCommand({
     ['skillwright config --schema > config.schema.json', 'write the schema for an editor'],
   ],
   positionals: [0, 2],
-  async run({ flags, positionals, terminal }) {
+  async run(invocation) {
+    const { flags, positionals, terminal } = invocation;
     const [word, key] = positionals;
     if (word !== undefined && word !== 'explain')
-      throw new UsageError(
-        `unknown argument ${quoted(word, 200)}`,
-        'usage: skillwright config [explain [KEY]] [--schema]',
-      );
+      throw usageError(`unknown argument ${quoted(word, 200)}`, 'usage: skillwright config [explain [KEY]] [--schema]');
     if (flags.schema === true) {
       terminal.out(plainJson(CONFIG_JSON_SCHEMA));
       return EXIT.done;
     }
-    const loaded = await configFor(flags);
+    const loaded = await configFor(invocation);
     if (word === 'explain') showExplained(await explained(loaded, key), loaded, terminal);
     else showConfig(loaded, terminal);
     const isInvalid = loaded.diagnostics.some(({ severity }) => severity === 'error');
@@ -80,7 +77,7 @@ async function explained({ explain }: LoadedConfig, key: string | undefined): Pr
     [...all, ...SETTINGS].map((row) => row.key),
     1,
   );
-  throw new UsageError(
+  throw usageError(
     `unknown setting ${quoted(key, 200)}`,
     guess === undefined ? 'list all settings with skillwright config explain' : `did you mean ${guess}?`,
   );
@@ -112,58 +109,35 @@ function valueText(value: unknown, { isAnswerOnTerminal, width }: Terminal): str
   return isAnswerOnTerminal ? fitText(text, Math.floor(width / 3)) : text;
 }
 
-function originText({ layer, where }: Awaited<ReturnType<LoadedConfig['explain']>>[number]['also'][number]): string {
+function originText({ layer, where }: ExplainedValue['also'][number]): string {
   return where === '' ? layer : `${layer} ${printable(where)}`;
 }
 
-const HIDDEN = '[hidden]';
-
-/** A configuration as it may be shown: headers and what is named like a key belong on no screen and in no report. */
+/** A configuration as it may be shown. */
 export function shownConfig(config: Config): Config {
-  const paths = [
-    ...Object.keys(config.telemetry?.headers ?? {}).map((name) => ['telemetry', 'headers', name]),
-    ...plainServerValues(config),
-    ...Object.entries(config.model?.params ?? {})
-      .filter(([name, value]) => isSteering(name, value))
-      .map(([name]) => ['model', 'params', name]),
-  ];
-  return paths.reduce((shown, path) => withValue(shown, path, HIDDEN), config);
+  // Texts are replaced by texts.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return hide(config, []) as Config;
 }
 
-/** Texts in the environment and the headers of MCP servers; sources of secrets are shown. */
-function plainServerValues({ mcp_servers: servers = {} }: Config): readonly (readonly string[])[] {
-  return Object.entries(servers).flatMap(([server, { env = {}, headers = {} }]) =>
-    Object.entries({ env, headers }).flatMap(([part, values]) =>
-      Object.entries(values).flatMap(([name, value]) =>
-        typeof value === 'string' ? [['mcp_servers', server, part, name]] : [],
-      ),
-    ),
-  );
-}
-
-/** The same for one explained value. Where secrets of skills come from is shown; that is no secret. */
+/** The same for one explained value. */
 export function shownValue(row: ExplainedValue): ExplainedValue {
-  const shown = <S extends Awaited<ReturnType<LoadedConfig['explain']>>[number]['also'][number]>(said: S): S =>
-    isHidden(row.key, said.value) ? { ...said, value: HIDDEN } : { ...said, value: shownServer(row.key, said.value) };
+  const [, group = row.key, name] = /^(telemetry\.headers|model\.params|mcp_servers)\.(.*)$/s.exec(row.key) ?? [];
+  const place = [...group.split('.'), ...(name === undefined ? [] : [name])];
+  const shown = <S extends ExplainedValue['also'][number]>(said: S): S => ({ ...said, value: hide(said.value, place) });
   return { ...shown(row), also: row.also.map(shown), overridden: row.overridden.map(shown) };
 }
 
-function shownServer(key: string, value: unknown): unknown {
-  if (!key.startsWith('mcp_servers.') || !isObject(value)) return value;
-  const hide = (values: unknown): unknown =>
-    isObject(values)
-      ? Object.fromEntries(Object.entries(values).map(([name, one]) => [name, typeof one === 'string' ? HIDDEN : one]))
-      : values;
-  return {
-    ...value,
-    ...('env' in value ? { env: hide(value['env']) } : {}),
-    ...('headers' in value ? { headers: hide(value['headers']) } : {}),
-  };
+function hide(value: unknown, place: readonly string[]): unknown {
+  if (isHidden(place, value)) return '[hidden]';
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, hide(item, [...place, name])]));
 }
 
-function isHidden(key: string, value: unknown): boolean {
-  const params = 'model.params.';
-  return (
-    key.startsWith('telemetry.headers.') || (key.startsWith(params) && isSteering(key.slice(params.length), value))
-  );
+/** Headers, texts for MCP servers, and what is named like a key belong on no screen and in no report. Sources of secrets are shown. */
+function isHidden([group, name, part, ...deeper]: readonly string[], value: unknown): boolean {
+  if (group === 'mcp_servers')
+    return /^(?:env|headers)$/.test(part ?? '') && deeper.length === 1 && typeof value === 'string';
+  if (part === undefined || deeper.length > 0) return false;
+  return group === 'telemetry' ? name === 'headers' : group === 'model' && name === 'params' && isSteering(part, value);
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { nearest, quoted, SkillError } from '#core';
 import { defineCommand } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { renderMarkdown } from '../terminal/markdown.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -63,7 +63,7 @@ function findPage(given: string, all: readonly Page[]): Page {
   const similar = nearest(wanted, [...names.keys()]).map((name) => names.get(name) ?? name);
   const containing = here.filter(({ topic, title }) => `${topic} ${title}`.toLowerCase().includes(wanted));
   const near = new Set([...similar, ...containing.slice(0, 5).map(({ topic }) => topic)]);
-  throw new UsageError(
+  throw usageError(
     `unknown topic ${quoted(given, 100)}`,
     near.size === 0 ? 'list the topics: skillwright docs' : `did you mean ${[...near].join(', ')}?`,
   );

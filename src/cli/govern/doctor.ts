@@ -5,7 +5,6 @@ import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
@@ -24,9 +23,9 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags, terminal } = invocation;
+    const { flags, terminal, surroundings } = invocation;
     const runtime = await openRuntime(invocation);
-    const examination = await examineInstallation(runtime, surroundingsFor(flags), {
+    const examination = await examineInstallation(runtime, surroundings, {
       isProbing: flags['no-probe'] !== true,
     });
     const { findings, executors, diagnostics, isBroken } = examination;

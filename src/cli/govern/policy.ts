@@ -1,11 +1,10 @@
 import { EXECUTOR_NAMES, printable, quoted, type Decision } from '#core';
 import { capabilityLine } from '#policy';
 import { AUTO_FLAG } from '../agent/approval.ts';
-import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
+import { SANDBOX_FLAGS, sandboxOptions } from '../agent/programs.ts';
 import { resolveSkill } from '#skills';
 import { defineCommand, list, option } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -34,13 +33,13 @@ export const command = defineCommand({
   ],
   positionals: [0, 2],
   async run(invocation) {
-    const { flags: given, positionals, terminal } = invocation;
+    const { flags: given, positionals, terminal, surroundings } = invocation;
     const runtime = await openRuntime(invocation);
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const [tool, subject] = positionals;
-    const { explainDecision, explainRules } = await import('#runtime/explain-policy');
+    const { explainPolicy } = await import('#runtime/explain-policy');
+    const { layers, decide } = await explainPolicy(runtime, active);
     if (tool === undefined) {
-      const layers = await explainRules(runtime, active);
       const { out, style } = terminal;
       if (terminal.printJson({ allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict', layers }))
         return EXIT.done;
@@ -53,26 +52,21 @@ export const command = defineCommand({
       }
       return EXIT.done;
     }
-    const surroundings = surroundingsFor(given);
     const { config } = runtime;
-    const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(given, {
-      config,
-      cwd: surroundings.cwd,
-      isAgent: true,
-    });
+    const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(invocation, config, true);
     const reach = {
       executor: given.executor ?? config.execution?.executor,
       writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
       hosts: network,
     };
-    const decision = await explainDecision({ runtime, surroundings, tool, subject, active, reach });
+    const decision = await decide({ surroundings, tool, subject, reach });
     if (!terminal.printJson({ decision })) terminal.out(decisionText(decision, terminal));
     return decision.effect === 'allow' ? EXIT.done : EXIT.refused;
   },
 });
 
 function unknown(name: string): never {
-  throw new UsageError(`unknown skill ${quoted(name, 200)}`, 'see skillwright list');
+  throw usageError(`unknown skill ${quoted(name, 200)}`, 'see skillwright list');
 }
 
 function originText({ layer, where }: Decision['origin']): string {

@@ -6,8 +6,8 @@ import { projectTop, reviewSkills, readSurroundings } from '#runtime';
 import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { requireValidConfig, surroundingsFor } from '../surroundings.ts';
+import { EXIT, usageError } from '../exit.ts';
+import { requireValidConfig } from '../surroundings.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import { projectLine, reviewLines } from './trust-question.ts';
 
@@ -34,17 +34,17 @@ export const command = defineCommand({
   positionals: [0, 1],
   async run({ flags, positionals, ...invocation }) {
     if ([flags.yes, flags.list, flags.revoke].filter(Boolean).length > 1)
-      throw new UsageError('--yes, --list and --revoke cannot be combined', 'see skillwright trust --help');
-    const { home } = readSurroundings({});
+      throw usageError('--yes, --list and --revoke cannot be combined', 'see skillwright trust --help');
+    const { home } = invocation.surroundings;
     // The binding matters only when a skill is used; both are stored the same way.
     const store = openTrust({ home, bind: 'digest' });
     const trusting: TrustInvocation = { ...invocation, flags, positionals, store };
     for (const problem of store.list().problems) invocation.terminal.remark(`warning: ${problem}`);
     if (flags.list === true) return list(trusting);
     if (flags['dry-run'] === true && flags.revoke === true)
-      throw new UsageError('--dry-run and --revoke cannot be combined', 'see skillwright trust --list');
+      throw usageError('--dry-run and --revoke cannot be combined', 'see skillwright trust --list');
     // Revoking only reduces what is allowed.
-    if (flags.revoke !== true && flags['dry-run'] !== true) await requireValidConfig(flags);
+    if (flags.revoke !== true && flags['dry-run'] !== true) await requireValidConfig({ ...invocation, flags });
     return flags.revoke === true
       ? revoke(trusting)
       : trust(trusting, {
@@ -66,7 +66,7 @@ async function trust(
   const { terminal, signal, store } = trusting;
   const place = resolveFolder(trusting);
   if (!isDirectory(place.folder))
-    throw new UsageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
+    throw usageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
   const surroundings = readSurroundings({ cwd: place.cwd });
   const skills = await reviewSkills({ surroundings, folder: place.folder }, signal);
   const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
@@ -116,14 +116,17 @@ async function list({ terminal, store }: TrustInvocation): Promise<number> {
 }
 
 /** The folder to trust, and the folder from which its skills are searched. */
-function resolveFolder({ flags, positionals }: TrustInvocation): { readonly folder: string; readonly cwd: string } {
-  const { cwd, home } = surroundingsFor(flags);
+function resolveFolder({ surroundings, positionals }: TrustInvocation): {
+  readonly folder: string;
+  readonly cwd: string;
+} {
+  const { cwd, home } = surroundings;
   const [given] = positionals;
   if (given !== undefined) {
     const folder = path.resolve(cwd, given);
     return { folder, cwd: folder };
   }
   const top = projectTop({ cwd, home });
-  if (top === undefined) throw new UsageError('the home folder is not a project', 'name the folder to trust');
+  if (top === undefined) throw usageError('the home folder is not a project', 'name the folder to trust');
   return { folder: top, cwd };
 }

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { compareText, countText, isSkillError, printable } from '#core';
 import { accepted, findTargets, openAgentFolders, packRefusal, type Changed, type PackSettings } from '#packs';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { reportProblem, type Terminal } from '../terminal/terminal.ts';
 
 const ALL_AGENTS = 'all';
@@ -21,7 +20,7 @@ export function targetsFor(settings: PackSettings, choice: Parameters<typeof fin
   try {
     return accepted(findTargets(settings, choice));
   } catch (error) {
-    throw isSkillError(error) && error.code === 'input/invalid' ? new UsageError(error.message, error.hint) : error;
+    throw isSkillError(error) && error.code === 'input/invalid' ? usageError(error.message, error.hint) : error;
   }
 }
 
@@ -78,10 +77,10 @@ function notFor(ids: readonly string[]): readonly string[] {
 
 /** Reports what could not be linked, one line per folder and reason. Returns the exit code. */
 export function reportUnplaced(
-  { terminal, flags }: GlobalInvocation,
+  { terminal, surroundings }: GlobalInvocation,
   { unplaced, root }: Pick<Changed, 'unplaced' | 'root'>,
 ): number {
-  const { lookingIn } = openAgentFolders(surroundingsFor(flags), root);
+  const { lookingIn } = openAgentFolders(surroundings, root);
   const who = (folder: string): string => lookingIn(folder).join(', ') || 'not linked';
   for (const text of new Set(unplaced.map(({ folder, message }) => `${who(folder)}: ${message}`)))
     reportProblem(terminal, packRefusal('install/agent', text));

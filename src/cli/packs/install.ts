@@ -4,7 +4,7 @@ import { accepted, installSkills, restoreLock, type Installed, type PackSettings
 import { compareText, countText, isProblem, printable, type Problem } from '#core';
 import { SCAN_NOTE } from '#scan';
 import { toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { AGENT_FLAG, agentSummary, reportUnplaced, targetsFor } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
@@ -64,14 +64,14 @@ export const command = definePackCommand({
   async run(invocation) {
     const { flags: given, positionals } = invocation;
     if (given.backup === true && given.force === true)
-      throw new UsageError('--backup and --force cannot be combined', 'see skillwright install --help');
+      throw usageError('--backup and --force cannot be combined', 'see skillwright install --help');
     if ((given.frozen === true) === positionals.length > 0)
-      throw new UsageError(
+      throw usageError(
         given.frozen === true ? '--frozen takes no SOURCE: the lock names the sources' : 'missing argument: SOURCE',
         'e.g. skillwright install ./folder, or skillwright install --frozen',
       );
     if (given.frozen === true && given.agent !== undefined)
-      throw new UsageError('--frozen takes no --agent: the lock names the agents', 'see skillwright install --help');
+      throw usageError('--frozen takes no --agent: the lock names the agents', 'see skillwright install --help');
     const settings = await settingsFor(invocation);
     return given.frozen === true ? frozen(invocation, settings) : install(invocation, settings);
   },

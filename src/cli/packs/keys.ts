@@ -7,8 +7,8 @@ import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { requireValidConfig, surroundingsFor } from '../surroundings.ts';
+import { EXIT, usageError } from '../exit.ts';
+import { requireValidConfig } from '../surroundings.ts';
 import { asker, definePackCommand } from './pack-command.ts';
 
 const flags = {
@@ -34,25 +34,20 @@ export const command = definePackCommand({
     ['skillwright keys remove anna', 'unpin a key'],
   ],
   positionals: [0, 3],
-  async run(parsed) {
-    const { flags: given, positionals } = parsed;
-    const { cwd, home } = surroundingsFor(given);
-    const invocation: KeysInvocation = { ...parsed, cwd, home };
+  async run(invocation) {
+    const { positionals } = invocation;
     const [verb = 'list', name = '', text = '', ...rest] = positionals;
     const count = positionals.length;
     if (verb === 'list' && count <= 1) return list(invocation);
-    await requireValidConfig(given);
+    await requireValidConfig(invocation);
     if (verb === 'new' && count === 2) return makeNew(invocation, name);
     if (verb === 'add' && count === 3 && rest.length === 0) return add(invocation, name, text);
     if (verb === 'remove' && count === 2) return remove(invocation, name);
-    throw new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
+    throw usageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },
 });
 
-interface KeysInvocation extends Invocation<typeof flags> {
-  readonly cwd: string;
-  readonly home: string | undefined;
-}
+type KeysInvocation = Invocation<typeof flags>;
 
 type PinnedKeys = ReturnType<typeof openPinnedKeys>;
 
@@ -60,8 +55,8 @@ function keyJson({ name, key, line, at }: ReturnType<PinnedKeys['read']>): objec
   return { name, id: key.id, key: line, at };
 }
 
-function list({ terminal, home }: KeysInvocation): number {
-  const { keys, problems } = openPinnedKeys({ home }).list();
+function list({ terminal, surroundings }: KeysInvocation): number {
+  const { keys, problems } = openPinnedKeys(surroundings).list();
   if (!terminal.printJson({ keys: keys.map(keyJson), problems })) {
     for (const { name, key, line, at } of keys)
       terminal.out(`${printable(name)}  ${key.id}  ${line}  ${printable(at)}`);
@@ -72,7 +67,11 @@ function list({ terminal, home }: KeysInvocation): number {
 }
 
 async function makeNew(invocation: KeysInvocation, name: string): Promise<number> {
-  const { flags: given, terminal, cwd, home } = invocation;
+  const {
+    flags: given,
+    terminal,
+    surroundings: { cwd, home },
+  } = invocation;
   if (given.folder === undefined && home === undefined)
     throw invalidInput('HOME is not set, so there is no place for the key', 'a folder', 'pass --folder DIR');
   const folder = given.folder === undefined ? path.join(home ?? cwd, '.agent/keys') : path.resolve(cwd, given.folder);
@@ -95,13 +94,13 @@ async function makeNew(invocation: KeysInvocation, name: string): Promise<number
 }
 
 /** The password of a new key; undefined for --no-password. The user types it twice, because a typo would lock the key forever. */
-async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promise<string | undefined> {
+async function newPassword({ flags: given, signal, surroundings }: KeysInvocation): Promise<string | undefined> {
   const { 'no-password': isOpen = false, 'password-file': file } = given;
   if (isOpen && file !== undefined)
-    throw new UsageError('--no-password and --password-file cannot be combined', 'see skillwright keys --help');
+    throw usageError('--no-password and --password-file cannot be combined', 'see skillwright keys --help');
   if (isOpen) return undefined;
   const ask = (prompt: string): Promise<string | undefined> => askPassword(askStreams(process), prompt, { signal });
-  const password = file === undefined ? await ask('password of the new key') : passwordOfFile(file, cwd);
+  const password = file === undefined ? await ask('password of the new key') : passwordOfFile(file, surroundings.cwd);
   if (password === undefined) throw keyNotCreated('no password was given; pass --no-password or --password-file');
   if (password === '') throw keyNotCreated('the password is empty; pass --no-password to create a key without one');
   if (file === undefined && (await ask('repeat the password')) !== password)
@@ -116,9 +115,9 @@ function keyNotCreated(reason: string): SkillError {
 const MAX_KEY_BYTES = 16 * 1024;
 
 async function add(invocation: KeysInvocation, name: string, given: string): Promise<number> {
-  const { flags, terminal, cwd, home } = invocation;
-  const text = keyText(path.resolve(cwd, given), given);
-  const keys = openPinnedKeys({ home });
+  const { flags, terminal, surroundings } = invocation;
+  const text = keyText(path.resolve(surroundings.cwd, given), given);
+  const keys = openPinnedKeys(surroundings);
   const { id } = keys.read(name, text).key;
   const what = `pin ${id} as ${quoted(name)} and accept packs signed with it`;
   if (flags['dry-run'] === true) {
@@ -140,8 +139,8 @@ function keyText(file: string, given: string): string {
 }
 
 async function remove(invocation: KeysInvocation, name: string): Promise<number> {
-  const { flags: given, terminal, home } = invocation;
-  const keys = openPinnedKeys({ home });
+  const { flags: given, terminal } = invocation;
+  const keys = openPinnedKeys(invocation.surroundings);
   const meant = keys.list().keys.filter((one) => one.name === name || one.key.id === name.toUpperCase());
   if (meant.length === 0)
     throw invalidInput(

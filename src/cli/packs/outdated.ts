@@ -56,13 +56,7 @@ export const command = definePackCommand({
 
 const STYLES = { current: 'green', pinned: 'green', outdated: 'yellow', gone: 'red', unknown: 'red' } as const;
 
-function shownVersion({
-  version,
-  revision,
-}: {
-  readonly version?: string;
-  readonly revision?: string;
-}): readonly string[] {
+function shownVersion({ version, revision }: Partial<Record<'version' | 'revision', string>>) {
   const shown = version ?? revision?.slice(0, 12);
   return shown === undefined ? [] : [printable(shown)];
 }

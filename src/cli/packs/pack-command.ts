@@ -1,20 +1,21 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } from '#packs';
-import { configProblem, INSTALL_SCOPES, isSkillError, printable, type Config, type Problem } from '#core';
+import { accepted, isNotAllowed, packSettings, settleTrust, type Changed, type PackSettings } from '#packs';
+import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, isUsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { configFor, requireValidConfig, surroundingsFor } from '../surroundings.ts';
+import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
+import { reportUnplaced } from './agent-flags.ts';
 
 export const ROOT_FLAGS = {
   scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
-    choices: INSTALL_SCOPES,
+    choices: ['project', 'user'],
   }),
   to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;
@@ -34,17 +35,18 @@ interface RootInvocation extends GlobalInvocation {
 
 /** The root and its rules, from flags and configuration. Throws if the configuration is invalid, because its safeguards are unknown. */
 export async function settingsFor(invocation: RootInvocation): Promise<PackSettings> {
-  await requireValidConfig(invocation.flags);
+  await requireValidConfig(invocation);
   return readingSettings(invocation);
 }
 
 /** The same for a command that changes nothing: a warning says that the configuration is invalid. */
-export async function readingSettings({ flags, terminal }: RootInvocation): Promise<PackSettings> {
-  const { config, diagnostics } = await configFor(flags);
+export async function readingSettings(invocation: RootInvocation): Promise<PackSettings> {
+  const { flags, terminal, surroundings } = invocation;
+  const { config, diagnostics } = await configFor(invocation);
   const problem = configProblem(diagnostics);
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
-  return accepted(packSettings(surroundingsFor(flags), config, { root, scope: flags.scope }));
+  return accepted(packSettings(surroundings, config, { root, scope: flags.scope }));
 }
 
 /** A command that reports the refusals that it throws. */
@@ -55,8 +57,8 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
       try {
         return await command.run(invocation);
       } catch (error) {
-        if (isSkillError(error) && error.raised !== undefined) return refuse(invocation, error.raised);
-        throw error;
+        if (!isSkillError(error) || error.raised === undefined || isUsageError(error)) throw error;
+        return refuse(invocation, error.raised);
       }
     },
   };
@@ -119,13 +121,13 @@ export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> 
  * stay untrusted.
  */
 export async function trustConfirmed(
-  { flags, terminal }: GlobalInvocation,
+  { surroundings, terminal }: GlobalInvocation,
   runtime: Runtime,
   confirmed: ReadonlyMap<string, string | undefined>,
   others?: readonly string[],
 ): Promise<void> {
   try {
-    const notes = await settleTrust(runtime, surroundingsFor(flags).home, confirmed, others);
+    const notes = await settleTrust(runtime, surroundings.home, confirmed, others);
     terminal.remark(notes.map((note) => `note: ${note}`));
   } catch (error) {
     if (!isSkillError(error)) throw error;
@@ -181,4 +183,27 @@ export async function withProgress<T>(
   } finally {
     progress.end();
   }
+}
+
+/** Reports the result of uninstall, restore and rollback. */
+export async function reportChange(
+  invocation: GlobalInvocation,
+  changed: Changed,
+  line: (name: string) => string,
+): Promise<number> {
+  const { terminal, flags } = invocation;
+  const { names, kept, notes, unplaced, isDone, root } = changed;
+  terminal.remark(notes.map((note) => (isDone ? `note: ${printable(note)}` : printable(note))));
+  if (flags.json !== true && isDone) {
+    terminal.out(names.map(line));
+    terminal.remark(kept.map(({ part, id, name }) => `${printable(name)} kept in ${part}/${id}`));
+  }
+  const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
+  terminal.printJson({ ok: unplaced.length === 0, done: isDone, root, names, kept, unplaced, indexHash });
+  return reportUnplaced(invocation, changed);
+}
+
+/** `pdf-forms  1.2.0  2026-01-02T03:04:05Z  20260102T030405Z-…` */
+export function backupLine({ name, lock, at, id }: Changed['kept'][number]): string {
+  return `${printable(name)}  ${printable(lock?.version ?? '-')}  ${at}  ${id}`;
 }

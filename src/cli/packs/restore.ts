@@ -1,9 +1,16 @@
 import { printable } from '#core';
 import { accepted, emptyTrash, listSkillBackups, restoreSkills } from '#packs';
 import { option, toggle } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { CHANGE_FLAGS, changeOptions, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
-import { backupLine, reportChange } from './show-change.ts';
+import { EXIT, usageError } from '../exit.ts';
+import {
+  CHANGE_FLAGS,
+  changeOptions,
+  definePackCommand,
+  readingSettings,
+  settingsFor,
+  backupLine,
+  reportChange,
+} from './pack-command.ts';
 
 export const command = definePackCommand({
   usage: 'restore NAME [--id ID] [--force] | restore [--all] | restore --list | restore --empty-trash',
@@ -29,12 +36,12 @@ export const command = definePackCommand({
     const [name] = positionals;
     const modes = [name !== undefined, flags.all === true, flags.list === true, flags['empty-trash'] === true];
     if (modes.filter(Boolean).length > 1)
-      throw new UsageError(
+      throw usageError(
         'expected at most one of NAME, --all, --list and --empty-trash',
         'see skillwright restore --help',
       );
     if (name === undefined && flags.id !== undefined)
-      throw new UsageError('expected NAME with --id', 'see skillwright restore --list');
+      throw usageError('expected NAME with --id', 'see skillwright restore --list');
     const settings = await (invocation.flags.list === true ? readingSettings : settingsFor)(invocation);
     const options = changeOptions(invocation, settings);
     if (flags.list === true) {

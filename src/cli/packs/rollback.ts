@@ -2,8 +2,15 @@ import { printable } from '#core';
 import { accepted, listSkillBackups, rollbackSkill } from '#packs';
 import { option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { CHANGE_FLAGS, changeOptions, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
-import { backupLine, reportChange } from './show-change.ts';
+import {
+  CHANGE_FLAGS,
+  changeOptions,
+  definePackCommand,
+  readingSettings,
+  settingsFor,
+  backupLine,
+  reportChange,
+} from './pack-command.ts';
 
 export const command = definePackCommand({
   usage: 'rollback NAME [--id ID] [--yes] | rollback NAME --list',

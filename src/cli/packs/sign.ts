@@ -3,8 +3,7 @@ import path from 'node:path';
 import { signPackFile } from '#packs';
 import { printable } from '#core';
 import { option, toggle } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { KEY_FLAGS, chooseKey } from './signing-key.ts';
 import { definePackCommand } from './pack-command.ts';
 
@@ -32,8 +31,8 @@ export const command = definePackCommand({
   positionals: [1, 1],
   async run(invocation) {
     const { flags: given, positionals, terminal } = invocation;
-    if (given.key === undefined) throw new UsageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
-    const { cwd } = surroundingsFor(given);
+    if (given.key === undefined) throw usageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
+    const { cwd } = invocation.surroundings;
     const file = path.resolve(cwd, positionals[0] ?? '');
     const isDry = given['dry-run'] === true;
     const signed = await signPackFile({

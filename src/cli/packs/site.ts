@@ -3,7 +3,7 @@ import path from 'node:path';
 import { countText, printable } from '#core';
 import { buildSite } from '#packs';
 import { option } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { definePackCommand, refusalStatus, settingsFor, withProgress } from './pack-command.ts';
 import { KEY_FLAGS, chooseKey } from './signing-key.ts';
@@ -74,10 +74,7 @@ function siteUrl(text: string): string {
     url.hash !== '' ||
     url.username !== ''
   )
-    throw new UsageError(
-      `--url is not the address of a site: ${printable(text)}`,
-      'e.g. --url https://skills.example.com',
-    );
+    throw usageError(`--url is not the address of a site: ${printable(text)}`, 'e.g. --url https://skills.example.com');
   const address = url.href.replace(/\/+$/, '');
   // install takes other addresses with a path for repositories.
   return url.pathname === '/' ? address : `well-known:${address}`;

@@ -2,7 +2,7 @@
 import { countText, isProblem, printable, quoted } from '#core';
 import { addSource, openSourceStore, updateSource, type PackSettings } from '#packs';
 import type { GlobalInvocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { definePackCommand, progressText, readingSettings, settingsFor } from './pack-command.ts';
@@ -32,7 +32,7 @@ export const command = definePackCommand({
     if (verb === 'add' && words.length === 2) return add(context, name, source);
     if (verb === 'update') return update(context, words);
     if (verb === 'remove' && words.length === 1) return remove(context, name);
-    throw new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
+    throw usageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },
 });
 

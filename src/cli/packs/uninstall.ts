@@ -1,10 +1,9 @@
 import { printable } from '#core';
 import { accepted, uninstallSkills } from '#packs';
 import { toggle } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { AGENT_FLAG, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, changeOptions, definePackCommand, settingsFor } from './pack-command.ts';
-import { reportChange } from './show-change.ts';
+import { CHANGE_FLAGS, changeOptions, definePackCommand, settingsFor, reportChange } from './pack-command.ts';
 
 export const command = definePackCommand({
   usage: 'uninstall NAME...|--all [--agent ID] [--purge] [--scope project|user] [--yes]',
@@ -30,7 +29,7 @@ export const command = definePackCommand({
   async run(invocation) {
     const { flags, positionals } = invocation;
     if ((flags.all === true) === positionals.length > 0)
-      throw new UsageError(
+      throw usageError(
         flags.all === true ? '--all takes no NAME' : 'missing argument: NAME',
         'e.g. skillwright uninstall pdf-forms, or skillwright uninstall --all',
       );

@@ -5,7 +5,7 @@ import { readTreeDigest } from '#platform';
 import { printable } from '#core';
 import { accepted, updateLines, updateSkills, type Updated } from '#packs';
 import { toggle, type Invocation } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 import { openSkillAgents, reportUnplaced, type SkillAgents } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
@@ -20,7 +20,7 @@ import {
 } from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines, keptLines, type PlanView } from './show-pack.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { showPlan, type Terminal } from '../terminal/terminal.ts';
+import { reportHint, showPlan, type Terminal } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -88,7 +88,7 @@ type UpdateInvocation = Invocation<typeof flags>;
 /** At a terminal the user sees the merge before confirming it, so it is the default. A script has to ask for it. */
 function chooseMode({ flags: { merge, keep, force, yes } }: UpdateInvocation) {
   if ([merge, keep, force].filter((flag) => flag === true).length > 1)
-    throw new UsageError('--merge, --keep and --force cannot be combined', 'see skillwright update --help');
+    throw usageError('--merge, --keep and --force cannot be combined', 'see skillwright update --help');
   if (keep === true) return 'keep';
   if (force === true) return 'force';
   const isReviewed = yes !== true && isTerminal(askStreams(process));
@@ -116,7 +116,7 @@ async function report(invocation: UpdateInvocation, updated: Updated, agents: Sk
         `${terminal.style('red', 'not updated')} ${printable(name)}: ${refusal.message} ${terminal.style('dim', refusal.code)}`,
       );
       terminal.err(updateLines(skill, terminal.width));
-      terminal.err(terminal.style('dim', `hint: ${refusal.hint}`));
+      reportHint(terminal, refusal.hint);
     }
     if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
   }

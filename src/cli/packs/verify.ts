@@ -6,7 +6,7 @@ import { printable } from '#core';
 import { isPresent } from '#platform';
 import { VERSION } from '../../version.ts';
 import { option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { ROOT_FLAGS, definePackCommand, readingSettings, rootOptions, withProgress } from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
@@ -43,7 +43,7 @@ export const command = definePackCommand({
       return installed(invocation, settings);
     }
     if (packs.length !== 1 || positionals.length !== 1)
-      throw new UsageError('expected one PACK, or NAMEs of installed skills', 'see skillwright verify --help');
+      throw usageError('expected one PACK, or NAMEs of installed skills', 'see skillwright verify --help');
     return pack(invocation, settings, packs[0] ?? '');
   },
 });
@@ -58,7 +58,7 @@ function refusePackFlags({ flags: given }: VerifyInvocation): void {
     ...(given.findings === true ? ['--findings'] : []),
     ...(given.format === 'sarif' ? ['--format sarif'] : []),
   ];
-  if (flag !== undefined) throw new UsageError(`${flag} works only with a pack`, 'usage: skillwright verify PACK');
+  if (flag !== undefined) throw usageError(`${flag} works only with a pack`, 'usage: skillwright verify PACK');
 }
 
 /** Skill names contain no dot and no slash. */

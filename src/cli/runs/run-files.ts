@@ -1,7 +1,7 @@
 /** `runs files`: the files that the programs of a run left and that its record keeps. */
 import path from 'node:path';
 
-import { countText, printable, SkillError, toRelativePath } from '#core';
+import { countText, printable, SkillError, toRelativePath, isProblem } from '#core';
 import { readContent, readRun } from '#journal';
 import { inConfined } from '#platform';
 import { writeResults } from '#runtime';
@@ -9,7 +9,6 @@ import { openApprover, type APPROVAL_FLAGS } from '../agent/approval.ts';
 import { nearPath } from '../agent/deliver-outputs.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
 
 interface KeptResult {
   readonly name: string;
@@ -21,7 +20,8 @@ interface KeptResult {
 type FilesInvocation = Invocation<typeof APPROVAL_FLAGS> & { readonly flags: { readonly out?: string } };
 
 /** Lists the files; with --out, copies them, all or none, and replaces no file that has other content. */
-export async function runFiles({ flags: given, terminal, signal }: FilesInvocation, place: string): Promise<number> {
+export async function runFiles(invocation: FilesInvocation, place: string): Promise<number> {
+  const { flags: given, terminal, signal, surroundings } = invocation;
   const byName = new Map<string, KeptResult>();
   for (const { event } of readRun(place, { content: 'start' }).lines) {
     if (event.type !== 'content-keep' || event.name === undefined) continue;
@@ -38,8 +38,8 @@ export async function runFiles({ flags: given, terminal, signal }: FilesInvocati
       ? []
       : await writeResults(
           files.map((file) => readKept(file, place)),
-          path.resolve(surroundingsFor(given).cwd, out),
-          { approve: openApprover(given, terminal), signal, mayReplace: false },
+          path.resolve(surroundings.cwd, out),
+          { approve: openApprover(invocation), signal, mayReplace: false },
         );
   if (terminal.printJson({ files, copied: copied.map(nearPath) })) return EXIT.done;
   if (out === undefined) terminal.out(files.map(({ name, bytes }) => `${printable(name)}  ${String(bytes)} bytes`));
@@ -59,8 +59,7 @@ function readKept(
     (folder) => readContent(folder, { $ref: path.relative(place, file), bytes: size }),
     () => ({ type: 'missing' }) as const,
   );
-  if (target.type !== 'refused' && reading.type === 'read')
-    return { name: target.path, bytes: reading.bytes, isExecutable };
+  if (!isProblem(target) && reading.type === 'read') return { name: target, bytes: reading.bytes, isExecutable };
   throw new SkillError({
     code: 'run/invalid',
     message: `the file ${printable(name)} of the record is ${reading.type === 'missing' ? 'missing' : 'damaged'}`,

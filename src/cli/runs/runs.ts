@@ -19,8 +19,8 @@ import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Flags, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { configFor, surroundingsFor } from '../surroundings.ts';
+import { EXIT, usageError } from '../exit.ts';
+import { configFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { eventIndex } from './event-index.ts';
@@ -103,12 +103,12 @@ export const command = defineCommand({
     const [word = 'list'] = invocation.positionals;
     const subcommand = Object.hasOwn(SUBCOMMANDS, word) ? SUBCOMMANDS[word] : undefined;
     if (subcommand === undefined)
-      throw new UsageError(
+      throw usageError(
         `unknown subcommand of runs: ${quoted(word, 200)}`,
         `known subcommands: ${Object.keys(SUBCOMMANDS).join(', ')}`,
       );
     if (invocation.flags.source !== undefined && subcommand !== replay && subcommand !== resume)
-      throw new UsageError(`runs ${word} has no use for --source`, 'only replay and resume use skills');
+      throw usageError(`runs ${word} has no use for --source`, 'only replay and resume use skills');
     return subcommand(invocation);
   },
 });
@@ -167,7 +167,7 @@ async function tail(invocation: RunsInvocation): Promise<number> {
 async function verify(invocation: RunsInvocation): Promise<number> {
   const { flags: given, positionals, terminal } = invocation;
   if (given.all === true && positionals.length > 1)
-    throw new UsageError('--all cannot be combined with an ID', 'give one of them');
+    throw usageError('--all cannot be combined with an ID', 'give one of them');
   const keys = keysFor(invocation);
   const isAll = given.all === true || positionals.length < 2;
   const directory = await resolveRunsDirectory(invocation);
@@ -200,8 +200,7 @@ function verifyExit(
   return isOpen ? EXIT.impossible : EXIT.done;
 }
 
-function keysFor(invocation: RunsInvocation): ChainKeys {
-  const { home } = surroundingsFor(invocation.flags);
+function keysFor({ surroundings: { home } }: RunsInvocation): ChainKeys {
   return home === undefined ? {} : { home, sealKey: readSealKey(home) };
 }
 
@@ -231,7 +230,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
   const run = name === undefined ? undefined : path.basename(findRun(directory, name));
   const missing = given.missing === true;
   if (olderThanMs === undefined && maxBytes === undefined && run === undefined && !missing)
-    throw new UsageError(
+    throw usageError(
       'missing argument: ID, --older-than, --max-size or --missing',
       'e.g. skillwright runs prune --older-than 30d',
     );
@@ -275,8 +274,6 @@ async function files(invocation: RunsInvocation): Promise<number> {
 async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const place = await resolveRunFolder(invocation);
-  const { home } = surroundingsFor(invocation.flags);
-  const sealKey = home === undefined ? undefined : readSealKey(home);
   const { replayRun } = await import('#runtime/replay');
   const replayed = await replayRun({
     runtime: await openRuntime(invocation),
@@ -284,9 +281,9 @@ async function replay(invocation: RunsInvocation): Promise<number> {
     writes: given.writes === true,
     network: given.network === true,
     record: given.record === true,
-    approve: openApprover({}, terminal),
+    approve: openApprover({ ...invocation, flags: {} }),
     signal,
-    sealKey,
+    sealKey: keysFor(invocation).sealKey,
   });
   if (!terminal.printJson({ path: place, ...replayed })) {
     terminal.out(replayLines(replayed, terminal));
@@ -299,16 +296,16 @@ const REPLAY_EXITS = { same: EXIT.done, different: EXIT.failed, impossible: EXIT
 
 /** The folder of recorded runs, from the configuration. */
 async function resolveRunsDirectory(invocation: RunsInvocation): Promise<string> {
-  const { config } = await configFor(invocation.flags);
-  return runsDirectory(surroundingsFor(invocation.flags).cwd, config.runs?.directory);
+  const { config } = await configFor(invocation);
+  return runsDirectory(invocation.surroundings.cwd, config.runs?.directory);
 }
 
 /** The folder of the named run. A name with a slash is a path. */
 async function resolveRunFolder(invocation: RunsInvocation): Promise<string> {
   const [word = '', name] = invocation.positionals;
   if (name === undefined)
-    throw new UsageError('missing argument: ID', `usage: skillwright runs ${word} ID; see skillwright runs list`);
-  if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(surroundingsFor(invocation.flags).cwd, name);
+    throw usageError('missing argument: ID', `usage: skillwright runs ${word} ID; see skillwright runs list`);
+  if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(invocation.surroundings.cwd, name);
   return findRun(await resolveRunsDirectory(invocation), name);
 }
 

@@ -169,26 +169,10 @@ function eventText(event: RunEvent): string {
       return `kept ${event.name ?? event.path}, ${String(event.bytes)} bytes`;
     case 'note':
       return `note: ${event.message}`;
-    case 'scan':
-    case 'answer-withdraw':
-    case 'call-invalid':
-    case 'turn':
-    case 'model-call':
-    case 'model-answer':
-    case 'plan':
-    case 'activation':
-    case 'answer-delta':
-    case 'decision-delta':
-    case 'context-compact':
-    case 'budget-end':
-    case 'subagent-start':
-    case 'subagent-end':
-    case 'chat':
-    case 'subject-call':
-    case 'subject-end':
-      return agentEventText(event);
     case 'run-end':
       return `end: ${event.outcome}: ${event.reason}`;
+    default:
+      return agentEventText(event);
   }
 }
 

@@ -7,23 +7,22 @@ import { readResolved, resolvePath } from '#project';
 import { undoRun as undoRecorded, type UndoneFile } from '#runtime';
 import type { Flag, Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
 type UndoInvocation = Invocation<{ readonly 'dry-run': Flag & { readonly type: 'boolean' } }>;
 
 /** `directory` is where the current project records its runs. */
-export function undoRun({ flags: given, terminal }: UndoInvocation, folder: string, directory: string): number {
-  const { cwd, home } = surroundingsFor(given);
+export function undoRun(invocation: UndoInvocation, folder: string, directory: string): number {
+  const { flags: given, terminal, surroundings } = invocation;
   const dryRun = given['dry-run'] === true;
-  const undone = undoRecorded(folder, { cwd, home, directory, dryRun });
+  const undone = undoRecorded(folder, { ...surroundings, directory, dryRun });
   if (isProblem(undone)) {
     reportProblem(terminal, { message: undone.message, hint: undone.hint });
     return undone.code === 'run/elsewhere' ? EXIT.impossible : EXIT.failed;
   }
   const { run, project, files, continues } = undone;
   if (!terminal.printJson({ run, project, dryRun, files })) {
-    if (project !== realPath(cwd)) terminal.remark(`in ${printable(project)}`);
+    if (project !== realPath(surroundings.cwd)) terminal.remark(`in ${printable(project)}`);
     terminal.out(undoneLines(files, { project, dryRun }));
   }
   if (files.length === 0) terminal.remark('the run changed no file of the project');

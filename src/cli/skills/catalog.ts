@@ -1,4 +1,4 @@
-import { CATALOG_FORMATS, defined, estimateTokens, printable } from '#core';
+import { defined, estimateTokens, printable } from '#core';
 import type { Catalog } from '#skills';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
@@ -15,7 +15,9 @@ export const command = defineCommand({
   ].join('\n'),
   flags: {
     budget: option('TOKENS', 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)'),
-    format: option('FORMAT', 'print as xml, markdown, lines, list or expertise', { choices: CATALOG_FORMATS }),
+    format: option('FORMAT', 'print as xml, markdown, lines, list or expertise', {
+      choices: ['xml', 'markdown', 'lines', 'list', 'expertise'],
+    }),
     explain: toggle('print the state and the cost of each skill instead of the text'),
   },
   examples: [

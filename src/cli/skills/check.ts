@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { compareDiagnostics, DIAGNOSTIC_RULES, printable, sarifReport, type Diagnostic } from '#core';
 import { checkAndFix, findCheckTargets, type Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
@@ -45,12 +45,12 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, terminal } = invocation;
     if (given['dry-run'] === true && given.fix !== true)
-      throw new UsageError('--dry-run needs --fix', 'skillwright check --fix --dry-run');
+      throw usageError('--dry-run needs --fix', 'skillwright check --fix --dry-run');
     const runtime = await openRuntime(invocation);
     const options = checkOptions(runtime, given.lenient === true);
     const { skills, diagnostics: unopened } = await findCheckTargets(invocation.positionals, runtime, {
       ...options,
-      cwd: path.resolve(given.cwd ?? '.'),
+      cwd: invocation.surroundings.cwd,
       source: given.source,
       signal: invocation.signal,
     });
@@ -109,7 +109,12 @@ interface CheckResult {
   readonly isFixing: boolean;
 }
 
-function print({ invocation: { flags: given, terminal }, checked, diagnostics, isFixing }: CheckResult): void {
+function print({
+  invocation: { flags: given, terminal, surroundings },
+  checked,
+  diagnostics,
+  isFixing,
+}: CheckResult): void {
   const format = given.json === true ? 'json' : (given.format ?? 'text');
   const ok = !diagnostics.some(({ severity }) => severity === 'error');
   const fixed = isFixing ? checked.flatMap(({ applied }) => applied) : [];
@@ -125,7 +130,7 @@ function print({ invocation: { flags: given, terminal }, checked, diagnostics, i
       );
       return;
     case 'sarif':
-      terminal.out(plainJson(sarif(diagnostics, path.resolve(given.cwd ?? '.'))));
+      terminal.out(plainJson(sarif(diagnostics, surroundings.cwd)));
       return;
     case 'github':
       terminal.out(diagnostics.map(annotation));

@@ -51,9 +51,9 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal } = invocation;
+    const { flags: given, positionals, terminal, surroundings } = invocation;
     if (given.events !== undefined) {
-      const ledger = ledgerFromLines(eventsText(path.resolve(given.cwd ?? '.', given.events)));
+      const ledger = ledgerFromLines(eventsText(path.resolve(surroundings.cwd, given.events)));
       if (!terminal.printJson({ ledger })) terminal.out(ledgerLines(ledger, terminal));
       return EXIT.done;
     }

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { cleanText, estimateTokens, printable, quoted, SkillError, type SkillEntry } from '#core';
 import { parseSkillMd, readSkillFile } from '#skills';
-import { inConfined, isPresent, padText, textWidth, type ConfinedListing } from '#platform';
+import { inConfined, isPresent, padText, textWidth, type ConfinedDirectory } from '#platform';
 import type { Distrust, Runtime } from '#runtime';
 import { defineCommand, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -61,7 +61,7 @@ export const command = defineCommand({
 });
 
 /** Every file of a skill folder, whether or not a model may read it; empty if the folder is gone. */
-function listEntries(dir: string): ConfinedListing {
+function listEntries(dir: string): ReturnType<ConfinedDirectory['list']> {
   return inConfined(
     dir,
     (folder) => folder.list({ maxFiles: 2_000, maxDepth: 12 }),
@@ -73,9 +73,9 @@ function listEntries(dir: string): ConfinedListing {
 async function findSkill(
   invocation: Invocation<typeof flags>,
 ): Promise<{ readonly skill: SkillEntry; readonly runtime: Runtime }> {
-  const { flags: given, positionals } = invocation;
+  const { flags: given, positionals, surroundings } = invocation;
   const [reference = ''] = positionals;
-  const asPath = path.resolve(given.cwd ?? '.', reference);
+  const asPath = path.resolve(surroundings.cwd, reference);
   const dir = /^skill\.md$/i.test(path.basename(asPath)) ? path.dirname(asPath) : asPath;
   const isPath = /^[.~/]|^[a-z]:|\.md$/i.test(reference) || isPresent(path.join(asPath, 'SKILL.md'));
   if (!isPath) {
@@ -148,7 +148,7 @@ function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style, 
   ];
 }
 
-function fileLines({ files, isCut }: ConfinedListing, { style }: Terminal): readonly string[] {
+function fileLines({ files, isCut }: ReturnType<typeof listEntries>, { style }: Terminal): readonly string[] {
   return [
     '',
     style('bold', 'Files'),

@@ -3,7 +3,6 @@ import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { diagnosticCounts, diagnosticJson } from './show-diagnostics.ts';
 import { isForModel, OWN_SOURCES, printable, type SkillEntry } from '#core';
 import { fitText, padText, textWidth } from '#platform';
@@ -47,7 +46,7 @@ export const command = defineCommand({
       return EXIT.done;
     }
     const { skills } = runtime.index;
-    const agents = openAgentFolders(surroundingsFor(flags));
+    const agents = openAgentFolders(invocation.surroundings);
     const shown = flags.all === true && !terminal.isJson ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
     if (terminal.isJson)

@@ -1,15 +1,14 @@
 import path from 'node:path';
 
 import { newSkillFiles, SKILL_PARTS } from '#skills';
-import { isSkillError, printable } from '#core';
+import { isSkillError, printable, type Surroundings } from '#core';
 import { createTree, readTreeDigest } from '#platform';
 import { openTrust } from '#policy';
-import { projectTop, readSurroundings } from '#runtime';
+import { projectTop } from '#runtime';
 import { defineCommand, list, option } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { skillsFolder } from '#packs';
-import { surroundingsFor } from '../surroundings.ts';
 
 export const command = defineCommand({
   usage: 'new NAME [--dir DIR] [--description TEXT] [--with scripts,references,assets,evals]',
@@ -26,14 +25,14 @@ export const command = defineCommand({
     ['skillwright new my-skill --dir ~/.agents/skills', 'create a skill for all your projects'],
   ],
   positionals: [1, 1],
-  async run({ flags, positionals, terminal }) {
+  async run({ flags, positionals, terminal, surroundings }) {
     const [name = ''] = positionals;
     if (flags.description !== undefined && flags.description.trim() === '')
-      throw new UsageError('--description is empty', 'describe what the skill does and when to use it');
+      throw usageError('--description is empty', 'describe what the skill does and when to use it');
     const files = newSkillFiles({ name, description: flags.description, parts: parseParts(flags.with) });
-    const directory = path.join(folderFor(flags), name);
+    const directory = path.join(folderFor(flags.dir, surroundings), name);
     createTree(directory, files);
-    await trustOwn(directory, terminal);
+    await trustOwn(directory, surroundings.home, terminal);
     if (terminal.printJson({ name, dir: directory.replaceAll('\\', '/'), files: files.map((file) => file.path) }))
       return EXIT.done;
     terminal.out(directory);
@@ -46,11 +45,11 @@ export const command = defineCommand({
 });
 
 /** The author trusts the skill: edits need no confirmation. */
-async function trustOwn(directory: string, terminal: Terminal): Promise<void> {
+async function trustOwn(directory: string, home: string | undefined, terminal: Terminal): Promise<void> {
   const read = await readTreeDigest(directory);
   if (read.type !== 'digest') return;
   try {
-    const store = openTrust({ home: readSurroundings({}).home, bind: 'digest' });
+    const store = openTrust({ home, bind: 'digest' });
     await store.trustSkills([{ dir: directory, digest: read.digest, isOwn: true }]);
   } catch (error) {
     if (!isSkillError(error)) throw error;
@@ -59,9 +58,8 @@ async function trustOwn(directory: string, terminal: Terminal): Promise<void> {
 }
 
 /** The folder that `install` uses. Outside of a project, the current folder becomes one. */
-function folderFor(flags: { readonly cwd?: string; readonly dir?: string }): string {
-  const { cwd, home } = surroundingsFor(flags);
-  if (flags.dir !== undefined) return path.resolve(cwd, flags.dir);
+function folderFor(dir: string | undefined, { cwd, home }: Surroundings): string {
+  if (dir !== undefined) return path.resolve(cwd, dir);
   return skillsFolder(projectTop({ cwd, home }) ?? cwd);
 }
 

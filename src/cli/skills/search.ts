@@ -3,11 +3,10 @@ import path from 'node:path';
 import { isValidName, printable } from '#core';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { trustRemarks, type Distrust, type Runtime, type SearchResult } from '#runtime';
 import { readQueries, scoreQueries, type Query } from './queries.ts';
-import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
 
@@ -32,26 +31,22 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal } = invocation;
+    const { flags: given, positionals, terminal, surroundings } = invocation;
     const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
     if (given.queries !== undefined && positionals.length > 0)
-      throw new UsageError(
-        'WORDS and --queries cannot be combined',
-        'use skillwright search WORDS... or --queries FILE',
-      );
+      throw usageError('WORDS and --queries cannot be combined', 'use skillwright search WORDS... or --queries FILE');
     if (given.queries !== undefined)
-      return answerFile(invocation, path.resolve(given.cwd ?? '.', given.queries), limit);
+      return answerFile(invocation, path.resolve(surroundings.cwd, given.queries), limit);
     const query = positionals.join(' ');
     if (query.trim() === '')
-      throw new UsageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
+      throw usageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
 
     const runtime = await openRuntime(invocation);
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
     const untrusted = await untrustedNames(runtime, results);
-    const { home } = surroundingsFor(given);
     // A search of one root or one kind of root is not about what could be installed.
     const isNarrow = given.source !== undefined || given['only-root'] === true;
-    const available = await searchAvailable(runtime, { home, query, limit: isNarrow ? 0 : limit });
+    const available = await searchAvailable(runtime, { home: surroundings.home, query, limit: isNarrow ? 0 : limit });
     const answer = {
       results: results.map((result) => resultJson(result, untrusted)),
       available: available.results.map(availableJson),
@@ -124,14 +119,35 @@ function resultJson(result: SearchResult, untrusted: ReadonlyMap<string, Distrus
 function resultLines(
   results: readonly SearchResult[],
   untrusted: ReadonlyMap<string, Distrust>,
-  { style, width, isAnswerOnTerminal }: Terminal,
+  terminal: Terminal,
 ): readonly string[] {
-  const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));
-  return results.map(({ name, source, description, score }) => {
-    const from = printable(untrusted.has(name) ? `${source}, untrusted` : source);
-    const start = `${score.toFixed(1).padStart(6)}  ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', from)}  `;
-    const room = width - nameWidth - textWidth(from) - 12;
-    return start + (isAnswerOnTerminal ? fitText(printable(description), Math.max(20, room)) : printable(description));
+  return skillRows(
+    results.map(({ name, source, description, score }) => {
+      const from = untrusted.has(name) ? `${source}, untrusted` : source;
+      return { start: score.toFixed(1).padStart(6), name, from, description };
+    }),
+    terminal,
+  );
+}
+
+interface SkillRow {
+  readonly start: string;
+  readonly name: string;
+  readonly from: string;
+  readonly description: string;
+}
+
+function skillRows(rows: readonly SkillRow[], { style, width, isAnswerOnTerminal }: Terminal): readonly string[] {
+  const nameWidth = Math.min(40, Math.max(...rows.map(({ name }) => textWidth(printable(name)))));
+  return rows.map(({ start, name, from, description }) => {
+    const room = width - nameWidth - textWidth(printable(from)) - 12;
+    const about = printable(description);
+    return [
+      start,
+      style('bold', padText(printable(name), nameWidth)),
+      style('dim', printable(from)),
+      isAnswerOnTerminal ? fitText(about, Math.max(20, room)) : about,
+    ].join('  ');
   });
 }
 
@@ -172,23 +188,16 @@ function availableJson({ name, description, from, source, digest, path, score }:
   };
 }
 
-function availableLines(
-  results: readonly AvailableResult[],
-  { style, width, isAnswerOnTerminal }: Terminal,
-): readonly string[] {
+function availableLines(results: readonly AvailableResult[], terminal: Terminal): readonly string[] {
   if (results.length === 0) return [];
-  const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));
+  const rows = skillRows(
+    results.map((result) => ({ ...result, start: ' '.repeat(6) })),
+    terminal,
+  );
+  const command = (result: AvailableResult): string => terminal.style('dim', installCommand(result));
   return [
-    style('dim', 'not installed:'),
-    ...results.flatMap(({ name, description, from, source }) => {
-      const start = `        ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', printable(from))}  `;
-      const room = width - nameWidth - textWidth(printable(from)) - 12;
-      const said = printable(description);
-      return [
-        start + (isAnswerOnTerminal ? fitText(said, Math.max(20, room)) : said),
-        `          ${style('dim', installCommand({ name, source }))}`,
-      ];
-    }),
+    terminal.style('dim', 'not installed:'),
+    ...results.flatMap((result, at) => [rows[at] ?? '', `          ${command(result)}`]),
   ];
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { packRefusal } from '#packs';
 import { problemError, quoted } from '#core';
 import { readPrivateFile } from '#platform';
-import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
+import { isTerminal, readKeys, type AskStreams } from './ask.ts';
 
 const MAX_BYTES = 4096;
 const [CTRL_C, CTRL_D, CTRL_U, ESCAPE] = ['\u0003', '\u0004', '\u0015', '\u001B'];
@@ -22,45 +22,25 @@ export function passwordOfFile(file: string, cwd: string): string {
 
 /** Reads a line from the terminal without echo; undefined without a terminal, or if the user cancels. */
 export async function askPassword(
-  { input, output, interrupt }: AskStreams,
+  streams: AskStreams,
   prompt: string,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<string | undefined> {
-  if (!isTerminal({ input, output, interrupt })) return undefined;
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
+  if (!isTerminal(streams)) return undefined;
+  return readKeys<string | undefined>(streams, signal, undefined, ({ finish, cancel }) => {
+    const { output } = streams;
     let typed = '';
-    const leave = (): void => {
-      release();
-      signal.removeEventListener('abort', onAbort);
-      output.write('\n');
-    };
-    const finish = (answer: string | undefined): void => {
-      leave();
-      resolve(answer);
-    };
-    const onAbort = (): void => {
-      leave();
-      reject(signal.reason);
-    };
     const onKeys = (keys: string): void => {
       // Ignores arrow keys.
       if (keys.startsWith(ESCAPE)) return;
       for (const key of keys) {
         if (key === '\r' || key === '\n') return finish(typed);
-        if (key === CTRL_C || key === CTRL_D) {
-          finish(undefined);
-          if (key === CTRL_C) interrupt();
-          return;
-        }
+        if (key === CTRL_C) return cancel();
+        if (key === CTRL_D) return finish(undefined);
         typed = edited(typed, key);
       }
     };
-    signal.addEventListener('abort', onAbort, { once: true });
-    output.write(`${prompt}: `);
-    const release = takeKeys(input, onKeys, () => {
-      finish(undefined);
-    });
+    return { onKeys, start: () => void output.write(`${prompt}: `), leave: () => void output.write('\n') };
   });
 }
 

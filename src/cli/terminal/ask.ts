@@ -184,8 +184,7 @@ async function converse<T>(
   dialog: Dialog<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  signal.throwIfAborted();
-  return new Promise<T>((resolve, reject) => {
+  return readKeys<T>({ input, output, interrupt }, signal, dialog.otherwise, ({ finish, cancel }) => {
     const quiet = openQuiet();
     const isPasted = openPasteGuard();
     let word = '';
@@ -194,10 +193,6 @@ async function converse<T>(
       output.write(text);
       word = '';
       quiet.begin();
-    };
-    const finish = (answer: T): void => {
-      leave();
-      resolve(answer);
     };
     const accept = (typed: string): void => {
       const read = dialog.read(typed.trim().toLowerCase());
@@ -214,39 +209,76 @@ async function converse<T>(
     const onKeys = (typed: string): void => {
       const isPaste = isPasted(typed);
       // Alone, it is a key, even if the end of a paste never arrives.
-      if (typed === CTRL_C || (typed.includes(CTRL_C) && !isPaste)) {
-        leave();
-        output.write('\n');
-        interrupt();
-        // An interrupted question has no answer.
-        if (signal.aborted) reject(signal.reason);
-        else resolve(dialog.otherwise);
-      } else if (isPaste || !quiet.isOver()) quiet.begin();
+      if (typed === CTRL_C || (typed.includes(CTRL_C) && !isPaste)) cancel();
+      else if (isPaste || !quiet.isOver()) quiet.begin();
       else if (typed === CTRL_D || (isEnter(typed) && word === '')) finish(dialog.otherwise);
       // Arrow keys, and pasted text without marks, arrive as several characters at once.
       else if (typed.includes('\u001B') || (!dialog.isWord && typed.length > 1)) quiet.begin();
       else if (dialog.isWord) addToWord(typed);
       else accept(typed);
     };
-    const onAbort = (): void => {
-      leave();
-      output.write('\n');
-      reject(signal.reason);
+    let unmark = (): void => undefined;
+    return {
+      onKeys,
+      start() {
+        unmark = markPastes(output);
+        show(dialog.text);
+      },
+      leave(isAnswered) {
+        quiet.stop();
+        unmark();
+        if (!isAnswered) output.write('\n');
+      },
     };
-    const leave = (): void => {
-      quiet.stop();
-      unmark();
+  });
+}
+
+export interface KeyReader {
+  readonly onKeys: (typed: string) => void;
+  /** Shows what the keys are for. They are taken before: a key that answers must not reach the shell. */
+  readonly start: () => void;
+  /** Called once, before the terminal gets its mode back. */
+  readonly leave: (isAnswered: boolean) => void;
+}
+
+export interface KeyEnds<T> {
+  readonly finish: (answer: T) => void;
+  /** For Ctrl-C: interrupts the program; if that aborts the signal, there is no answer. */
+  readonly cancel: () => void;
+}
+
+/** Reads keys until there is an answer, which is `otherwise` at the end of input, and restores the terminal mode in every case. */
+export async function readKeys<T>(
+  { input, interrupt }: AskStreams,
+  signal: AbortSignal,
+  otherwise: T,
+  open: (ends: KeyEnds<T>) => KeyReader,
+): Promise<T> {
+  signal.throwIfAborted();
+  return new Promise<T>((resolve, reject) => {
+    const leave = (isAnswered: boolean): void => {
+      reader.leave(isAnswered);
       release();
       signal.removeEventListener('abort', onAbort);
     };
-
+    const finish = (answer: T): void => {
+      leave(true);
+      resolve(answer);
+    };
+    const cancel = (): void => {
+      leave(false);
+      interrupt();
+      if (signal.aborted) reject(signal.reason);
+      else resolve(otherwise);
+    };
+    const onAbort = (): void => {
+      leave(false);
+      reject(signal.reason);
+    };
+    const reader = open({ finish, cancel });
     signal.addEventListener('abort', onAbort, { once: true });
-    // Before the question is shown: a key that answers it must not reach the shell.
-    const release = takeKeys(input, onKeys, () => {
-      finish(dialog.otherwise);
-    });
-    const unmark = markPastes(output);
-    show(dialog.text);
+    const release = takeKeys(input, reader.onKeys, () => finish(otherwise));
+    reader.start();
   });
 }
 

@@ -1,7 +1,7 @@
 /** A list on the terminal from which the user selects any number of rows: filter as you type, space selects, enter continues. */
 import { printable, sliceStart } from '#core';
 import { fitText, padText, textWidth } from '#platform';
-import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
+import { isTerminal, readKeys, type AskStreams } from './ask.ts';
 import { readColumns } from './terminal.ts';
 
 /** A row of the list. Texts are untrusted; they are shown on one line with invisible characters escaped. */
@@ -27,13 +27,13 @@ export interface ChooseOptions {
  * Ctrl-D. The terminal mode is restored in every case.
  */
 export async function chooseMany(
-  { input, output, interrupt }: AskStreams,
+  streams: AskStreams,
   { title, choices, mayBeEmpty = false, signal }: ChooseOptions,
 ): Promise<readonly number[] | undefined> {
-  if (!isTerminal({ input, output, interrupt })) return undefined;
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const list = new ChoiceList(choices);
+  if (!isTerminal(streams)) return undefined;
+  return readKeys<readonly number[] | undefined>(streams, signal, undefined, ({ finish, cancel }) => {
+    const { output } = streams;
+    const list = openChoiceList(choices);
     let drawn = 0;
     let note = '';
     const erase = (): void => {
@@ -49,19 +49,6 @@ export async function chooseMany(
       output.write(lines.join('\r\n'));
       drawn = lines.length;
     };
-    const leave = (): void => {
-      release();
-      signal.removeEventListener('abort', onAbort);
-      erase();
-    };
-    const finish = (answer: readonly number[] | undefined): void => {
-      leave();
-      resolve(answer);
-    };
-    const onAbort = (): void => {
-      leave();
-      reject(signal.reason);
-    };
     const act = (key: string): 'done' | 'more' => {
       note = '';
       if (key === ENTER || key === '\n') {
@@ -72,8 +59,8 @@ export async function chooseMany(
         }
         note = 'nothing is selected: press space to select a row, ctrl-a to select all, esc to cancel';
       } else if (key === CTRL_C || key === CTRL_D || (key === ESCAPE && !list.clearFilter())) {
-        finish(undefined);
-        if (key === CTRL_C) interrupt();
+        if (key === CTRL_C) cancel();
+        else finish(undefined);
         return 'done';
       } else list.press(key);
       return 'more';
@@ -82,12 +69,7 @@ export async function chooseMany(
       for (const key of typed.match(KEY) ?? []) if (act(key) === 'done') return;
       draw();
     };
-    signal.addEventListener('abort', onAbort, { once: true });
-    // Keys first: Ctrl-C on a list that is already shown must not reach the shell.
-    const release = takeKeys(input, onKeys, () => {
-      finish(undefined);
-    });
-    draw();
+    return { onKeys, start: draw, leave: erase };
   });
 }
 
@@ -115,107 +97,93 @@ interface Row {
   readonly searched: readonly [label: string, about: string];
 }
 
-class ChoiceList {
-  readonly #rows: readonly Row[];
-  readonly #selected: Set<number>;
-  readonly #labelWidth: number;
-  #shown: readonly Row[];
-  #filter = '';
-  #at = 0;
-  #page = MAX_ROWS;
-
-  constructor(choices: readonly Choice[]) {
-    this.#rows = choices.map(({ label, about = '', unavailable }, index) => {
-      const shown = [label, unavailable ?? about].map((text) => printable(sliceStart(text, MAX_TEXT)));
-      const [name = '', text = ''] = shown;
-      const searched = [name.toLowerCase(), printable(sliceStart(about, MAX_TEXT)).toLowerCase()] as const;
-      return { index, label: name, about: text, isAvailable: unavailable === undefined, searched };
-    });
-    this.#selected = new Set(
-      choices.flatMap(({ isSelected, unavailable }, index) =>
-        isSelected === true && unavailable === undefined ? [index] : [],
-      ),
-    );
-    this.#labelWidth = Math.max(4, ...this.#rows.map(({ label }) => textWidth(label)));
-    this.#shown = this.#rows;
-  }
-
-  selected(): readonly number[] {
-    return [...this.#selected].toSorted((a, b) => a - b);
-  }
-
+interface ChoiceList {
+  readonly selected: () => readonly number[];
   /** Returns false if there is no filter. */
-  clearFilter(): boolean {
-    if (this.#filter === '') return false;
-    this.#setFilter('');
-    return true;
-  }
-
-  press(key: string): void {
-    const last = this.#shown.length - 1;
-    if (UP.test(key)) this.#at = this.#at === 0 ? Math.max(0, last) : this.#at - 1;
-    else if (DOWN.test(key)) this.#at = this.#at >= last ? 0 : this.#at + 1;
-    else if (key === PAGE_UP) this.#at = Math.max(0, this.#at - this.#page);
-    else if (key === PAGE_DOWN) this.#at = Math.max(0, Math.min(last, this.#at + this.#page));
-    else if (key === ' ') this.#toggle(this.#shown[this.#at]);
-    else if (key === CTRL_A) this.#toggleShown();
-    else if (key === CTRL_U) this.clearFilter();
-    else if (key === '\u007F' || key === '\b') this.#setFilter(Array.from(this.#filter).slice(0, -1).join(''));
-    else if (!key.startsWith(ESCAPE) && key >= ' ' && printable(key) === key && this.#filter.length < MAX_FILTER)
-      this.#setFilter(this.#filter + key);
-  }
-
-  #toggle(row: Row | undefined): void {
-    if (row === undefined || !row.isAvailable) return;
-    if (!this.#selected.delete(row.index)) this.#selected.add(row.index);
-  }
-
-  /** Selects all shown rows, or none of them if all are selected. */
-  #toggleShown(): void {
-    const available = this.#shown.filter(({ isAvailable }) => isAvailable);
-    const areAll = available.every(({ index }) => this.#selected.has(index));
-    for (const { index } of available) {
-      if (areAll) this.#selected.delete(index);
-      else this.#selected.add(index);
-    }
-  }
-
-  /** Rows whose label matches come first. */
-  #setFilter(filter: string): void {
-    this.#filter = filter;
-    this.#at = 0;
-    const wanted = filter.toLowerCase();
-    const byLabel = this.#rows.filter(({ searched: [label] }) => label.includes(wanted));
-    const byAbout = this.#rows.filter(
-      ({ searched: [label, about] }) => !label.includes(wanted) && about.includes(wanted),
-    );
-    this.#shown = [...byLabel, ...byAbout];
-  }
-
+  readonly clearFilter: () => boolean;
+  readonly press: (key: string) => void;
   /** The screen. Every line is shorter than the terminal is wide, so that none wraps. */
-  lines(
+  readonly lines: (
     title: string,
     note: string,
-    { columns, rows }: { readonly columns: number; readonly rows: number },
-  ): readonly string[] {
-    const width = columns - 1;
-    this.#page = Math.max(1, Math.min(MAX_ROWS, rows - FRAME - 1));
-    const first = Math.max(0, Math.min(this.#at - Math.floor(this.#page / 2), this.#shown.length - this.#page));
-    const labelWidth = Math.min(this.#labelWidth, Math.max(8, Math.floor(width / 2) - 6));
-    const visible = this.#shown.slice(first, first + this.#page).map((row, place) => {
-      const mark = row.isAvailable ? (this.#selected.has(row.index) ? '[x]' : '[ ]') : ' x ';
-      const label = padText(fitText(row.label, labelWidth), labelWidth);
-      return fitText(`${first + place === this.#at ? '>' : ' '} ${mark} ${label}  ${row.about}`, width);
-    });
-    const from = this.#shown.length === 0 ? 'no matches' : `${String(this.#at + 1)} of ${String(this.#shown.length)}`;
-    const counted = `${String(this.#selected.size)} of ${String(this.#rows.length)} selected; row ${from}`;
-    const help = note === '' ? 'space select, enter continue, ctrl-a all, esc cancel' : note;
-    return [
-      fitText(printable(title), width),
-      ...visible,
-      fitText(counted, width),
-      fitText(help, width),
-      fitText(`type to filter: ${this.#filter}`, width),
-    ];
-  }
+    size: { readonly columns: number; readonly rows: number },
+  ) => readonly string[];
+}
+
+function openChoiceList(choices: readonly Choice[]): ChoiceList {
+  const all = choices.map(({ label, about = '', unavailable }, index): Row => {
+    const [name = '', text = ''] = [label, unavailable ?? about].map((one) => printable(sliceStart(one, MAX_TEXT)));
+    const searched = [name.toLowerCase(), printable(sliceStart(about, MAX_TEXT)).toLowerCase()] as const;
+    return { index, label: name, about: text, isAvailable: unavailable === undefined, searched };
+  });
+  const selected = new Set(
+    all
+      .filter(({ index, isAvailable }) => isAvailable && choices[index]?.isSelected === true)
+      .map(({ index }) => index),
+  );
+  const widest = Math.max(4, ...all.map(({ label }) => textWidth(label)));
+  let shown: readonly Row[] = all;
+  let filter = '';
+  let at = 0;
+  let page = MAX_ROWS;
+
+  /** Rows whose label matches come first. */
+  const setFilter = (next: string): void => {
+    filter = next;
+    at = 0;
+    const wanted = filter.toLowerCase();
+    const byLabel = all.filter(({ searched: [label] }) => label.includes(wanted));
+    const byAbout = all.filter(({ searched: [label, about] }) => !label.includes(wanted) && about.includes(wanted));
+    shown = [...byLabel, ...byAbout];
+  };
+  const clearFilter = (): boolean => {
+    const wasSet = filter !== '';
+    if (wasSet) setFilter('');
+    return wasSet;
+  };
+  /** Selects these rows, or none of them if all are selected. */
+  const toggle = (rows: readonly Row[]): void => {
+    const available = rows.filter(({ isAvailable }) => isAvailable);
+    const areAll = available.every(({ index }) => selected.has(index));
+    for (const { index } of available) {
+      if (areAll) selected.delete(index);
+      else selected.add(index);
+    }
+  };
+  return {
+    selected: () => [...selected].toSorted((a, b) => a - b),
+    clearFilter,
+    press(key) {
+      const last = shown.length - 1;
+      if (UP.test(key)) at = at === 0 ? Math.max(0, last) : at - 1;
+      else if (DOWN.test(key)) at = at >= last ? 0 : at + 1;
+      else if (key === PAGE_UP) at = Math.max(0, at - page);
+      else if (key === PAGE_DOWN) at = Math.max(0, Math.min(last, at + page));
+      else if (key === ' ') toggle(shown.slice(at, at + 1));
+      else if (key === CTRL_A) toggle(shown);
+      else if (key === CTRL_U) clearFilter();
+      else if (key === '\u007F' || key === '\b') setFilter(Array.from(filter).slice(0, -1).join(''));
+      else if (!key.startsWith(ESCAPE) && key >= ' ' && printable(key) === key && filter.length < MAX_FILTER)
+        setFilter(filter + key);
+    },
+    lines(title, note, { columns, rows }) {
+      const width = columns - 1;
+      page = Math.max(1, Math.min(MAX_ROWS, rows - FRAME - 1));
+      const first = Math.max(0, Math.min(at - Math.floor(page / 2), shown.length - page));
+      const labelWidth = Math.min(widest, Math.max(8, Math.floor(width / 2) - 6));
+      const visible = shown.slice(first, first + page).map((row, place) => {
+        const mark = row.isAvailable ? (selected.has(row.index) ? '[x]' : '[ ]') : ' x ';
+        const label = padText(fitText(row.label, labelWidth), labelWidth);
+        return fitText(`${first + place === at ? '>' : ' '} ${mark} ${label}  ${row.about}`, width);
+      });
+      const from = shown.length === 0 ? 'no matches' : `${String(at + 1)} of ${String(shown.length)}`;
+      return [
+        fitText(printable(title), width),
+        ...visible,
+        fitText(`${String(selected.size)} of ${String(all.length)} selected; row ${from}`, width),
+        fitText(note === '' ? 'space select, enter continue, ctrl-a all, esc cancel' : note, width),
+        fitText(`type to filter: ${filter}`, width),
+      ];
+    },
+  };
 }

@@ -2,7 +2,7 @@
  * Markdown for a terminal, while it streams: headings, lists, tables, code, quotes and emphasis, wrapped by words. The text is untrusted:
  * control characters, terminal sequences and direction marks are removed before anything is looked at, and the work is linear in its length.
  */
-import { cleanText, readMarkdownLine, splitCells, type MarkdownBlock } from '#core';
+import { cleanText, readMarkdownLine, type MarkdownBlock } from '#core';
 import { renderInline, type MarkdownLook } from './markdown-inline.ts';
 import { tableLines } from './markdown-table.ts';
 import { closeStyles } from './styles.ts';
@@ -102,7 +102,7 @@ function blockLines(block: MarkdownBlock, look: MarkdownLook): readonly string[]
       const start = block.startsItem ? first : prefix;
       if (block.type === 'paragraph')
         return wrapped(block.lines.map((line) => renderInline(line, look)).join(' '), start, prefix, look);
-      const [header = [], delimiter = [], ...rows] = block.lines.map(splitCells);
+      const [header = [], delimiter = [], ...rows] = block.cells;
       return tableLines({ header, delimiter, rows }, start, look);
     }
   }

@@ -1,5 +1,5 @@
 import { quoted } from '#core';
-import { UsageError } from '../exit.ts';
+import { usageError } from '../exit.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMES: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
@@ -34,7 +34,7 @@ function quantity(value: string | undefined, flag: string, { pattern, units, exp
   const [, number, unit = ''] = pattern.exec(value) ?? [];
   const factor = units[unit] ?? units[unit.toUpperCase()];
   if (number === undefined || factor === undefined)
-    throw new UsageError(`${flag} must be ${expected}`, `got ${quoted(value, 200)}`);
+    throw usageError(`${flag} must be ${expected}`, `got ${quoted(value, 200)}`);
   return Number(number) * factor;
 }
 

@@ -1,7 +1,7 @@
 import { fstatSync, statSync, writeSync } from 'node:fs';
 
 import { isSystemError } from '#platform';
-import { EXIT } from '../exit.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { Stream } from './terminal.ts';
 
 const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;

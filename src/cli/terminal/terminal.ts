@@ -125,8 +125,13 @@ export interface ReportedProblem {
 }
 
 /** Prints an error with its hint to stderr. */
-export function reportProblem({ err, style }: Terminal, { message, hint, code }: ReportedProblem): void {
+export function reportProblem(terminal: Terminal, { message, hint, code }: ReportedProblem): void {
+  const { err, style } = terminal;
   err(`${style('red', 'error')}: ${message}${code === undefined ? '' : ` ${style('dim', code)}`}`);
+  reportHint(terminal, hint);
+}
+
+export function reportHint({ err, style }: Terminal, hint: string): void {
   err(style('dim', `hint: ${hint}`));
 }
 

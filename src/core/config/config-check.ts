@@ -9,17 +9,12 @@ import { EFFECTS } from '../access.ts';
 import { quoted } from '../text/text.ts';
 import { isProblem } from '../problem.ts';
 
-/** Validates a configuration: schema, rules and host patterns. */
-export function checkConfig(value: unknown): readonly SchemaProblem[] {
-  const problems = checkJson(value, CONFIG_SCHEMA);
+/** Validates a configuration, or a file that a policy includes: schema, rules and host patterns. */
+export function checkConfig(value: unknown, file: 'config' | 'policy' = 'config'): readonly SchemaProblem[] {
+  const problems = checkJson(value, file === 'policy' ? POLICY_FILE_SCHEMA : CONFIG_SCHEMA);
   if (problems.length > 0) return problems;
+  if (file === 'policy') return ruleProblems(value, []);
   return [...ruleProblems(value, ['policy']), ...hostProblems(value, ['execution', 'network'])];
-}
-
-/** Validates a file that a policy includes. */
-export function checkPolicyFile(value: unknown): readonly SchemaProblem[] {
-  const problems = checkJson(value, POLICY_FILE_SCHEMA);
-  return problems.length > 0 ? problems : ruleProblems(value, []);
 }
 
 /** An unreadable rule might be the one that denies, so it is an error. */
@@ -78,6 +73,6 @@ function guess(word: string | undefined): { readonly hint?: string } {
   return word === undefined ? {} : { hint: `did you mean ${word}?` };
 }
 
-export function pathText(path: JsonPath): string {
+function pathText(path: JsonPath): string {
   return path.length === 0 ? 'it' : quoted(path.join('.'), 120);
 }

@@ -9,6 +9,8 @@ export interface Setting {
   readonly key: string;
   readonly path: readonly string[];
   readonly schema: Exclude<JsonSchema, ObjectSchema>;
+  /** Its entries are merged one by one. */
+  readonly isMap: boolean;
 }
 
 /** All settings, in schema order. */
@@ -18,17 +20,14 @@ function settingsBelow(schema: ObjectSchema, path: readonly string[]): readonly 
   return Object.entries(schema.properties).flatMap(([name, property]): readonly Setting[] => {
     const below = [...path, name];
     if (isObjectSchema(property)) return settingsBelow(property, below);
-    return [{ key: below.join('.'), path: below, schema: property }];
+    return [
+      { key: below.join('.'), path: below, schema: property, isMap: 'type' in property && property.type === 'object' },
+    ];
   });
 }
 
 function isObjectSchema(schema: JsonSchema): schema is ObjectSchema {
   return 'properties' in schema;
-}
-
-/** Whether entries of the setting are merged one by one. */
-export function isMap({ schema }: Setting): boolean {
-  return 'type' in schema && schema.type === 'object';
 }
 
 /** Returns the value at a path, ignoring inherited properties. */

@@ -15,8 +15,8 @@ const FORMAT_MODES = ['strict', 'lenient'] as const;
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
 /** Stricter first. */
-export const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
-export const INSTALL_SCOPES = ['project', 'user'] as const;
+const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
+const INSTALL_SCOPES = ['project', 'user'] as const;
 /** Stricter first. */
 const RUN_SYNCS = ['each', 'none'] as const;
 

@@ -49,25 +49,32 @@ export interface ObjectSchema extends Described {
 }
 
 /** The TypeScript type of a schema. Keys that are not `required` are optional. */
-export type FromSchema<S> = S extends { readonly anyOf: readonly (infer U)[] }
-  ? FromSchema<U>
-  : S extends { readonly type: 'string'; readonly enum: readonly (infer U)[] }
-    ? U
-    : S extends { readonly type: 'string' }
-      ? string
-      : S extends { readonly type: 'integer' }
-        ? number
-        : S extends { readonly type: 'boolean' }
-          ? boolean
-          : S extends { readonly type: 'array'; readonly items: infer I }
-            ? readonly FromSchema<I>[]
-            : S extends { readonly properties: infer P }
-              ? { readonly [K in keyof P]?: FromSchema<P[K]> }
-              : S extends { readonly additionalProperties: true }
-                ? Readonly<Record<string, unknown>>
-                : S extends { readonly additionalProperties: infer V }
-                  ? Readonly<Record<string, FromSchema<V>>>
-                  : never;
+export type FromSchema<S> = JsonSchema extends S
+  ? unknown
+  : S extends { readonly anyOf: readonly (infer U)[] }
+    ? FromSchema<U>
+    : S extends { readonly type: 'string'; readonly enum: readonly (infer U)[] }
+      ? U
+      : S extends { readonly type: 'string' }
+        ? string
+        : S extends { readonly type: 'integer' }
+          ? number
+          : S extends { readonly type: 'boolean' }
+            ? boolean
+            : S extends { readonly type: 'array'; readonly items: infer I }
+              ? readonly FromSchema<I>[]
+              : S extends { readonly properties: infer P }
+                ? { readonly [K in Exclude<keyof P, RequiredKey<S>>]?: FromSchema<P[K]> } & {
+                    readonly [K in keyof P & RequiredKey<S>]: FromSchema<P[K]>;
+                  }
+                : S extends { readonly additionalProperties: true }
+                  ? Readonly<Record<string, unknown>>
+                  : S extends { readonly additionalProperties: infer V }
+                    ? Readonly<Record<string, FromSchema<V>>>
+                    : never;
+
+/** Without literal names, as in a schema that is built at run time, no key is known to be required. */
+type RequiredKey<S> = S extends { readonly required?: readonly (infer R)[] } ? (string extends R ? never : R) : never;
 
 export type JsonPath = readonly (string | number)[];
 

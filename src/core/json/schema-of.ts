@@ -59,16 +59,19 @@ export function map<Values extends JsonSchema | true>(
 }
 
 /** Named values and no others; the required ones must be given. */
-export function section<Properties extends Readonly<Record<string, JsonSchema>>>(
+export function section<
+  Properties extends Readonly<Record<string, JsonSchema>>,
+  Required extends string & keyof Properties = never,
+>(
   description: string,
   properties: Properties,
-  required?: readonly (string & keyof Properties)[],
+  required?: readonly Required[],
 ): {
   readonly type: 'object';
   readonly description: string;
   readonly additionalProperties: false;
   readonly properties: Properties;
-  readonly required?: readonly string[];
+  readonly required?: readonly NoInfer<Required>[];
 } {
   const needed = required === undefined ? {} : { required };
   return { type: 'object', description, additionalProperties: false, properties, ...needed };

@@ -18,25 +18,17 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS;
 
-/** Fields and their checks. */
-export type Shape = readonly (readonly [path: readonly string[], isValid: (value: unknown) => boolean])[];
-
-/** `{ text: 'id event.type' }`: the names of fields by kind, separated by spaces, with dots between nested names. */
-export function shape(fields: Partial<Readonly<Record<Kind, string>>>): Shape {
+/** The check for `{ text: 'id event.type' }`: the names of fields by kind, separated by spaces, with dots between nested names. */
+export function shape(fields: Partial<Readonly<Record<Kind, string>>>): (value: unknown) => boolean {
   const kinds: readonly Kind[] = ['text', 'number', 'boolean', 'list', 'object', 'objectOrNull', 'textOrObject'];
   const optional: readonly Kind[] = ['optionalText', 'optionalNumber', 'optionalObject'];
-  return [...kinds, ...optional].flatMap((kind) =>
+  const checks = [...kinds, ...optional].flatMap((kind) =>
     (fields[kind]?.split(' ') ?? []).map((name) => [name.split('.'), KINDS[kind]] as const),
   );
-}
-
-export function hasShape(value: unknown, fields: Shape): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return fields.every(([path, isValid]) => isValid(path.reduce(readField, value)));
-}
-
-export function isListOf(value: unknown, fields: Shape): boolean {
-  return Array.isArray(value) && value.every((item) => hasShape(item, fields));
+  return (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    checks.every(([path, isValid]) => isValid(path.reduce(readField, value)));
 }
 
 /** An own property of an object. */

@@ -80,14 +80,15 @@ function notPattern(message: string): Problem {
   return { code: 'input/invalid', message, hint: 'write a host with or without :port, such as example.org:8443' };
 }
 
-/** The first grant that covers this host and port. */
-export function findGrant(patterns: readonly HostPattern[], host: Host, port: number): HostPattern | undefined {
+/** The first grant that covers this host and port; without a port, any of its ports. */
+export function findGrant(patterns: readonly HostPattern[], host: Host, port?: number): HostPattern | undefined {
   return patterns.find(
-    (pattern) => isForHost(pattern, host) && (pattern.ports === 'all' || pattern.ports.includes(port)),
+    (pattern) =>
+      isForHost(pattern, host) && (port === undefined || pattern.ports === 'all' || pattern.ports.includes(port)),
   );
 }
 
-export function isForHost(pattern: HostPattern, { name, isAddress }: Host): boolean {
+function isForHost(pattern: HostPattern, { name, isAddress }: Host): boolean {
   if (pattern.kind === 'below') return !isAddress && name.endsWith(`.${pattern.host}`);
   return name === pattern.host && isAddress === (pattern.kind === 'address');
 }

@@ -1,7 +1,7 @@
 /** Fenced code in Markdown: ``` and ~~~ with any indent, because fences in list items are indented. */
 
 /** The opening run of three or more backticks or tildes. */
-export function fenceMark(line: string): string | undefined {
+function fenceMark(line: string): string | undefined {
   let at = 0;
   while (line.charCodeAt(at) === 0x20 || line.charCodeAt(at) === 0x09) at += 1;
   const first = line.charAt(at);
@@ -13,8 +13,9 @@ export function fenceMark(line: string): string | undefined {
   return line.slice(at, end);
 }
 
-/** Whether the line closes a fence: at least as many of the same marks and nothing else. */
-export function closesFence(line: string, fence: string): boolean {
+/** The fence that is open after a line; `open` is the one before it. It is closed by at least as many of the same marks and nothing else. */
+export function fenceAfter(line: string, open?: string): string | undefined {
   const mark = fenceMark(line);
-  return mark?.startsWith(fence) === true && line.trim() === mark;
+  if (open === undefined) return mark;
+  return mark?.startsWith(open) === true && line.trim() === mark ? undefined : open;
 }

@@ -2,7 +2,7 @@
  * Reads Markdown line by line into blocks, for the terminal, the console and the site of skills. Raw HTML has no meaning, so markup of strangers
  * stays text. Every step is linear in the text, and a reader that streams can keep the state after each line.
  */
-import { closesFence, fenceMark } from './code-fences.ts';
+import { fenceAfter } from './code-fences.ts';
 
 /** An open list item around a block. */
 export interface MarkdownItem {
@@ -24,7 +24,13 @@ export type MarkdownBlock = Around &
     /** `startsItem`: the innermost list item begins here. */
     | { readonly type: 'paragraph'; readonly lines: readonly string[]; readonly startsItem: boolean }
     /** The header, the row of hyphens, and the other rows. */
-    | { readonly type: 'table'; readonly lines: readonly string[]; readonly startsItem: boolean }
+    | {
+        readonly type: 'table';
+        readonly lines: readonly string[];
+        /** Of each line. */
+        readonly cells: readonly (readonly string[])[];
+        readonly startsItem: boolean;
+      }
     | { readonly type: 'rule' }
     /** A block of code is its first line, its lines, and its last line if there is one. */
     | { readonly type: 'fence'; readonly text: string; readonly language: string }
@@ -117,7 +123,7 @@ function endMarkdown({ block }: MarkdownState): readonly MarkdownBlock[] {
 }
 
 /** The cells of a row of a table; `\|` does not separate. */
-export function splitCells(line: string): readonly string[] {
+function splitCells(line: string): readonly string[] {
   const inner = line
     .trim()
     .replace(/^\|/, '')
@@ -172,7 +178,7 @@ function readRule(state: MarkdownState, { content, quotes }: Line): MarkdownStep
 }
 
 function readFence(state: MarkdownState, { content, quotes, indent }: Line): MarkdownStep | undefined {
-  const marks = fenceMark(content);
+  const marks = fenceAfter(content);
   if (marks === undefined) return undefined;
   const items = state.items.filter(({ column }) => indent >= column);
   const language = content.slice(marks.length).trim();
@@ -184,7 +190,7 @@ function readFence(state: MarkdownState, { content, quotes, indent }: Line): Mar
 
 function readCode(state: MarkdownState, fence: NonNullable<MarkdownState['fence']>, text: string): MarkdownStep {
   const { marks, indent, quotes, items } = fence;
-  if (closesFence(text, marks))
+  if (fenceAfter(text, marks) === undefined)
     return {
       state: { ...state, fence: undefined },
       blocks: [{ type: 'fence-end', text: text.trim(), quotes, items }],
@@ -219,11 +225,12 @@ function continueBlock(state: MarkdownState, { content, quotes }: Line): Markdow
   const [header = ''] = block.lines;
   const isTable = block.type === 'paragraph' && block.lines.length === 1 && isDelimiterRow(header, content);
   if (block.type === 'table' && !content.includes('|')) return undefined;
-  const next: OpenBlock = {
-    ...block,
-    type: isTable ? 'table' : block.type,
-    lines: [...block.lines, content],
-  };
+  const lines = [...block.lines, content];
+  const above = block.type === 'table' ? block.cells : isTable ? [splitCells(header)] : undefined;
+  const next: OpenBlock =
+    above === undefined
+      ? { ...block, lines }
+      : { ...block, type: 'table', lines, cells: [...above, splitCells(content)] };
   const size = state.size + content.length + LINE_SIZE;
   const isFull = size > (next.type === 'table' ? MAX_TABLE : MAX_MARKDOWN_BLOCK);
   return { state: { ...state, block: isFull ? undefined : next, size }, blocks: isFull ? [next] : [] };

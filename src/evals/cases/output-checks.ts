@@ -34,7 +34,7 @@ export function readOutput(
     ...matches('not_regex'),
     ...formatChecks(report, written, at),
     ...fileChecks(report, written.files ?? [], [...at, 'files']),
-    ...(written.checkers ?? []).flatMap(({ script = '', arguments: args = [] }, place): readonly OutputCheck[] => {
+    ...(written.checkers ?? []).flatMap(({ script, arguments: args = [] }, place): readonly OutputCheck[] => {
       const file = fileInSuite(report, suite, script, [...at, 'checkers', place, 'script']);
       return file === undefined ? [] : [{ type: 'checker', script: file, arguments: args }];
     }),
@@ -66,7 +66,7 @@ function formatChecks(
 type WrittenFile = NonNullable<WrittenOutput['files']>[number];
 
 function fileChecks(report: CaseReport, files: readonly WrittenFile[], at: JsonPath): readonly OutputCheck[] {
-  return files.map(({ path = '', exists, contains, sha256, media_type: mediaType }, place) => {
+  return files.map(({ path, exists, contains, sha256, media_type: mediaType }, place) => {
     const add = (key: string, message: string, hint: string): void =>
       addProblem(report, [...at, place, key], message, hint);
     if (path === '' || /^[/~\\]|(?:^|\/)\.\.(?:\/|$)/.test(path)) {

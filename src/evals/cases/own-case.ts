@@ -112,7 +112,7 @@ function buildCase(
   position: Pick<EvalCase['place'], 'line' | 'column'>,
 ): DraftCase['case'] {
   const { report } = file;
-  const { input = '', name, constraints = {}, repeat = 1, tags = [], approve, protocol, config } = written;
+  const { input, name, constraints = {}, repeat = 1, tags = [], approve, protocol, config } = written;
   if (input.trim() === '') addProblem(report, ['input'], 'input is empty', 'write the request of the user');
   const answers = readAnswers(file, written);
   const since = report.problems.length;
@@ -144,7 +144,7 @@ function readAnswers({ report, suite, settings }: CaseFile, { mock, cassette }: 
   if (mock !== undefined && cassette !== undefined)
     addProblem(report, ['cassette'], 'the case has both a mock and a cassette', 'remove one of them');
   if (mock !== undefined) {
-    const { turns = [], harness_check: isHarnessCheck = false } = mock;
+    const { turns, harness_check: isHarnessCheck = false } = mock;
     if (turns.length === 0) addProblem(report, ['mock', 'turns'], 'mock.turns is empty', 'add a turn');
     return { type: 'script', turns, ...(isHarnessCheck ? { isHarnessCheck } : {}) };
   }
@@ -254,7 +254,7 @@ function readPatterns(report: CaseReport, written: readonly WrittenPattern[], at
 
 function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath): ActionPattern | undefined {
   const pattern: Exclude<WrittenPattern, string> = typeof written === 'string' ? { tool: written } : written;
-  const { tool = '', arguments: args, exact, any_outcome: anyOutcome } = pattern;
+  const { tool, arguments: args, exact, any_outcome: anyOutcome } = pattern;
   if (!TOOL.test(tool)) {
     const hint = 'write a tool name such as load_skill; * matches any characters';
     addProblem(report, at, `invalid tool name ${quoted(tool)}`, hint);

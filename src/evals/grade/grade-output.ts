@@ -3,7 +3,7 @@ import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import type { SchemaVerdict } from './json-schema.ts';
 import { readLinearRegex } from './linear-regex.ts';
 import type { CheckResult } from '../report/result.ts';
-import { compileGlob, normaliseGlob, quoted } from '#core';
+import { compileGlob, normaliseGlob, quoted, isProblem } from '#core';
 import { checked, errored, failed, listText, passed, SHOWN_CHARACTERS, type CheckHead } from './check.ts';
 import type { FileFact, RunFacts } from './run-facts.ts';
 
@@ -96,8 +96,8 @@ function gradeFile(check: Check<'file'>, id: string, facts: RunFacts): CheckResu
   const { path, exists = true } = check;
   const head = buildHead(id, describeFileCheck(check));
   const reading = normaliseGlob(path);
-  if (reading.type === 'refused') return errored(head, reading.failure.message);
-  const glob = compileGlob(reading.glob);
+  if (isProblem(reading)) return errored(head, reading.message);
+  const glob = compileGlob(reading);
   const found = facts.files.filter(({ name }) => glob.matches(name));
   const events = found.map(({ seq }) => seq);
   if (!exists) return checked(head, found.length === 0 ? '' : `found ${namesText(found)}`, events);

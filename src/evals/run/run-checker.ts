@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { DEFAULT_LIMITS } from '#core';
-import { copyTree, interpreterFolders, isSystemError, programEnvironment } from '#platform';
-import { scriptCommand } from '#sandbox';
-import type { Execution } from '#runtime';
+import { copyTree, isSystemError } from '#platform';
+import { scriptCommand, interpreterFolders, programEnvironment } from '#sandbox';
+import type { Session } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 
 interface CheckerRun {
-  readonly execution: Execution;
+  readonly execution: NonNullable<Session['execution']>;
   /** The checker gets a copy of the project in `PROJECT_DIR`. */
   readonly project: string;
   readonly deadlineMs: number;

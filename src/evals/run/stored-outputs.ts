@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { toRelativePath, type RelativePath } from '#core';
+import { toRelativePath, type RelativePath, isProblem } from '#core';
 import { makeFolders, openConfined, quietly, type ConfinedDirectory } from '#platform';
 import type { ReadOutput } from '../grade/output-files.ts';
 import type { FileFact } from '../grade/run-facts.ts';
@@ -68,5 +68,5 @@ export function storedFiles(folder: string): ReadOutput {
 
 function parseRelativePath(name: string): RelativePath | undefined {
   const reading = toRelativePath(name);
-  return reading.type === 'refused' ? undefined : reading.path;
+  return isProblem(reading) ? undefined : reading;
 }

@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { DEFAULT_LIMITS, isSkillError } from '#core';
-import { removeTree, startChild, supervise } from '#platform';
-import { findProgram } from '#sandbox';
+import { removeTree } from '#platform';
+import { findProgram, runChild } from '#sandbox';
 import type { SubjectAgent } from './subject.ts';
 
 export interface OpenSubject {
@@ -79,11 +79,10 @@ async function readVersion(
   const sink = { write: (chunk: Uint8Array): boolean => ((text += Buffer.from(chunk).toString('utf8')), true) };
   const streams = { stdout: sink, stderr: sink, signal };
   try {
-    const started = performance.now();
     const env = { PATH: searchPath, HOME: home, TMPDIR: home, NO_COLOR: '1' };
-    const spec = { argv: [program, '--version'], cwd: home, env, stdin: new Uint8Array(), maxOutputBytes: 65_536 };
-    const child = await startChild(spec, streams);
-    await supervise(child, { limits: { ...DEFAULT_LIMITS, wallMs: VERSION_MS }, streams, started });
+    const spec = { argv: [program, '--version'], cwd: home, env };
+    const limits = { ...DEFAULT_LIMITS, wallMs: VERSION_MS, outputBytes: 65_536 };
+    await runChild(spec, { stdin: new Uint8Array(), limits, streams });
   } catch (error) {
     if (!isSkillError(error)) throw error;
     return undefined;

@@ -16,7 +16,7 @@ import {
 } from '#core';
 import { createRedactor, createRun, redactionProblem, type Redactor, type RunRecord } from '#journal';
 import { findProjectFolder } from '#packs';
-import { copyTree, makeFolders, sha256, startChild, supervise } from '#platform';
+import { copyTree, makeFolders, sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 import { openTranscript, type JsonObject, type Transcript } from './transcript.ts';
 import { findLoads, type InstalledSkill } from './installed-skills.ts';
@@ -25,6 +25,7 @@ import { placeFiles, type AttemptBasis } from '../run/run-case.ts';
 import { readFilesIn } from '../run/stored-outputs.ts';
 import type { OpenSubject } from './open-subject.ts';
 import type { SubjectAgent, SubjectFolders } from './subject.ts';
+import { runChild } from '#sandbox';
 
 /** Reaching a limit of the case ends the run and fails the check. */
 export interface SubjectRun extends AttemptBasis {
@@ -139,19 +140,11 @@ async function follow(
     signal: AbortSignal.any([signal, stopping.signal]),
   };
   const base = { PATH: searchPath, HOME: places.home, TMPDIR: places.temporary, LANG: 'C.UTF-8', NO_COLOR: '1' };
-  const started = performance.now();
-  const child = await startChild(
-    {
-      argv: [program, ...start.args],
-      cwd: places.project,
-      env: { ...base, ...env, ...start.env },
-      stdin: new Uint8Array(),
-      maxOutputBytes: MAX_OUTPUT,
-    },
-    streams,
-  );
   const wallMs = Math.min(timeoutMs, evalCase.limits.wallMs ?? timeoutMs);
-  const end = await supervise(child, { limits: { ...DEFAULT_LIMITS, wallMs }, streams, started });
+  const end = await runChild(
+    { argv: [program, ...start.args], cwd: places.project, env: { ...base, ...env, ...start.env } },
+    { stdin: new Uint8Array(), limits: { ...DEFAULT_LIMITS, wallMs, outputBytes: MAX_OUTPUT }, streams },
+  );
   lines.end();
   return { end, errors, stopped, timeoutMs, stdout: Buffer.concat(stdout) };
 }

@@ -6,7 +6,15 @@ import type {
   SharedV3ProviderMetadata,
 } from '@ai-sdk/provider';
 
-import { defined, isObject, parseJson, raise, type ModelAnswer, type ModelDelta, type ModelToolCall } from '#core';
+import {
+  defined,
+  isObject,
+  parseJson,
+  problemError,
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelToolCall,
+} from '#core';
 import { tooLarge, type AnswerLimits } from '../guarded-fetch.ts';
 import { findModelProblem, modelProblem, shownWords, type HideSecrets, type ModelProblem } from '../problem.ts';
 
@@ -40,7 +48,7 @@ export function readAnswer(
     if (part.providerMetadata !== undefined) onMetadata(call.id, part.providerMetadata);
   }
   // Some libraries accept any object as an answer with all fields missing.
-  if (text === '' && toolCalls.length === 0 && isUnfinished(finishReason)) raise(unreadable());
+  if (text === '' && toolCalls.length === 0 && isUnfinished(finishReason)) throw problemError(unreadable());
   return { text, toolCalls, finish: toFinish(finishReason, toolCalls.length > 0), usage: toUsage(usage) };
 }
 
@@ -52,11 +60,11 @@ export async function readStream(stream: ReadableStream<Part>, options: AnswerOp
   const growing = growingAnswer(options);
   let last: LastPart | undefined;
   for await (const part of stream) {
-    if (part.type === 'error') raise(streamProblem(part.error, options.hide));
+    if (part.type === 'error') throw problemError(streamProblem(part.error, options.hide));
     if (part.type === 'finish') last = part;
     else growing.take(part);
   }
-  if (last === undefined || isUnfinished(last.finishReason)) raise(unfinished());
+  if (last === undefined || isUnfinished(last.finishReason)) throw problemError(unfinished());
   return growing.finished(last);
 }
 
@@ -225,7 +233,7 @@ function counter(limits: AnswerLimits): { readonly add: (...texts: readonly stri
   return {
     add: (...texts) => {
       for (const text of texts) bytes += Buffer.byteLength(text);
-      if (bytes > limits.maxAnswerBytes) raise(tooLarge(limits));
+      if (bytes > limits.maxAnswerBytes) throw problemError(tooLarge(limits));
     },
   };
 }

@@ -17,8 +17,9 @@ import { withRetries, type RetryPolicy, type RetrySurroundings } from '../retry.
 import {
   defined,
   isObject,
+  parseJson,
   publishedSchema,
-  raise,
+  problemError,
   type JsonSchema,
   type Model,
   type ModelAnswer,
@@ -133,7 +134,7 @@ async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAn
   } catch (error) {
     listener.throwFault();
     listener.signal.throwIfAborted();
-    return raise(guard.problem() ?? answerProblem(error, hide));
+    throw problemError(guard.problem() ?? answerProblem(error, hide));
   } finally {
     guard.end();
   }
@@ -256,12 +257,8 @@ function plainName(name: string): string {
 
 /** Providers require an object. If a model wrote something else, it is wrapped unchanged, so that the model sees its own input. */
 function readInput(input: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(input);
-    if (isObject(value)) return value;
-  } catch {
-    // Invalid JSON is passed on as text.
-  }
+  const value = parseJson(input);
+  if (isObject(value)) return value;
   return input.trim() === '' ? {} : { malformed_input: input };
 }
 
@@ -287,41 +284,32 @@ function toJson(value: object): JSONObject {
   return JSON.parse(JSON.stringify(value));
 }
 
-type KnownParams = Pick<
-  LanguageModelV3CallOptions,
-  | 'maxOutputTokens'
-  | 'temperature'
-  | 'topP'
-  | 'topK'
-  | 'seed'
-  | 'stopSequences'
-  | 'presencePenalty'
-  | 'frequencyPenalty'
->;
+const KNOWN = [
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'stopSequences',
+  'presencePenalty',
+  'frequencyPenalty',
+] as const satisfies readonly (keyof LanguageModelV3CallOptions)[];
 
-const KNOWN: ReadonlyMap<string, keyof KnownParams> = new Map([
-  ['maxOutputTokens', 'maxOutputTokens'],
-  ['max_output_tokens', 'maxOutputTokens'],
-  ['max_tokens', 'maxOutputTokens'],
-  ['temperature', 'temperature'],
-  ['topP', 'topP'],
-  ['top_p', 'topP'],
-  ['topK', 'topK'],
-  ['top_k', 'topK'],
-  ['seed', 'seed'],
-  ['stopSequences', 'stopSequences'],
-  ['stop', 'stopSequences'],
-  ['presencePenalty', 'presencePenalty'],
-  ['presence_penalty', 'presencePenalty'],
-  ['frequencyPenalty', 'frequencyPenalty'],
-  ['frequency_penalty', 'frequencyPenalty'],
-]);
+type KnownParams = Pick<LanguageModelV3CallOptions, (typeof KNOWN)[number]>;
+
+/** The names of OpenAI have underscores, and two are other words. */
+function findKnown(name: string): keyof KnownParams | undefined {
+  if (name === 'max_tokens') return 'maxOutputTokens';
+  if (name === 'stop') return 'stopSequences';
+  const own = name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return KNOWN.find((known) => known === own);
+}
 
 function splitParams(params: RequestOptions['params']): { known: KnownParams; others: Record<string, unknown> } {
   const known: KnownParams = {};
   const others: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
-    const meant = KNOWN.get(name);
+    const meant = findKnown(name);
     if (meant === 'stopSequences') known.stopSequences = [value].flat().map(String);
     else if (meant !== undefined && typeof value === 'number') known[meant] = value;
     else others[name] = value;

@@ -1,8 +1,8 @@
 /** The cassette file: a header line, then one line of JSON per call. The file is replaced atomically under a lock. */
 import {
   checkJson,
-  FINISHES,
   invalidInput,
+  parseJson,
   quoted,
   SkillError,
   stableJson,
@@ -14,6 +14,7 @@ import {
   type ModelRequest,
 } from '#core';
 import { isSystemError, readTextFile, withFileLock, writeFileAtomically } from '#platform';
+import { FINISHES } from '../finishes.ts';
 
 export const CASSETTE_VERSION = 1;
 
@@ -57,7 +58,7 @@ export function readCassette(file: string): Cassette {
   const header = parseHeader(file, first);
   const entries = lines.flatMap((line, place) => {
     if (line === '') return [];
-    const value = parsed(line);
+    const value = parseJson(line);
     if (!isEntry(value)) throw invalid(file, `line ${String(place + 2)} is not a recorded call`);
     return [value];
   });
@@ -97,20 +98,12 @@ function cassetteText(file: string): string | undefined {
 }
 
 function parseHeader(file: string, line: string): CassetteHeader {
-  const value = parsed(line);
+  const value = parseJson(line);
   if (isHeader(value)) return value;
   const version = /^\{.*"cassette":(\d{1,9})\b/.exec(line)?.[1];
   throw version === undefined || Number(version) === CASSETTE_VERSION
     ? invalid(file, 'its first line is not the header of a cassette')
     : invalid(file, `its version is ${version}; expected ${String(CASSETTE_VERSION)}`);
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 const TEXT: JsonSchema = { type: 'string', description: '' };

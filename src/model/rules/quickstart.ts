@@ -3,7 +3,7 @@
  * called `quickstart` in the body, or in `metadata`. It is never passed to a shell: it is split into words here, and values from the
  * request become single words, so that nothing in a name or a request can become an option or a second command.
  */
-import { closesFence, fenceMark, hiddenCharacters, quoted, sliceStart, toRelativePath, type RelativePath } from '#core';
+import { fenceAfter, hiddenCharacters, quoted, sliceStart, toRelativePath, type RelativePath, isProblem } from '#core';
 import { readSimpleHead } from '#skills';
 
 export interface Quickstart {
@@ -86,8 +86,8 @@ export function parseQuickstart(code: string): QuickstartReading {
 
 function withWords(first: Word, rest: readonly Word[]): QuickstartReading {
   const path = toRelativePath(first.text);
-  if (path.type === 'refused') return invalid(path.failure.message);
-  if (!path.path.startsWith('scripts/'))
+  if (isProblem(path)) return invalid(path.message);
+  if (!path.startsWith('scripts/'))
     return invalid(`the quickstart starts with ${quoted(first.text)}, expected a path below scripts/`);
   const words: QuickstartWord[] = [];
   for (const word of rest) {
@@ -95,7 +95,7 @@ function withWords(first: Word, rest: readonly Word[]): QuickstartReading {
     if (typeof read === 'string') return invalid(read);
     words.push(read);
   }
-  return { type: 'found', quickstart: { script: path.path, words } };
+  return { type: 'found', quickstart: { script: path, words } };
 }
 
 type Block =
@@ -109,10 +109,10 @@ function fencedBlock(text: string): Block {
   let code: string[] = [];
   for (const line of text.split(/\r?\n/)) {
     if (fence === undefined) {
-      fence = fenceMark(line);
+      fence = fenceAfter(line);
       isQuickstart = fence !== undefined && readInfoWord(line, fence) === INFO;
       code = [];
-    } else if (closesFence(line, fence)) {
+    } else if (fenceAfter(line, fence) === undefined) {
       if (isQuickstart) return { type: 'found', code: code.join('\n') };
       fence = undefined;
     } else if (isQuickstart) code.push(line);

@@ -28,6 +28,7 @@ import {
   type ModelToolCall,
   type PlanUpdate,
   type Plan,
+  isProblem,
 } from '#core';
 import { fillQuickstart, findQuickstart, type QuickstartReading } from './quickstart.ts';
 import { scoreSkills, type ScoredSkill } from './rule-score.ts';
@@ -364,8 +365,8 @@ function listedReference(line: string): string | undefined {
 
 function parseFileReference(reference: string): RequestFile | undefined {
   const reading = toRelativePath(reference.slice(SCHEME.length));
-  if (reading.type === 'refused') return undefined;
-  const folder = FOLDERS.find(([place]) => reading.path.startsWith(place));
+  if (isProblem(reading)) return undefined;
+  const folder = FOLDERS.find(([place]) => reading.startsWith(place));
   if (folder === undefined) return undefined;
-  return { reference: SCHEME + reading.path, path: folder[1] + reading.path.slice(folder[0].length) };
+  return { reference: SCHEME + reading, path: folder[1] + reading.slice(folder[0].length) };
 }

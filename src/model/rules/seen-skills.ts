@@ -1,5 +1,5 @@
 /** The skills that a request shows to a model: in the catalog of the system text, in search results, and loaded. */
-import { CATALOG_LAYOUTS, isObject } from '#core';
+import { CATALOG_LAYOUTS, isObject, parseJson } from '#core';
 
 export interface SeenSkill {
   readonly name: string;
@@ -133,13 +133,7 @@ function leaves(value: unknown, depth: number): readonly string[] {
 }
 
 export function readJson(text: string): unknown {
-  const start = text.trimStart().charAt(0);
-  if (start !== '{' && start !== '[') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return /^\s*[{[]/.test(text) ? parseJson(text) : undefined;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,7 +1,8 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
-import { jsonSchema, checkJson, docsPage, FINISHES, invalidInput, quoted, SkillError, type FromSchema } from '#core';
+import { jsonSchema, checkJson, docsPage, invalidInput, quoted, SkillError, type FromSchema } from '#core';
 import { readTextFile } from '#platform';
 import { openScripted, type Expectation, type ScriptedModel, type ScriptedTurn } from './scripted.ts';
+import { FINISHES } from '../finishes.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const DAY_MS = 86_400_000;
@@ -73,7 +74,7 @@ export function openScript(script: unknown, file: string): ScriptedModel {
 function toScriptedTurns(script: unknown, file: string): readonly ScriptedTurn[] {
   const [problem] = checkJson(script, SCRIPT);
   if (problem !== undefined || !isScript(script)) throw invalid(file, problemText(problem));
-  return (script.turns ?? []).map((turn, place) => toTurn(file, turn, place));
+  return script.turns.map((turn, place) => toTurn(file, turn, place));
 }
 
 function isScript(value: unknown): value is FromSchema<typeof SCRIPT> {
@@ -88,11 +89,10 @@ function parsed(file: string, text: string): unknown {
   }
 }
 
-function toTurn(file: string, { expect, error, toolCalls = [], ...rest }: WrittenTurn, place: number): ScriptedTurn {
+function toTurn(file: string, { expect, error, ...rest }: WrittenTurn, place: number): ScriptedTurn {
   return {
     ...rest,
     expect: expect === undefined ? undefined : toExpectation(file, expect, place),
-    toolCalls: toolCalls.map(({ name = '', input = '', id }) => ({ name, input, id })),
     error: error === undefined ? undefined : toError(error),
   };
 }
@@ -110,7 +110,7 @@ function toExpectation(
   }
 }
 
-function toError({ message = '', status = 0, isRetryable = false }: NonNullable<WrittenTurn['error']>): SkillError {
+function toError({ message, status = 0, isRetryable = false }: NonNullable<WrittenTurn['error']>): SkillError {
   return new SkillError({
     code: 'model/failed',
     message,

@@ -90,7 +90,9 @@ export function openScripted(turns: readonly ScriptedTurn[], options: ScriptedOp
 
 async function play(turn: ScriptedTurn, place: number, options: Parameters<Model['call']>[1]): Promise<ModelAnswer> {
   const { text = '', toolCalls = [], usage = {}, retries = 0, chunks = [], delayMs = 0, error } = turn;
-  if (delayMs > 0) await wait(delayMs, options.signal);
+  // The reason of the signal takes precedence over the error of the timer.
+  if (delayMs > 0)
+    await sleep(delayMs, undefined, { signal: options.signal }).finally(() => options.signal.throwIfAborted());
   const calls = toolCalls.map(({ id, name, input }, index) => ({
     id: id ?? `call-${String(place)}-${String(index + 1)}`,
     name,
@@ -104,16 +106,6 @@ async function play(turn: ScriptedTurn, place: number, options: Parameters<Model
   }
   if (error !== undefined) throw error;
   return { text, toolCalls: calls, finish: turn.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'), usage, retries };
-}
-
-async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(milliseconds, undefined, { signal });
-  } catch (error) {
-    // The reason of the signal takes precedence over the error of the timer.
-    signal.throwIfAborted();
-    throw error;
-  }
 }
 
 function brokenExpectations(request: ModelRequest, expect: Expectation = {}): readonly string[] {

@@ -155,7 +155,7 @@ export interface AgentFolders {
 export function openAgentFolders(surroundings: Surroundings, root?: string): AgentFolders {
   const bases = (): readonly AgentBase[] =>
     root === undefined ? agentBases(surroundings) : [findAgentBase(root, surroundings)];
-  let view: SkillViews | undefined;
+  let view: ReturnType<typeof readAgentFolders> | undefined;
   return {
     used: () => new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id)),
     seeing(dir) {
@@ -169,27 +169,15 @@ export function openAgentFolders(surroundings: Surroundings, root?: string): Age
   };
 }
 
-interface SkillViews {
-  readonly byFolder: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly byTarget: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly realSkillPath: (dir: string) => string;
-  /** Folders of agents with a copy of the skill, as its lock records. */
-  readonly copiesOf: (real: string) => readonly string[];
-}
-
-function readAgentFolders(bases: readonly AgentBase[]): SkillViews {
+function readAgentFolders(bases: readonly AgentBase[]) {
   const byFolder = agentFolders(bases);
   const byTarget = new Map<string, Set<string>>();
   for (const [folder, ids] of byFolder)
-    for (const { target } of linksIn(folder)) {
-      const all = byTarget.get(target) ?? new Set();
-      byTarget.set(target, all);
-      for (const id of ids) all.add(id);
-    }
+    for (const { target } of linksIn(folder)) byTarget.set(target, new Set([...(byTarget.get(target) ?? []), ...ids]));
   return { byFolder, byTarget, realSkillPath: openRealSkillPath(), copiesOf: openCopies([...byFolder.keys()]) };
 }
 
-/** Reads the lock of a root once, and only if a folder of an agent may have a copy. */
+/** Folders of agents with a copy of the skill. Reads the lock of a root once, and only if a folder of an agent may have a copy. */
 function openCopies(folders: readonly string[]): (real: string) => readonly string[] {
   const locks = new Map<string, LockFile | undefined>();
   return (real) => {

@@ -86,21 +86,20 @@ function record(
 ): void {
   const skill = skills.get(name);
   if (skill === undefined) return;
-  const { links = [], copies = [], copyDigests = {}, ...rest } = skill;
-  const others = (list: readonly string[]): readonly string[] => list.filter((one) => one !== folder);
+  const { links = [], copies = [], copyDigests = {} } = skill;
+  const update = (list: readonly string[], isIn: boolean): readonly string[] | undefined => {
+    const others = list.filter((one) => one !== folder);
+    const next = isIn ? [...others, folder].toSorted(compareText) : others;
+    return next.length === 0 ? undefined : next;
+  };
   const digests = Object.entries(copyDigests).filter(([one]) => one !== folder);
   if (digest !== undefined && digest !== skill.digest) digests.push([folder, digest]);
-  const next = {
-    links: kind === 'link' ? [...others(links), folder].toSorted(compareText) : others(links),
-    copies: kind === 'copy' ? [...others(copies), folder].toSorted(compareText) : others(copies),
-  };
   skills.set(name, {
-    ...rest,
-    ...(next.links.length === 0 ? {} : { links: next.links }),
-    ...(next.copies.length === 0 ? {} : { copies: next.copies }),
-    ...(digests.length === 0
-      ? {}
-      : { copyDigests: Object.fromEntries(digests.toSorted(([a], [b]) => compareText(a, b))) }),
+    ...skill,
+    links: update(links, kind === 'link'),
+    copies: update(copies, kind === 'copy'),
+    copyDigests:
+      digests.length === 0 ? undefined : Object.fromEntries(digests.toSorted(([a], [b]) => compareText(a, b))),
   });
 }
 

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { rmdirSync } from 'node:fs';
 
-import { quoted, toRelativePath, type RelativePath } from '#core';
+import { quoted, toRelativePath, type RelativePath, isProblem } from '#core';
 import {
   inDirectory,
   isInside,
@@ -35,8 +35,8 @@ export type ResolvedFolder =
 /** Resolves the links of the folder without changing anything. `root` is a real path. */
 export function resolveTargetFolder({ folder, within }: TargetFolder, root: string): ResolvedFolder {
   const asked = toRelativePath(path.relative(within, folder).split(path.sep).join('/'));
-  if (asked.type === 'refused') return unusable(folder, `is not a folder in ${quoted(within, 200)}`);
-  const resolved = resolveBeneath(within, asked.path, [within]);
+  if (isProblem(asked)) return unusable(folder, `is not a folder in ${quoted(within, 200)}`);
+  const resolved = resolveBeneath(within, asked, [within]);
   if (resolved.type === 'failed') return unusable(folder, describeOpenFailure(resolved, within));
   const real = path.join(within, resolved.path);
   if (!resolved.isThere && hasBrokenLink(folder, within)) return unusable(folder, 'is or is below a broken link');

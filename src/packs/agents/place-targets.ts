@@ -74,11 +74,7 @@ function realFolder(folder: string): string {
 export function requestChanges(
   targets: readonly AgentTarget[],
   names: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
-  {
-    root,
-    kind,
-    takeOver = false,
-  }: { readonly root: string; readonly kind: PlacementKind; readonly takeOver?: boolean },
+  { root, kind, takeOver }: Pick<PlanOptions, 'root' | 'kind'> & Partial<PlanOptions>,
 ): readonly FolderChange[] {
   return targets
     .filter(({ isRoot }) => !isRoot)
@@ -88,7 +84,7 @@ export function requestChanges(
       add: names.add ?? [],
       remove: names.remove ?? [],
       within,
-      ...(takeOver ? { takeOver } : {}),
+      takeOver,
     }));
 }
 
@@ -173,17 +169,18 @@ export function findTargets(
   { root, surroundings }: TargetOptions,
   { agents = [], folders = [] }: TargetChoice,
 ): readonly AgentTarget[] | PackRefusal {
-  const detected = (): readonly Agent[] =>
-    detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
-  const chosen = agents.flatMap((id) => (id === ALL_AGENTS ? someAgents(detected()) : findAgent(id)));
+  const chosen = agents.flatMap((id) => (id === ALL_AGENTS ? someAgents(usedAgents(surroundings)) : findAgent(id)));
   return placeTargets([...new Set(chosen)], folders, { root, surroundings });
 }
 
 /** The folders of the agents in use here. */
 export function detectedTargets({ root, surroundings }: TargetOptions): readonly AgentTarget[] {
-  const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
-  const targets = placeTargets(detected, [], { root, surroundings });
+  const targets = placeTargets(usedAgents(surroundings), [], { root, surroundings });
   return isRefusal(targets) ? [] : targets;
+}
+
+function usedAgents(surroundings: Surroundings): readonly Agent[] {
+  return detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
 }
 
 function someAgents(detected: readonly Agent[]): readonly Agent[] {

@@ -5,30 +5,30 @@ import path from 'node:path';
 import { quoted } from '#core';
 import { DirectoryHandle, isSystemError, removeTree, OPEN_FLAGS, writeAll } from '#platform';
 import { findRefusal, packRefusal, refused, systemProblem, type PackRefusal } from '../problems.ts';
-import type { EntryProblem } from '../sources/source.ts';
 
+/** Creates what it writes. Throws system errors. */
 export interface TreeWriter {
   folder(at: string): void;
   file(at: string, isExecutable: boolean): FileWriter;
-  close(): void;
-  /** Removes what was written, and the folder itself if it was created. Call it before `close`. */
-  undo(): Promise<void>;
 }
 
-interface NamedHandle {
-  readonly directory: DirectoryHandle;
-  readonly name: string;
-}
-
-/** Throws a refusal if the folder is not empty, is a link, or cannot be created. */
-export function openTreeWriter(to: string): TreeWriter {
-  const isNew = isMade(to);
-  const top = openEmptyFolder(to);
-  const open: NamedHandle[] = [{ name: '', directory: top }];
+/** Runs `write` on an empty or new folder. If it throws, restores the previous state of the folder. */
+export async function extractTree(
+  to: string,
+  write: (tree: TreeWriter) => Promise<Omit<Extracted, 'type'>>,
+): Promise<Extracted | PackRefusal> {
+  let isNew: boolean;
+  let top: DirectoryHandle;
+  try {
+    isNew = isMade(to);
+    top = openEmptyFolder(to);
+  } catch (error) {
+    return writingRefusal(error, to);
+  }
+  const open: { readonly name: string; readonly directory: DirectoryHandle }[] = [{ name: '', directory: top }];
   const made = new Set<string>();
   /** Top-level names that we created. Only these may be removed. */
   const tops = new Set<string>();
-
   /** Opens the folder and creates its missing parents. */
   const goTo = (parts: readonly string[]): DirectoryHandle => {
     let shared = 0;
@@ -48,29 +48,32 @@ export function openTreeWriter(to: string): TreeWriter {
     }
     return open.at(-1)?.directory ?? top;
   };
-
-  return {
-    folder(at) {
-      goTo(at.split('/'));
-    },
+  const tree: TreeWriter = {
+    folder: (at) => void goTo(at.split('/')),
     file(at, isExecutable) {
       const parts = at.split('/');
-      const mode = isExecutable ? 0o755 : 0o644;
       const folder = goTo(parts.slice(0, -1));
       const name = parts.at(-1) ?? '';
-      const writer = openNewFile(`${folder.place}/${name}`, mode);
+      const writer = openNewFile(`${folder.place}/${name}`, isExecutable ? 0o755 : 0o644);
       if (parts.length === 1) tops.add(name);
       return writer;
     },
-    close() {
-      for (const { directory } of open.splice(0)) directory.close();
-    },
-    async undo() {
+  };
+  try {
+    return { type: 'extracted', ...(await write(tree)) };
+  } catch (error) {
+    const left = await tryUndo(async () => {
       // Removes through the descriptor, because the path may refer to another folder by now.
       for (const name of tops) await removeTree(path.join(top.place, name));
       if (isNew) rmdirSync(to);
-    },
-  };
+    });
+    const refusal = writingRefusal(error, to);
+    return left === undefined
+      ? refusal
+      : { ...refusal, message: `${refusal.message}; the partly extracted files could not be removed: ${left}` };
+  } finally {
+    for (const { directory } of open) directory.close();
+  }
 }
 
 /** Returns false if the path exists. */
@@ -93,7 +96,7 @@ function openEmptyFolder(to: string): DirectoryHandle {
 }
 
 /** Maps a system error to a refusal. Rethrows other errors. */
-export function writingRefusal(error: unknown, to: string): PackRefusal {
+function writingRefusal(error: unknown, to: string): PackRefusal {
   const refusal = findRefusal(error);
   if (refusal !== undefined) return refusal;
   if (!isSystemError(error)) throw error;
@@ -101,35 +104,10 @@ export function writingRefusal(error: unknown, to: string): PackRefusal {
   return packRefusal(problem, `${quoted(to, 400)} cannot be written: ${error.code}`, to);
 }
 
-/** Runs `write` on an empty or new folder. If it throws, restores the previous state of the folder. */
-export async function extractTree(
-  to: string,
-  write: (tree: TreeWriter) => Promise<Omit<Extracted, 'type'>>,
-): Promise<Extracted | PackRefusal> {
-  let tree: TreeWriter;
-  try {
-    tree = openTreeWriter(to);
-  } catch (error) {
-    return writingRefusal(error, to);
-  }
-  try {
-    const written = await write(tree);
-    return { type: 'extracted', ...written };
-  } catch (error) {
-    const left = await undone(tree);
-    const refusal = writingRefusal(error, to);
-    return left === undefined
-      ? refusal
-      : { ...refusal, message: `${refusal.message}; the partly extracted files could not be removed: ${left}` };
-  } finally {
-    tree.close();
-  }
-}
-
 /** The error code if the files cannot be removed. */
-async function undone(tree: TreeWriter): Promise<string | undefined> {
+async function tryUndo(undo: () => Promise<void>): Promise<string | undefined> {
   try {
-    await tree.undo();
+    await undo();
     return undefined;
   } catch (error) {
     if (isSystemError(error)) return error.code;
@@ -137,45 +115,10 @@ async function undone(tree: TreeWriter): Promise<string | undefined> {
   }
 }
 
-export interface ArchiveEntry {
-  /** Relative to the archive: `/` as separator, NFC, visible characters, portable. */
-  readonly path: string;
-  readonly type: 'file' | 'folder';
-  /** Uncompressed size; 0 for folders. */
-  readonly bytes: number;
-  readonly isExecutable: boolean;
-}
-
-export interface ExtractOptions {
-  readonly signal?: AbortSignal;
-  /** Called for each written file. */
-  readonly onFile?: (path: string) => void;
-}
-
 export interface Extracted {
   readonly type: 'extracted';
   readonly files: number;
   readonly bytes: number;
-}
-
-/** A validated archive. It stays open, so the extracted bytes are the validated ones even if the file is replaced. */
-export interface OpenedArchive {
-  readonly type: 'archive';
-  readonly format: 'zip' | 'tar.gz';
-  readonly entries: readonly ArchiveEntry[];
-  /**
-   * Entries that are not extracted, one line each with the reason: `.git/`, `.claude-plugin/`, `__MACOSX/`, `.DS_Store`, other hidden
-   * names.
-   */
-  readonly leftOut: readonly string[];
-  /** Entries that are not extracted because they are refused; empty unless the archive was opened with `perSkill`. */
-  readonly problems: readonly EntryProblem[];
-  /**
-   * Extracts into an empty or new folder whose parent exists. All or nothing: if it refuses or is aborted, the folder is unchanged. Does
-   * not sync to disk; the caller does.
-   */
-  extract(to: string, options?: ExtractOptions): Promise<Extracted | PackRefusal>;
-  close(): void;
 }
 
 export interface FileWriter {

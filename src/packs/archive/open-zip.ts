@@ -1,153 +1,86 @@
+import type { ExtraField } from 'yauzl';
 import { Readable } from 'node:stream';
 import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
 import { quoted } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { pause } from '#platform';
+import { windowedReads, type ArchiveFile } from './archive-file.ts';
+import { entryRefused } from '../sources/portable-name.ts';
+import type { ArchiveReader } from './validate-entries.ts';
 import {
-  extractTree,
-  type FileWriter,
-  type ArchiveEntry,
-  type ExtractOptions,
-  type Extracted,
-  type OpenedArchive,
-  type TreeWriter,
-} from './extract-tree.ts';
-import type { ArchiveFile } from './archive-file.ts';
-import { openEntryValidator, entryRefused } from './validate-entries.ts';
-import { readZipDirectory, findZipEnd, type ZipEntry } from './zip-directory.ts';
-import { inFileOrder, readLocalHeaders } from './zip-local.ts';
+  FLAGS,
+  LOCAL_HEADER_BYTES,
+  ZIP64,
+  findZipEnd,
+  hasOtherUnicodePath,
+  readZipDirectory,
+  wide,
+  type ZipEntry,
+} from './zip-directory.ts';
 import { refused } from '../problems.ts';
-
-export interface OpenOptions {
-  readonly limits: ArchiveLimits;
-  readonly signal?: AbortSignal;
-  /** Collects problems that concern a single skill in `problems` instead of refusing the archive. */
-  readonly perSkill?: boolean;
-}
-
-interface ValidatedZipEntry {
-  readonly raw: ZipEntry;
-  /** Undefined if the entry is not extracted. */
-  readonly entry: ArchiveEntry | undefined;
-  /** Offset of its data. */
-  readonly start: number;
-}
 
 /** Some packers write an empty folder as two deflated bytes. */
 const EMPTY_DEFLATED_BYTES = 2;
-const NOWHERE: FileWriter = { write: () => undefined, close: () => undefined };
-/** Files to extract before yielding to the event loop. */
-const SLICE = 64;
 
 /** Returns undefined if the file is not a zip. Throws a refusal. */
 export async function openZip(
   file: ArchiveFile,
-  { limits, signal, perSkill = false }: OpenOptions,
-): Promise<OpenedArchive | undefined> {
+  limits: ArchiveLimits,
+  stop: AbortSignal | undefined,
+): Promise<ArchiveReader | undefined> {
   const end = findZipEnd(file, limits);
   if (end === undefined) return undefined;
-  const sorted = inFileOrder(await readZipDirectory(file, end, signal));
-  const validator = openEntryValidator({ archiveBytes: file.size, limits, perSkill });
-  const all = sorted.map((raw) => {
-    const { entry } = validator.check(raw);
-    refuseFolderContent(raw);
-    return entry;
-  });
-  const { isExtracted, leftOut, problems } = validator.finish();
-  const entries = all.map((entry) => (entry !== undefined && isExtracted(entry) ? entry : undefined));
-  const starts = await readLocalHeaders(file, sorted, end.start, signal);
-  const validated = sorted.map((raw, place): ValidatedZipEntry => ({
-    raw,
-    entry: entries[place],
-    start: starts[place] ?? 0,
-  }));
+  const sorted = inFileOrder(await readZipDirectory(file, end, stop));
+  /** Offsets of the data, known after the first time. */
+  let starts: readonly number[] | undefined;
   return {
-    type: 'archive',
     format: 'zip',
-    entries: entries.filter((entry) => entry !== undefined),
-    leftOut,
-    problems,
-    extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, validated, tree, options)),
-    close: () => file.close(),
+    async *entries(signal) {
+      for (const [place, raw] of sorted.entries()) {
+        yield { raw, content: () => unpackEntry(file, raw, starts?.[place] ?? 0, signal) };
+        if (raw.name.endsWith('/') && raw.packed > EMPTY_DEFLATED_BYTES)
+          throw refused('archive/extra-data', `the folder ${quoted(raw.name)} has content`);
+      }
+      starts ??= await readLocalHeaders(file, sorted, end.start, signal);
+    },
   };
-}
-
-function refuseFolderContent({ name, packed }: ZipEntry): void {
-  if (name.endsWith('/') && packed > EMPTY_DEFLATED_BYTES)
-    throw refused('archive/extra-data', `the folder ${quoted(name)} has content`);
-}
-
-async function writeAll(
-  file: ArchiveFile,
-  validated: readonly ValidatedZipEntry[],
-  tree: TreeWriter,
-  { signal, onFile }: ExtractOptions,
-): Promise<Omit<Extracted, 'type'>> {
-  let files = 0;
-  let bytes = 0;
-  signal?.throwIfAborted();
-  for (const { raw, entry, start } of validated) {
-    if (entry?.type === 'folder') tree.folder(entry.path);
-    if (raw.name.endsWith('/')) continue;
-    // Entries that are not extracted are still validated, because an archive is accepted or refused as a whole.
-    const writer = entry === undefined ? NOWHERE : tree.file(entry.path, entry.isExecutable);
-    try {
-      await unpackEntry(file, raw, start, writer, signal);
-    } finally {
-      writer.close();
-    }
-    if (entry === undefined) continue;
-    files += 1;
-    bytes += entry.bytes;
-    onFile?.(entry.path);
-    if (files % SLICE === 0) await pause(signal);
-  }
-  return { files, bytes };
 }
 
 /** Files up to this size are inflated in one call, which is many times faster for small files. */
 const AT_ONCE = 1024 * 1024;
 const PIECE = 256 * 1024;
 
-/**
- * Inflates one entry to at most its declared size and compares the checksum. Throws a refusal; the file may be partly written by then.
- */
-export async function unpackEntry(
+/** Inflates one entry to at most its declared size and compares the checksum at the end. Throws a refusal. */
+async function* unpackEntry(
   file: ArchiveFile,
   entry: ZipEntry,
   start: number,
-  writer: FileWriter,
-  signal?: AbortSignal,
-): Promise<void> {
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
   let bytes = 0;
   let crc = 0;
-  const take = (piece: Buffer): void => {
+  for await (const piece of inflated(file, entry, start, signal)) {
     bytes += piece.length;
     if (bytes > entry.bytes) throw entryRefused('archive/bomb', entry.name, 'unpacks to more bytes than it declares');
     crc = crc32(piece, crc);
-    writer.write(piece);
-  };
-  if (entry.method === 0) await copyStored(file, entry, start, take, signal);
-  else if (entry.bytes <= AT_ONCE && entry.packed <= AT_ONCE)
-    take(inflateAtOnce(entry, file.bytes(start, entry.packed)));
-  else await inflateInPieces(file, entry, start, take, signal);
+    yield piece;
+  }
   if (bytes !== entry.bytes)
     throw entryRefused('archive/checksum', entry.name, 'unpacks to fewer bytes than it declares');
   if (crc !== entry.crc) throw entryRefused('archive/checksum', entry.name, 'does not match its checksum');
 }
 
-async function copyStored(
+function inflated(
   file: ArchiveFile,
   entry: ZipEntry,
   start: number,
-  take: (piece: Buffer) => void,
   signal: AbortSignal | undefined,
-): Promise<void> {
-  for (let at = 0; at < entry.packed; at += PIECE) {
-    if (at > 0) await pause(signal);
-    take(file.bytes(start + at, Math.min(PIECE, entry.packed - at)));
-  }
+): Iterable<Buffer> | AsyncIterable<Buffer> {
+  if (entry.method !== 0 && entry.bytes <= AT_ONCE && entry.packed <= AT_ONCE)
+    return [inflateAtOnce(entry, file.bytes(start, entry.packed))];
+  const stored = readPieces(file, start, entry.packed, signal);
+  return entry.method === 0 ? stored : inflateInPieces(stored, entry);
 }
 
 function inflateAtOnce(entry: ZipEntry, packed: Buffer): Buffer {
@@ -172,24 +105,14 @@ function isInflated(value: unknown): value is Inflated {
   return typeof value === 'object' && value !== null && 'buffer' in value && 'engine' in value;
 }
 
-async function inflateInPieces(
-  file: ArchiveFile,
-  entry: ZipEntry,
-  start: number,
-  take: (piece: Buffer) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function* inflateInPieces(packed: AsyncIterable<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
   const inflate = createInflateRaw({ chunkSize: PIECE, finishFlush: constants.Z_FINISH });
-  const input = Readable.from(readPieces(file, start, entry.packed));
+  const input = Readable.from(packed);
   input.on('error', (error) => inflate.destroy(error));
   input.pipe(inflate);
   try {
-    for await (const piece of inflate) {
-      signal?.throwIfAborted();
-      // The stream has no encoding, so its chunks are buffers.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      take(piece as Buffer);
-    }
+    // The stream has no encoding, so its chunks are buffers.
+    for await (const piece of inflate as AsyncIterable<Buffer>) yield piece;
     refuseRest(entry, inflate.bytesWritten);
   } catch (error) {
     throw asRefused(error, entry);
@@ -199,8 +122,16 @@ async function inflateInPieces(
   }
 }
 
-function* readPieces(file: ArchiveFile, start: number, length: number): Generator<Buffer> {
-  for (let at = 0; at < length; at += PIECE) yield file.bytes(start + at, Math.min(PIECE, length - at));
+async function* readPieces(
+  file: ArchiveFile,
+  start: number,
+  length: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  for (let at = 0; at < length; at += PIECE) {
+    if (at > 0) await pause(signal);
+    yield file.bytes(start + at, Math.min(PIECE, length - at));
+  }
 }
 
 /** Refuses data after the end of the compressed stream, which other readers may interpret. */
@@ -215,4 +146,115 @@ function asRefused(error: unknown, entry: ZipEntry): unknown {
     return entryRefused('archive/bomb', entry.name, 'unpacks to more bytes than it declares');
   if (error.code.startsWith('Z_')) return entryRefused('archive/checksum', entry.name, 'cannot be decompressed');
   return error;
+}
+
+/*
+ * Every entry is described twice, and readers differ in which description they use. Both must be equal, and every byte of the file must
+ * belong to exactly one structure.
+ */
+
+const SIGNATURE = 0x04034b50;
+const DESCRIPTOR_SIGNATURE = 0x08074b50;
+/** Flags that affect reading. The others describe the compression level. */
+const TELLING_FLAGS = FLAGS.encrypted | FLAGS.descriptor | FLAGS.patch | FLAGS.utf8;
+/** Holds a header with its name and, for small files, the following ones. */
+const WINDOW_BYTES = 4096;
+const SLICE = 512;
+
+/** Sorts entries by offset. Throws a refusal if two overlap according to the central directory. */
+function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
+  const sorted = entries.toSorted((one, other) => one.at - other.at);
+  for (const [place, entry] of sorted.entries()) {
+    const next = sorted[place + 1];
+    if (next !== undefined && entry.at + LOCAL_HEADER_BYTES + entry.rawName.length + entry.packed > next.at)
+      throw entryRefused('archive/overlap', next.name, `shares bytes with ${quoted(entry.name)}`);
+  }
+  return sorted;
+}
+
+/** Returns the data offsets of entries, which must be sorted by offset. `end` is the offset of the central directory. */
+async function readLocalHeaders(
+  file: ArchiveFile,
+  sorted: readonly ZipEntry[],
+  end: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly number[]> {
+  const starts: number[] = [];
+  const near = windowedReads(file, WINDOW_BYTES);
+  const first = sorted[0]?.at ?? end;
+  if (first !== 0) throw refused('archive/extra-data', 'there is data before the first entry');
+  for (const [place, entry] of sorted.entries()) {
+    const start = readLocalHeader(near, entry);
+    const next = sorted[place + 1]?.at ?? end;
+    const gap = next - (start + entry.packed);
+    if (gap < 0) throw entryRefused('archive/overlap', entry.name, 'shares bytes with the next entry');
+    if ((entry.flags & FLAGS.descriptor) !== 0)
+      refuseDescriptor(entry, near.bytes(start + entry.packed, Math.min(gap, 25)));
+    else if (gap > 0) throw entryRefused('archive/extra-data', entry.name, 'is followed by unused bytes');
+    starts.push(start);
+    if (starts.length % SLICE === 0) await pause(signal);
+  }
+  return starts;
+}
+
+function readLocalHeader(file: Pick<ArchiveFile, 'bytes'>, entry: ZipEntry): number {
+  const header = file.bytes(entry.at, LOCAL_HEADER_BYTES);
+  if (header.readUInt32LE(0) !== SIGNATURE)
+    throw entryRefused('archive/mismatch', entry.name, 'is not at its declared offset');
+  const nameBytes = header.readUInt16LE(26);
+  const extraBytes = header.readUInt16LE(28);
+  const rest = file.bytes(entry.at + LOCAL_HEADER_BYTES, nameBytes + extraBytes);
+  const extraFields = readExtraFields(rest.subarray(nameBytes), entry);
+  const isSame =
+    rest.subarray(0, nameBytes).equals(entry.rawName) &&
+    !hasOtherUnicodePath(extraFields, entry.rawName) &&
+    header.readUInt16LE(8) === entry.method &&
+    ((header.readUInt16LE(6) ^ entry.flags) & TELLING_FLAGS) === 0;
+  if (!isSame) throw entryRefused('archive/mismatch', entry.name, 'has a different name or type in its local header');
+  refuseSizes(entry, header, extraFields);
+  return entry.at + LOCAL_HEADER_BYTES + nameBytes + extraBytes;
+}
+
+function refuseSizes(entry: ZipEntry, header: Buffer, extraFields: readonly ExtraField[]): void {
+  const zip64 = extraFields.find(({ id }) => id === ZIP64)?.data;
+  const raw = { crc: header.readUInt32LE(14), packed: header.readUInt32LE(18), bytes: header.readUInt32LE(22) };
+  const isWide = raw.packed === 0xffffffff || raw.bytes === 0xffffffff;
+  // The local header must contain both sizes.
+  if (isWide && (zip64 === undefined || zip64.length < 16))
+    throw entryRefused('archive/zip64', entry.name, 'lacks the 64-bit sizes that it declares');
+  const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : raw.bytes;
+  const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : raw.packed;
+  // With a data descriptor, sizes are 0 here and follow the data.
+  const isLater = (entry.flags & FLAGS.descriptor) !== 0;
+  const isSame = (value: number, known: number): boolean => value === known || (isLater && value === 0);
+  if (!isSame(raw.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
+    throw entryRefused('archive/mismatch', entry.name, 'has a different size or checksum in its local header');
+}
+
+/** Validates the data descriptor after the data. Nothing else may follow. */
+function refuseDescriptor(entry: ZipEntry, gap: Buffer): void {
+  const body =
+    gap.length >= 16 && gap.readUInt32LE(0) === DESCRIPTOR_SIGNATURE && gap.length % 8 === 0 ? gap.subarray(4) : gap;
+  const isNarrow = body.length === 12;
+  if (gap.length === 0)
+    throw entryRefused('archive/mismatch', entry.name, 'lacks the data descriptor that it declares');
+  if (!isNarrow && body.length !== 20)
+    throw entryRefused('archive/extra-data', entry.name, 'is followed by unused bytes');
+  const packed = isNarrow ? body.readUInt32LE(4) : wide(body, 4);
+  const bytes = isNarrow ? body.readUInt32LE(8) : wide(body, 12);
+  if (body.readUInt32LE(0) !== entry.crc || packed !== entry.packed || bytes !== entry.bytes)
+    throw entryRefused('archive/mismatch', entry.name, 'has a different size or checksum in its data descriptor');
+}
+
+function readExtraFields(raw: Buffer, entry: ZipEntry): readonly ExtraField[] {
+  const fields: ExtraField[] = [];
+  let at = 0;
+  // Aligning packers leave padding that is shorter than a field.
+  while (at + 4 <= raw.length) {
+    const end = at + 4 + raw.readUInt16LE(at + 2);
+    if (end > raw.length) throw entryRefused('archive/mismatch', entry.name, 'has incomplete extra fields');
+    fields.push({ id: raw.readUInt16LE(at), data: raw.subarray(at + 4, end) });
+    at = end;
+  }
+  return fields;
 }

@@ -5,25 +5,41 @@ import { createGunzip } from 'node:zlib';
 import { quoted, type SkillError } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { refused } from '../problems.ts';
-import { decodeName, tooMany, ALWAYS_ALLOWED_BYTES, type RawEntry } from './validate-entries.ts';
+import {
+  ALWAYS_ALLOWED_BYTES,
+  archiveChanged,
+  decodeName,
+  type ArchiveReader,
+  type RawEntry,
+  type ReadEntry,
+} from './validate-entries.ts';
+import { tooMany } from '../sources/portable-name.ts';
 import type { ArchiveFile } from './archive-file.ts';
 
-/** An entry and its data. The data must be read before the next entry is requested, or not at all. */
-export interface TarEntry {
-  readonly raw: RawEntry;
-  readonly content: () => AsyncGenerator<Buffer, void, undefined>;
+/** Decompresses the archive each time it is read, and refuses it if its bytes differ from those of the first time. */
+export function openTar(file: ArchiveFile, limits: ArchiveLimits): ArchiveReader {
+  let digest: string | undefined;
+  return {
+    format: 'tar.gz',
+    async *entries(signal) {
+      const source = openGunzip(file, limits, signal);
+      try {
+        yield* readTar(source, limits);
+        const now = source.digest();
+        digest ??= now;
+        if (now !== digest) throw archiveChanged();
+      } finally {
+        source.close();
+      }
+    },
+  };
 }
 
 /** Limit for long names and extended headers. */
 const MAX_EXTENSION_BYTES = 64 * 1024;
 
-/** Properties that earlier headers set for the next entry. */
-interface Extensions extends PaxChanges {
-  readonly longName?: string;
-}
-
 /** Reads all entries. Only zeros may follow the end. Throws a refusal. */
-export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<TarEntry, void, undefined> {
+async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<ReadEntry, void, undefined> {
   let extensions: Extensions = {};
   for (let blocks = 0; ; blocks += 1) {
     const block = await takeWhole(source, BLOCK_BYTES);
@@ -53,7 +69,8 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
     if (left > 0) for await (const piece of content()) void piece;
     await takePadding(source, raw.bytes);
   }
-  if (Object.keys(extensions).length > 0) throw refused('archive/unreadable', 'an extended header has no entry');
+  if (extensions.path !== undefined || extensions.bytes !== undefined)
+    throw refused('archive/unreadable', 'an extended header has no entry');
   await takeEnd(source);
 }
 
@@ -73,22 +90,17 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
   }
   // A long link target. The link itself is refused.
   if (header.type === 'K') return {};
-  return { longName: decodeName(data.at(-1) === 0 ? data.subarray(0, -1) : data) };
+  return { path: decodeName(data.at(-1) === 0 ? data.subarray(0, -1) : data) };
 }
 
 function merge(before: Extensions, more: Extensions): Extensions {
-  const repeated = Object.keys(more).some((key) => key in before);
-  const isNamedTwice = (more.path !== undefined || more.longName !== undefined) && pickEntryName(before) !== undefined;
-  if (repeated || isNamedTwice) throw refused('archive/mismatch', 'an entry has a duplicate property');
-  return { ...before, ...more };
-}
-
-function pickEntryName({ path, longName }: Extensions): string | undefined {
-  return path ?? longName;
+  const isTwice = (key: keyof Extensions): boolean => before[key] !== undefined && more[key] !== undefined;
+  if (isTwice('path') || isTwice('bytes')) throw refused('archive/mismatch', 'an entry has a duplicate property');
+  return { path: more.path ?? before.path, bytes: more.bytes ?? before.bytes };
 }
 
 function tell(header: TarHeader, extensions: Extensions): RawEntry {
-  const written = pickEntryName(extensions) ?? header.name;
+  const written = extensions.path ?? header.name;
   // Packers that pack the current folder prefix every name with `./`.
   const bare = written.startsWith('./') && written !== './' ? written.slice(2) : written;
   const kind = classifyEntry(header.type, bare);
@@ -127,10 +139,10 @@ function endsEarly(): SkillError {
   return refused('archive/unreadable', 'the archive ends too early');
 }
 
-export const BLOCK_BYTES = 512;
+const BLOCK_BYTES = 512;
 
 /** One header block. Only its checksum is verified. */
-export interface TarHeader {
+interface TarHeader {
   readonly name: string;
   readonly type: string;
   readonly mode: number;
@@ -139,7 +151,7 @@ export interface TarHeader {
 }
 
 /** Throws a refusal. */
-export function readTarHeader(block: Buffer): TarHeader {
+function readTarHeader(block: Buffer): TarHeader {
   if (number(block, 148, 8) !== checksum(block))
     throw refused('archive/unreadable', 'the checksum of a header does not match');
   const isPosix = block.subarray(257, 265).equals(POSIX_MAGIC);
@@ -152,7 +164,7 @@ export function readTarHeader(block: Buffer): TarHeader {
   };
 }
 
-export function isZero(bytes: Buffer): boolean {
+function isZero(bytes: Buffer): boolean {
   return bytes.equals(ZEROS.subarray(0, bytes.length));
 }
 
@@ -191,8 +203,8 @@ function text(block: Buffer, at: number, length: number): string {
   return decodeName(field.subarray(0, end));
 }
 
-/** Properties of the next entry that a pax header changes. Other records are ignored. */
-export interface PaxChanges {
+/** Properties that earlier headers set for the next entry. Other records of a pax header are ignored. */
+interface Extensions {
   readonly path?: string;
   readonly bytes?: number;
 }
@@ -202,7 +214,7 @@ const LINE_END = 0x0a;
 const SIZE = /^[0-9]{1,15}$/;
 
 /** Reads `<length> <key>=<value>\n` records. Throws a refusal. */
-export function readPax(data: Buffer): PaxChanges {
+function readPax(data: Buffer): Extensions {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < data.length;) {
     const { key, value, end } = readRecord(data, at);
@@ -215,8 +227,8 @@ export function readPax(data: Buffer): PaxChanges {
   const path = records.get('path');
   const size = records.get('size');
   return {
-    ...(path === undefined ? {} : { path: decodeName(path) }),
-    ...(size === undefined ? {} : { bytes: readSize(size.toString('latin1')) }),
+    path: path === undefined ? undefined : decodeName(path),
+    bytes: size === undefined ? undefined : readSize(size.toString('latin1')),
   };
 }
 
@@ -236,7 +248,7 @@ function readSize(text: string): number {
 }
 
 /** Sequential access to uncompressed bytes. */
-export interface ByteSource {
+interface ByteSource {
   /** Returns exactly `length` bytes, or fewer at the end. */
   take(length: number): Promise<Buffer>;
   /** Returns at least one and at most `most` bytes, or none at the end. */
@@ -254,7 +266,7 @@ const OVERHEAD_BYTES = 4096;
  * Decompresses while reading and stops if the output grows far beyond the input. Throws a refusal. Concatenated gzip members are one
  * stream, as usual.
  */
-export function openGunzip(file: ArchiveFile, limits: ArchiveLimits, signal: AbortSignal | undefined): ByteSource {
+function openGunzip(file: ArchiveFile, limits: ArchiveLimits, signal: AbortSignal | undefined): ByteSource {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   const pieces = unpack(file, limits, hash, signal);
   let rest: Buffer = Buffer.alloc(0);
@@ -308,11 +320,9 @@ async function* unpack(
   input.pipe(gunzip);
   const most = limits.maxBytes + limits.maxEntries * OVERHEAD_BYTES;
   try {
-    for await (const piece of gunzip) {
+    // The stream has no encoding, so its chunks are buffers.
+    for await (const bytes of gunzip as AsyncIterable<Buffer>) {
       signal?.throwIfAborted();
-      // The stream has no encoding, so its chunks are buffers.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const bytes = piece as Buffer;
       produced += bytes.length;
       if (produced > ALWAYS_ALLOWED_BYTES + gunzip.bytesWritten * limits.maxRatio)
         throw refused(

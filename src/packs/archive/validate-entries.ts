@@ -9,9 +9,17 @@ import {
   type LeftOut,
 } from '../sources/skill-folders.ts';
 import type { EntryProblem } from '../sources/source.ts';
-import { openPathValidator, nameRefusal, tooManyNames, type UsableName } from '../sources/portable-name.ts';
-import { asRefusal, isRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
-import type { ArchiveEntry } from './extract-tree.ts';
+import { entryRefused, openPathValidator } from '../sources/portable-name.ts';
+import { asRefusal, refused, type PackProblem } from '../problems.ts';
+
+export interface ArchiveEntry {
+  /** Relative to the archive: `/` as separator, NFC, visible characters, portable. */
+  readonly path: string;
+  readonly type: 'file' | 'folder';
+  /** Uncompressed size; 0 for folders. */
+  readonly bytes: number;
+  readonly isExecutable: boolean;
+}
 
 /** An entry as the archive describes it. Untrusted. */
 export interface RawEntry {
@@ -26,22 +34,28 @@ export interface RawEntry {
   readonly packed?: number;
 }
 
-/** `entry` is absent if it is not extracted. */
-export interface ValidatedEntry {
-  readonly entry?: ArchiveEntry;
+/** What a format does: it reads the same entries again as often as it is asked to. */
+export interface ArchiveReader {
+  readonly format: 'zip' | 'tar.gz';
+  /** In file order. The content must be read before the next entry is requested, or not at all. Throws a refusal. */
+  entries(signal: AbortSignal | undefined): AsyncIterable<ReadEntry>;
+}
+
+export interface ReadEntry {
+  readonly raw: RawEntry;
+  readonly content: () => AsyncIterable<Buffer>;
 }
 
 /** Validates entries one after another, each alone and against the earlier ones. Throws a refusal. */
 export interface EntryValidator {
-  check(raw: RawEntry): ValidatedEntry;
+  /** Returns undefined for a problem that concerns a single skill. */
+  check(raw: RawEntry): ArchiveEntry | undefined;
   /** Call it after the last entry: which entries to extract depends on the skills that the archive contains. */
-  finish(): ValidatedEntries;
-}
-
-export interface ValidatedEntries {
-  readonly isExtracted: (entry: ArchiveEntry) => boolean;
-  readonly leftOut: readonly string[];
-  readonly problems: readonly EntryProblem[];
+  finish(): {
+    readonly extracted: ReadonlySet<ArchiveEntry>;
+    readonly leftOut: readonly string[];
+    readonly problems: readonly EntryProblem[];
+  };
 }
 
 /**
@@ -75,20 +89,19 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
   const seen: SeenEntry[] = [];
   const problems: EntryProblem[] = [];
   let bytes = 0;
-  const validate = (raw: RawEntry): ValidatedEntry => {
+  const validate = (raw: RawEntry): ArchiveEntry => {
     const isFolder = raw.name.endsWith('/');
     const type = isFolder ? 'folder' : 'file';
     const name = isFolder ? raw.name.slice(0, -1) : raw.name;
     const omission = findOmission(name, type);
-    const path = accepted(omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission));
+    const path = omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission);
     validateType(raw, type, path);
     validateSize(raw.bytes, raw.packed ?? archiveBytes, path, limits);
     const isExecutable = type === 'file' && ((raw.mode ?? 0) & 0o111) !== 0;
     const entry = { path, type, bytes: raw.bytes, isExecutable } as const;
     seen.push({ entry, name, omission });
-    return { entry };
+    return entry;
   };
-  /** Returns undefined for a problem that concerns a single skill. */
   const collect = <T>(name: string, act: () => T): T | undefined => {
     if (!perSkill) return act();
     try {
@@ -103,10 +116,10 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
   };
   return {
     check(raw) {
-      const validated = collect(raw.name, () => validate(raw)) ?? {};
+      const entry = collect(raw.name, () => validate(raw));
       bytes += raw.bytes;
       validateTotal(bytes, archiveBytes, limits);
-      return validated;
+      return entry;
     },
     finish() {
       const isFound = skillLocator(seen);
@@ -117,11 +130,11 @@ export function openEntryValidator({ archiveBytes, limits, perSkill = false }: V
         if (omission === undefined) extracted.add(entry);
         // The file of a skill in a hidden folder: its name was not compared with the others yet.
         else if (inSkill === 'extracted') {
-          const path = collect(name, () => accepted(names.check(name, entry.type)));
+          const path = collect(name, () => names.check(name, entry.type));
           if (path !== undefined) extracted.add(entry);
         } else if (inSkill !== undefined) leftOut.set(inSkill.path, leftOutLine(inSkill));
       }
-      return { isExtracted: (entry) => extracted.has(entry), leftOut: [...leftOut.values()], problems };
+      return { extracted, leftOut: [...leftOut.values()], problems };
     },
   };
 }
@@ -154,11 +167,6 @@ function skillLocator(
   };
 }
 
-function accepted(usable: UsableName | PackRefusal): string {
-  if (isRefusal(usable)) throw problemError(usable);
-  return usable.path;
-}
-
 /** `type` follows from the name. */
 function validateType({ kind, mode = 0, bytes }: RawEntry, type: 'file' | 'folder', path: string): void {
   if (kind === 'link') throw entryRefused('archive/link', path, 'is a link');
@@ -186,13 +194,9 @@ function validateTotal(bytes: number, archiveBytes: number, limits: ArchiveLimit
     throw refused('archive/too-large', `the archive unpacks to more than ${String(limits.maxBytes)} bytes`);
 }
 
-/** A refusal for one entry, by its name in the archive. */
-export function entryRefused(code: PackProblem, name: string, what: string): SkillError {
-  return problemError(nameRefusal(code, name, what));
-}
-
-export function tooMany(limits: ArchiveLimits): SkillError {
-  return problemError(tooManyNames(limits));
+/** Another process wrote to the open file. */
+export function archiveChanged(): SkillError {
+  return refused('source/changed', 'the archive changed while it was unpacked');
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

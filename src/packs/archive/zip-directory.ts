@@ -5,7 +5,8 @@ import type { SkillError } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { findRefusal, refused, type PackProblem } from '../problems.ts';
 import { windowedReads, type ArchiveFile } from './archive-file.ts';
-import { decodeName, entryRefused, tooMany, type RawEntry } from './validate-entries.ts';
+import { entryRefused, tooMany } from '../sources/portable-name.ts';
+import { decodeName, type RawEntry } from './validate-entries.ts';
 
 /** An entry of the central directory. */
 export interface ZipEntry extends RawEntry {

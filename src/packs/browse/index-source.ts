@@ -7,12 +7,12 @@ import { compareText, isSkillError, isValidName, quoted, type Problem } from '#c
 import { removeTree } from '#platform';
 import { currentRevision, listSite, readTypedSource, stagePack, type StagePackOptions } from '../inspect/stage-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { accepted, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { presentFiles } from '../root/present-files.ts';
+import { readStagedTree } from '../inspect/inspect-skill.ts';
+import { accepted, asRefusal, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { resolveTypedPath } from '../sources/folder.ts';
 import { skillHead, startOfFile, SKILL_FILE_NAME } from '../sources/skill-folders.ts';
 import { sourceText } from '../sources/source-text.ts';
-import type { PackSource, SourceSkill, StageProgress } from '../sources/source.ts';
+import type { PackSource, StageProgress } from '../sources/source.ts';
 import {
   MAX_AVAILABLE,
   availableSkill,
@@ -54,7 +54,6 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
     if (before?.revision !== undefined && (await currentRevision(place, stage)) === before.revision)
       return { type: 'indexed', index: { ...before, at: now.toISOString() }, isSame: true, leftOut: [] };
     const listed = place.type === 'well-known' ? await ofSite(place, stage) : await ofFiles(place, stage);
-    if (isRefusal(listed)) return listed;
     const { skills, leftOut } = usable(listed.skills);
     if (skills.length === 0)
       return packRefusal('pack/no-skill', `${quoted(sourceText(place), 200)} has no skill that can be installed`);
@@ -64,6 +63,8 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
       isSame: false,
       leftOut: [...listed.leftOut, ...leftOut],
     };
+  } catch (error) {
+    return asRefusal(error);
   } finally {
     await removeTree(to);
   }
@@ -82,39 +83,27 @@ interface Listed {
   readonly revision?: string;
 }
 
-async function ofSite(
-  source: Extract<PackSource, { type: 'well-known' }>,
-  stage: StagePackOptions,
-): Promise<Listed | PackRefusal> {
-  const site = await listSite(source, stage);
-  if (isRefusal(site)) return site;
+async function ofSite(source: Extract<PackSource, { type: 'well-known' }>, stage: StagePackOptions): Promise<Listed> {
+  const site = accepted(await listSite(source, stage));
   const skills = site.skills.map((skill) => ({
     name: skill.name,
     description: skill.description,
-    ...('sha256' in skill ? { digest: `sha256:${skill.sha256}` } : {}),
+    digest: 'sha256' in skill ? `sha256:${skill.sha256}` : undefined,
   }));
   return { skills, leftOut: [] };
 }
 
-async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Listed | PackRefusal> {
-  const staged = await stagePack(source, stage);
-  if (isRefusal(staged)) return staged;
+async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Listed> {
+  const staged = accepted(await stagePack(source, stage));
   const skills: AvailableSkill[] = [];
   for (const skill of staged.skills) {
-    const digest = skill.digest ?? digestAt(skill);
-    if (typeof digest === 'object') return digest;
+    const { digest } = accepted(readStagedTree(skill));
     const text = skill.seen?.skillText ?? startOfFile(path.join(skill.path, SKILL_FILE_NAME));
     const head = await skillHead(text, path.posix.basename(skill.folder));
     skills.push({ name: skill.name, description: head?.description ?? '', path: skill.folder, digest });
   }
-  const { revision } = staged.resolved;
   const leftOut = staged.unusable.map(({ folder, refusal }) => `${quoted(folder)}: ${refusal.message}`);
-  return { skills, leftOut, revision };
-}
-
-function digestAt(skill: SourceSkill): string | PackRefusal {
-  const present = presentFiles(skill.path);
-  return isRefusal(present) ? present : present.digest;
+  return { skills, leftOut, revision: staged.resolved.revision };
 }
 
 /** Skills that `install` could take: with a valid name that occurs once. */

@@ -1,7 +1,7 @@
 /** Searches the indexes of sources. Reads local files only. */
 import path from 'node:path';
 
-import { fingerprintFiles, readCacheEntry, writeCacheEntry } from '#platform';
+import { fingerprintFiles, cacheEntry } from '#platform';
 import { buildSearchIndex, readSearchIndex, type SearchIndex } from '#skills';
 import type { AvailableSkill, SourceStore } from './source-store.ts';
 
@@ -69,11 +69,11 @@ function openIndex(
   { fingerprint, isSettled }: ReturnType<typeof fingerprintFiles>,
   { cacheDir }: SearchSourcesOptions,
 ): SearchIndex {
-  const file = cacheDir === undefined ? undefined : path.join(cacheDir, `sources-${fingerprint.slice(0, 32)}.bin`);
-  const kept = file === undefined ? undefined : readCacheEntry(file);
+  const entry = cacheEntry(cacheDir && path.join(cacheDir, `sources-${fingerprint.slice(0, 32)}.bin`));
+  const kept = entry.read();
   const known = kept === undefined ? undefined : readSearchIndex(kept);
   if (known?.size === skills.length) return known;
   const built = buildSearchIndex(skills.map(({ name, description }) => ({ name, description })));
-  if (file !== undefined && isSettled) writeCacheEntry(file, built.toBytes());
+  if (isSettled) entry.write(built.toBytes());
   return built;
 }

@@ -3,15 +3,7 @@ import { readdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { nearest, quoted, SkillError, isObject, isValidName, parseJson, sliceStart } from '#core';
-import {
-  isPresent,
-  isSystemError,
-  makeFolders,
-  readTextFile,
-  removeStaleTemporaries,
-  withFileLock,
-  writeFileAtomically,
-} from '#platform';
+import { isPresent, isSystemError, makeFolders, readTextFile, withFileLock, writeFileAtomically } from '#platform';
 
 export interface StoredSources {
   /** Sorted by name. */
@@ -84,8 +76,8 @@ export function openSourceStore({ home }: { readonly home: string | undefined })
           file,
           () => {
             if (isNew === isPresent(file)) throw isNew ? sourceExistsError(index.name) : unknown(index.name);
-            removeStaleTemporaries(file, { now: Date.now(), olderThanMs: STALE_MS });
-            writeFileAtomically(file, Buffer.from(sourceIndexText(index), 'utf8'), { sync: true });
+            const bytes = Buffer.from(sourceIndexText(index), 'utf8');
+            writeFileAtomically(file, bytes, { sync: true, staleMs: STALE_MS });
           },
           signal === undefined ? {} : { signal },
         );

@@ -4,6 +4,7 @@
  * list.
  */
 import { codePointAt, compareText, editDistance, quoted } from '#core';
+import { groupBy } from '../group-by.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
 /** A letter, then the characters that look like it, as escapes because they are indistinguishable in print. */
@@ -80,13 +81,12 @@ const LEAST_NEAR = 6;
 /** Compares names with the installed ones through an index, so that thousands of names stay fast. */
 export function openNameComparison(installed: readonly string[]): (name: string) => NameSimilarity {
   const names = [...new Set(installed)].sort(compareText);
-  const bySkeleton = groupBy(names, listSkeletons);
-  const byShortened = groupBy(
-    names.filter((name) => isLongEnough(name)),
-    shortened,
-  );
-  const found = (index: ReadonlyMap<string, readonly string[]>, keys: readonly string[], name: string): string[] =>
-    [...new Set(keys.flatMap((key) => index.get(key) ?? []))].filter((other) => other !== name).sort(compareText);
+  const bySkeleton = indexBy(names, listSkeletons);
+  const byShortened = indexBy(names.filter(isLongEnough), shortened);
+  const found = (index: ReturnType<typeof indexBy>, keys: readonly string[], name: string): readonly string[] =>
+    [...new Set(keys.flatMap((key) => index.get(key) ?? []).map((one) => one.name))]
+      .filter((other) => other !== name)
+      .toSorted(compareText);
   return (name) => {
     if (names.length === 0) return { same: [], near: [], isMixed: isMixedScript(name) };
     const same = found(bySkeleton, listSkeletons(name), name);
@@ -99,18 +99,9 @@ export function openNameComparison(installed: readonly string[]): (name: string)
   };
 }
 
-function groupBy(
-  names: readonly string[],
-  keysOf: (name: string) => readonly string[],
-): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names)
-    for (const key of keysOf(name)) {
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [name]);
-      else group.push(name);
-    }
-  return groups;
+function indexBy(names: readonly string[], toKeys: (name: string) => readonly string[]) {
+  const keyed = names.flatMap((name) => toKeys(name).map((key) => ({ key, name })));
+  return groupBy(keyed, ({ key }) => key);
 }
 
 function isLongEnough(name: string): boolean {

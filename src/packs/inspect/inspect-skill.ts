@@ -55,18 +55,18 @@ export interface InspectOptions {
 /** Refuses only if the files cannot be read. */
 export function inspectSkill(skill: SourceSkill, options: InspectOptions): InspectedSkill | PackRefusal {
   const { settings, mode, checkName, signal } = options;
-  const tree = readTree(skill);
+  const tree = readStagedTree(skill);
   if (isRefusal(tree)) return tree;
   const checked = checkSkill(skill.path, 'SKILL.md', {
     mode,
     directory: skill.name,
-    text: skill.seen?.skillText === undefined ? undefined : skill.seen.skillText,
+    text: skill.seen?.skillText,
     mayHaveShebang: skill.seen === undefined ? undefined : mayHaveShebang(skill.seen),
     maxBodyLines: settings.check.max_skill_body_lines,
     maxBodyCharacters: settings.check.max_skill_body_characters,
   });
   const { head } = checked;
-  const files = skill.seen?.files ?? readScanFiles(skill.path, signal === undefined ? {} : { signal });
+  const files = skill.seen?.files ?? readScanFiles(skill.path, { signal });
   if (isRefusal(files)) return files;
   const allowedTools = head?.controls.allowedTools;
   const findings = scanSkill(files, {
@@ -77,16 +77,14 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const scan = judgeFindings(findings, reviewed, settings);
   const looks = checkName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
-  const { version } = head?.meta ?? {};
-  const { license } = head ?? {};
   const diagnostics = checked.diagnostics.map((diagnostic) => belowSkill(diagnostic, skill));
   return {
     type: 'inspected',
     name: skill.name,
-    version,
+    version: head?.meta['version'],
     description: head?.description ?? '',
     allowedTools,
-    license,
+    license: head?.license,
     folder: skill.folder,
     path: skill.path,
     ...tree,
@@ -108,13 +106,9 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   };
 }
 
-/** Reuses the digests of sources that hashed the files while writing them. */
-function readTree({
-  path: dir,
-  digest,
-  files,
-  looks,
-}: SourceSkill): Pick<InspectedSkill, 'digest' | 'files' | 'looks'> | PackRefusal {
+/** The files of a staged skill. Reuses the digests of sources that hashed the files while writing them. */
+export function readStagedTree(skill: SourceSkill): Pick<InspectedSkill, 'digest' | 'files' | 'looks'> | PackRefusal {
+  const { path: dir, digest, files, looks } = skill;
   if (digest === undefined || files === undefined) return presentFiles(dir);
   if (looks !== undefined) return { digest, files, looks };
   const now = fingerprintFolder(dir);

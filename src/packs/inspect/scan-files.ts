@@ -4,7 +4,8 @@ import { isUtf8 } from 'node:buffer';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import { applyScanPolicy, type PolicyResult, type ScanFile } from '#scan';
 import type { PackSettings } from '../pack-settings.ts';
-import { readPieces, findTreeRefusal, walkTree, withEntryNow, type TreeEntry, type TreeProblem } from '#platform';
+import { findTreeRefusal, walkTree, type TreeEntry, type TreeRefusal } from '#platform';
+import type { OfType } from '#core';
 
 /** Bytes per text file. */
 const MAX_TEXT = 2 * 1024 * 1024;
@@ -41,7 +42,7 @@ export function readScanFiles(
   }
 }
 
-function toPackProblem(problem: TreeProblem): PackProblem {
+function toPackProblem(problem: TreeRefusal['problem']): PackProblem {
   if (problem === 'changed') return 'source/changed';
   if (problem === 'gone') return 'source/missing';
   if (problem === 'too-many') return 'archive/too-many';
@@ -50,10 +51,10 @@ function toPackProblem(problem: TreeProblem): PackProblem {
   return 'source/failed';
 }
 
-function readScanFile(entry: Extract<TreeEntry, { type: 'file' }>, room: number): ScanFile {
+function readScanFile(entry: OfType<TreeEntry, 'file'>, room: number): ScanFile {
   const { path, stats } = entry;
   const isExecutable = (stats.mode & 0o111) !== 0;
-  const { value: bytes } = withEntryNow(entry, (descriptor, { size }) => readStart(path, { descriptor, size }, room));
+  const bytes = readStart(entry, room);
   const file = toScanFile(path, bytes, isExecutable);
   return file.binary === undefined && bytes.length < stats.size ? { ...file, isCut: true } : file;
 }
@@ -64,10 +65,10 @@ export function toScanFile(path: string, bytes: Buffer, isExecutable: boolean): 
 }
 
 /** Reads at most `room` bytes, but always enough to determine the kind of the file. */
-function readStart(path: string, file: { readonly descriptor: number; readonly size: number }, room: number): Buffer {
+function readStart(entry: OfType<TreeEntry, 'file'>, room: number): Buffer {
   const kept: Buffer[] = [];
   let left = Math.max(room, HEAD);
-  readPieces(path, file, (piece) => {
+  entry.read((piece) => {
     const part = Buffer.from(piece.subarray(0, left));
     left -= part.length;
     if (part.length > 0) kept.push(part);

@@ -4,18 +4,15 @@ import { pathToFileURL } from 'node:url';
 
 import { isDirectory, isPresent } from '#platform';
 import { ARCHIVE_LIMITS, quoted } from '#core';
-import { isRefusal, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { isRefusal, orSystemRefusal, refused, type PackRefusal } from '../problems.ts';
 import { readSource, sourceText } from '../sources/source-text.ts';
-import type { ExtractArchive, PackSource, StagedSource, StageContext, StageOptions } from '../sources/source.ts';
+import type { PackSource, SourceContents, StagedSource, StageContext, StageOptions } from '../sources/source.ts';
 import { resolveTypedPath, stageFolder } from '../sources/folder.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import type { SiteIndex } from '../sources/well-known.ts';
 import { stageArchive } from '../sources/archive.ts';
 
-export interface StagePackOptions extends Omit<
-  StageOptions,
-  'cwd' | 'home' | 'env' | 'limits' | 'network' | 'extract'
-> {
+export interface StagePackOptions extends Omit<StageOptions, 'cwd' | 'home' | 'env' | 'limits' | 'network'> {
   readonly settings: PackSettings;
 }
 
@@ -65,17 +62,9 @@ export function stagePack(source: PackSource, options: StagePackOptions): Promis
   return stageSource(source, stageOptions(options));
 }
 
-/** Reads what a site lists, without fetching a skill. */
-export function listSite(
-  source: Extract<PackSource, { type: 'well-known' }>,
-  options: StagePackOptions,
-): Promise<SiteIndex | PackRefusal> {
-  return readSite(source, stageOptions(options));
-}
-
 function stageOptions({ settings, ...rest }: StagePackOptions) {
   const { cwd, home = cwd, env } = settings.surroundings;
-  return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network, extract: extractArchive };
+  return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network };
 }
 
 /** The current revision of a source; undefined if it is not known without staging the source. */
@@ -85,40 +74,35 @@ export async function currentRevision(source: PackSource, options: StagePackOpti
   return await remoteCommit(source, { ...stageOptions(options), tree: options.to });
 }
 
-/** Loads the archive reader on first use. */
-export const extractArchive: ExtractArchive = async (file, to, options) => {
-  const { openArchive } = await import('../archive/archive.ts');
-  const opened = await openArchive(file, { ...options, perSkill: true });
-  if (isRefusal(opened)) return opened;
-  try {
-    const extracted = await opened.extract(to, options);
-    return isRefusal(extracted) ? extracted : { ...extracted, leftOut: opened.leftOut, problems: opened.problems };
-  } finally {
-    opened.close();
-  }
-};
-
 /**
  * Stages a source into `to`. Local folders and archives load no network code. Throws the abort reason; every other failure is a refusal.
  */
 export async function stageSource(source: PackSource, options: StageOptions): Promise<StagedSource | PackRefusal> {
   options.signal?.throwIfAborted();
   const context = toStageContext(options);
-  const staged = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
-  if (isRefusal(staged) || staged.skills.length > 0 || staged.unusable.length !== 1) return staged;
+  const contents = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
+  if (isRefusal(contents)) return contents;
+  const { revision, archive, unusable = [], leftOut = [], ...rest } = contents;
+  const [only, second] = unusable;
   // The source is the skill.
-  return staged.unusable[0]?.refusal ?? staged;
+  if (only !== undefined && second === undefined && rest.skills.length === 0) return only.refusal;
+  const resolved = { source: sourceText(source), kind: source.type, revision, archive };
+  return { type: 'staged', resolved, folder: context.tree, unusable, leftOut, ...rest };
 }
 
 /** Reads what a site lists, without fetching a skill. */
-export async function readSite(
+export async function listSite(
   source: Extract<PackSource, { type: 'well-known' }>,
-  options: StageOptions,
+  options: StagePackOptions,
 ): Promise<SiteIndex | PackRefusal> {
   options.signal?.throwIfAborted();
   const { findIndex } = await import('../sources/well-known.ts');
-  const read = (): Promise<SiteIndex | PackRefusal> => findIndex(source.url, toStageContext(options));
-  return await orSystemRefusal(read, 'the index of the site cannot be read', 'source/failed');
+  const context = toStageContext(stageOptions(options));
+  return await orSystemRefusal(
+    () => findIndex(source.url, context),
+    'the index of the site cannot be read',
+    'source/failed',
+  );
 }
 
 function toStageContext(options: StageOptions): StageContext {
@@ -130,20 +114,14 @@ function toStageContext(options: StageOptions): StageContext {
   };
 }
 
-async function stage(source: PackSource, context: StageContext): Promise<StagedSource | PackRefusal> {
+async function stage(source: PackSource, context: StageContext): Promise<SourceContents> {
   if (source.type === 'folder') return await stageFolder(source, context);
   if (source.type === 'archive') return await stageArchive(source, context);
   const isLocal = source.type === 'git' && source.url.startsWith('file:');
   if (context.offline === true && !isLocal)
-    return packRefusal('source/not-offline', `${quoted(sourceText(source), 200)} is not a local source`);
-  switch (source.type) {
-    case 'url':
-      return await (await import('../sources/well-known.ts')).stageUrl(source, context);
-    case 'git':
-      return await (await import('../sources/git.ts')).stageGit(source, context);
-    case 'npm':
-      return await (await import('../sources/npm.ts')).stageNpm(source, context);
-    case 'well-known':
-      return await (await import('../sources/well-known.ts')).stageSite(source, context);
-  }
+    throw refused('source/not-offline', `${quoted(sourceText(source), 200)} is not a local source`);
+  if (source.type === 'git') return await (await import('../sources/git.ts')).stageGit(source, context);
+  if (source.type === 'npm') return await (await import('../sources/npm.ts')).stageNpm(source, context);
+  const { stageSite, stageUrl } = await import('../sources/well-known.ts');
+  return source.type === 'url' ? await stageUrl(source, context) : await stageSite(source, context);
 }

@@ -1,15 +1,15 @@
 /** Inspects the skills of a source one by one: a skill that is refused does not affect the others. */
 import { compareText, printable, quoted } from '#core';
 import type { scanSkill } from '#scan';
-import type { LockFile, LockedSkill, Drift } from '../lock/lock-file.ts';
+import { hasDrift, type Drift, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
-import { requirementRefusal, resolveRequirements, type RequiringSkill } from '../requires/requires.ts';
-import { presentFiles } from '../root/present-files.ts';
+import { resolveRequirements, type RequiringSkill } from '../requires/requires.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
-import { inspectSkill, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
+import { inspectSkill, readStagedTree, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { compareVersions } from '../compare-versions.ts';
+import { groupBy } from '../group-by.ts';
 
 /** A skill that is not installed. Nothing of it is written to the root. */
 export interface RefusedSkill extends UnusableSkill {
@@ -127,45 +127,28 @@ function oneFolderPerName(
   skills: readonly SourceSkill[],
   named: readonly string[],
 ): { readonly skills: readonly SourceSkill[]; readonly notes: readonly string[] } {
-  const byName = groupByName(skills);
+  const byName = groupBy(skills, ({ name }) => name);
   if (byName.size === skills.length) return { skills, notes: [] };
   const notes: string[] = [];
   const kept = [...byName.values()].map((group): SourceSkill => {
-    const [first, ...rest] = group.toSorted(byPrecedence(named));
-    // A group is never empty.
-    if (first === undefined) throw new TypeError('a group of skills is empty');
+    const [first = group[0], ...rest] = group.toSorted(byPrecedence(named));
     const digest = rest.length === 0 ? undefined : digestSkill(first);
     const different = rest.filter((skill) => digestSkill(skill) !== digest);
     const isAsked = named.length === 0 || group.some((one) => named.includes(one.name) || named.includes(one.folder));
     if (!isAsked) return first;
-    if (different.length > 0)
-      notes.push(
-        `${quoted(first.name)} is in several folders with different files: using ${quoted(first.folder, 100)}, not ${different
-          .map(({ folder }) => quoted(folder, 100))
-          .join(', ')}; name a folder to choose another one`,
-      );
     const copies = rest.filter((skill) => !different.includes(skill));
-    if (copies.length > 0)
-      notes.push(
-        `${quoted(first.name)} is in several folders with the same files: using ${quoted(first.folder, 100)}, not ${copies
-          .map(({ folder }) => quoted(folder, 100))
-          .join(', ')}`,
-      );
+    const note = (others: readonly SourceSkill[], how: string, hint: string): readonly string[] => {
+      const folders = others.map(({ folder }) => quoted(folder, 100)).join(', ');
+      const where = `using ${quoted(first.folder, 100)}, not ${folders}`;
+      return others.length === 0 ? [] : [`${quoted(first.name)} is in several folders with ${how}: ${where}${hint}`];
+    };
+    notes.push(
+      ...note(different, 'different files', '; name a folder to choose another one'),
+      ...note(copies, 'the same files', ''),
+    );
     return first;
   });
   return { skills: kept, notes };
-}
-
-export function groupByName<T extends { readonly name: string }>(
-  skills: readonly T[],
-): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const skill of skills) {
-    const group = groups.get(skill.name);
-    if (group === undefined) groups.set(skill.name, [skill]);
-    else group.push(skill);
-  }
-  return groups;
 }
 
 function byPrecedence(named: readonly string[]): (a: SourceSkill, b: SourceSkill) => number {
@@ -181,10 +164,9 @@ function byPrecedence(named: readonly string[]): (a: SourceSkill, b: SourceSkill
   };
 }
 
-function digestSkill({ digest, path }: SourceSkill): string {
-  if (digest !== undefined) return digest;
-  const present = presentFiles(path);
-  return isRefusal(present) ? path : present.digest;
+function digestSkill(skill: SourceSkill): string {
+  const tree = readStagedTree(skill);
+  return isRefusal(tree) ? skill.path : tree.digest;
 }
 
 /** Skills to inspect before yielding to the event loop, so that an abort takes effect. */
@@ -233,7 +215,7 @@ function resolveNeeds(
     const failed = ready.flatMap((skill) => {
       if (skill.requires.length === 0) return [];
       const available = [...ready, ...others].filter((other) => other !== skill);
-      const refusal = requirementRefusal(resolveRequirements({ wanted: [skill], installed, available }));
+      const { refusal } = resolveRequirements({ wanted: [skill], installed, available });
       return refusal === undefined ? [] : [{ skill, refusal }];
     });
     if (failed.length === 0) {
@@ -281,16 +263,15 @@ export async function verifySource(
 /** Returns undefined if there is no manifest, or if `manifest.json` is not a pack manifest. */
 async function fittingManifest({ manifest, folder }: StagedSource): Promise<PackManifest | PackRefusal | undefined> {
   if (manifest === undefined) return undefined;
-  const { readPackManifest } = await import('../pack/read-pack-manifest.ts');
+  const { checkManifest, readPackManifest } = await import('../pack/read-pack-manifest.ts');
   const reading = readPackManifest(manifest);
   if (reading.type === 'absent') return packRefusal('pack/manifest', 'manifest.json was removed');
   if (reading.type === 'foreign') return undefined;
   if (isRefusal(reading)) return reading;
-  const { checkManifest } = await import('../pack/read-pack-manifest.ts');
-  const check = checkManifest(folder, reading.manifest);
-  if (check.type === 'same') return reading.manifest;
-  if (isRefusal(check)) return check;
-  return packRefusal('pack/manifest', `manifest.json does not match the files: ${driftText(check.drift)}`);
+  const drift = checkManifest(folder, reading.manifest);
+  if (isRefusal(drift)) return drift;
+  if (!hasDrift(drift)) return reading.manifest;
+  return packRefusal('pack/manifest', `manifest.json does not match the files: ${driftText(drift)}`);
 }
 
 /** Shows the first few files of each kind. */

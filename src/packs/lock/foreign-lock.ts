@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath, compareText } from '#core';
+import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath, compareText, isProblem } from '#core';
 import { isDirectory, isPresent, isSystemError, readTextFile } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
@@ -71,35 +71,19 @@ function parse(text: string): object | string {
   return isObject(value) ? value : 'the file is not a JSON object';
 }
 
-interface Entry {
-  readonly source: string;
-  readonly sourceType: string;
-  readonly sourceUrl?: string;
-  readonly ref?: string;
-  readonly folder?: string;
-}
-
 function readEntry(key: string, value: unknown): ForeignSkill | string {
   const { name } = readName(key);
   if (name === undefined) return `${quoted(key)} is not a valid skill name`;
   if (!isObject(value)) return 'its entry is not an object';
   const texts = readTextFields(value);
   if (texts === undefined) return 'its entry has invisible characters or is too long';
-  const { source, sourceType, ref } = texts;
-  const sourceUrl = texts.sourceBaseUrl ?? texts.sourceUrl;
+  const { source, ref } = texts;
   if (source === undefined || source === '') return 'its entry has no source';
   const folder = parseSkillFolder(texts.skillPath);
   if (folder === undefined) return `its path ${quoted(texts.skillPath ?? '')} is outside of the source`;
   if (ref !== undefined && !REF.test(ref)) return `${quoted(ref)} is not a valid branch, tag or commit`;
-  const place = toForeignSource({
-    source,
-    sourceType: sourceType ?? 'github',
-    sourceUrl,
-    ref,
-    ...(folder === '' ? {} : { folder }),
-  });
-  if (typeof place === 'string') return place;
-  return { name, ...place };
+  const place = toForeignSource({ ...texts, source, folder: folder === '' ? undefined : folder });
+  return typeof place === 'string' ? place : { name, ...place };
 }
 
 const FIELDS = [
@@ -117,9 +101,11 @@ const MAX_FIELD = 2048;
 /** `readSource` validates the ref again. This pattern only excludes options and second fragments. */
 const REF = /^[^\s\-:#~^?*[\\][^\s:#~^?*[\\]{0,249}$/;
 
-function readTextFields(entry: object): Partial<Record<(typeof FIELDS)[number], string>> | undefined {
+type TextFields = Partial<Record<(typeof FIELDS)[number], string>>;
+
+function readTextFields(entry: object): TextFields | undefined {
   const all = new Map<string, unknown>(Object.entries(entry));
-  const texts: Partial<Record<(typeof FIELDS)[number], string>> = {};
+  const texts: TextFields = {};
   for (const field of FIELDS) {
     const value = all.get(field);
     if (typeof value !== 'string') continue;
@@ -134,13 +120,16 @@ function parseSkillFolder(skillPath = ''): string | undefined {
   const folder = skillPath.replace(/(?:^|\/)SKILL\.md$/, '');
   if (folder === '') return '';
   const read = toRelativePath(folder);
-  return read.type === 'path' && !folder.includes('#') ? read.path : undefined;
+  return !isProblem(read) && !folder.includes('#') ? read : undefined;
 }
 
 type ForeignSource = Omit<ForeignSkill, 'name'>;
 
+type Entry = TextFields & ForeignSource;
+
 function toForeignSource(entry: Entry): ForeignSource | string {
-  const { source, sourceType, sourceUrl } = entry;
+  const { source, sourceType = 'github' } = entry;
+  const sourceUrl = entry.sourceBaseUrl ?? entry.sourceUrl;
   switch (sourceType) {
     case 'github':
       return inRepository(OWNER_AND_NAME.test(source) ? `github:${source}` : repository(source), entry);

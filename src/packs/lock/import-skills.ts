@@ -2,6 +2,7 @@
 import { targetsInUse } from '../agents/place-targets.ts';
 import { installSkills, type InstallOptions, type InstallPlan, type Installed } from '../install.ts';
 import type { PackSettings } from '../pack-settings.ts';
+import { groupBy } from '../group-by.ts';
 import { accepted, isRefusal, type PackRefusal } from '../problems.ts';
 import { completeChange } from '../root/open-root.ts';
 import { readForeignInstall, type ForeignInstall, type ForeignSkill } from './foreign-lock.ts';
@@ -32,10 +33,9 @@ export async function importSkills({ file, settingsFor, onUnread, ...options }: 
   onUnread?.(foreign.unread);
   // Relative paths start at the folder of the file.
   const there = { ...settings, surroundings: { ...settings.surroundings, cwd: foreign.base } };
-  const groups = new Map<string, ForeignSkill[]>();
-  for (const skill of foreign.skills) groups.set(skill.source, [...(groups.get(skill.source) ?? []), skill]);
   const all: Outcome[] = [];
-  for (const group of groups.values()) all.push(await importGroup(group, { ...options, settings: there }));
+  for (const group of groupBy(foreign.skills, ({ source }) => source).values())
+    all.push(await importGroup(group, { ...options, settings: there }));
   return {
     root: settings.root,
     installed: all.flatMap(({ installed }) => installed),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { compareText, quoted, type SkillHead } from '#core';
 import { readLock, requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
 import { completeChange, type RootOptions } from '../root/open-root.ts';
+import { groupBy } from '../group-by.ts';
 import { isRefusal, refused } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
 import { parseSkillMd } from '#skills';
@@ -20,15 +21,9 @@ export function lockedGroups(lock: LockFile, names: readonly string[], root: str
   const unknown = names.find((name) => !lock.skills.has(name));
   if (unknown !== undefined)
     throw refused('install/not-installed', `${quoted(unknown)} is not in the lock of ${quoted(root, 200)}`);
-  const groups = new Map<string, LockedSkill[]>();
-  const meant = names.length === 0 ? lock.skills : new Set(names);
-  for (const skill of [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name))) {
-    if (!meant.has(skill.name)) continue;
-    const group = groups.get(skill.source);
-    if (group === undefined) groups.set(skill.source, [skill]);
-    else group.push(skill);
-  }
-  return [...groups.entries()].map(([source, skills]) => ({ source, skills }));
+  const meant = [...lock.skills.values()].filter(({ name }) => names.length === 0 || names.includes(name));
+  const sorted = meant.toSorted((a, b) => compareText(a.name, b.name));
+  return [...groupBy(sorted, ({ source }) => source)].map(([source, skills]) => ({ source, skills }));
 }
 
 export function findInSource(

@@ -5,13 +5,14 @@ import { compareText, quoted } from '#core';
 import { findAgentBase } from '../agents/agents.ts';
 import { checkCopies } from '../agents/lock-places.ts';
 import { folderInLock, type AgentTarget } from '../agents/place-targets.ts';
+import { readStagedTree } from '../inspect/inspect-skill.ts';
 import { readTypedSource, settingsForLock, stagePack } from '../inspect/stage-pack.ts';
 import { verifySource } from '../inspect/verdicts.ts';
 import type { FetchIntoRootOptions } from '../install.ts';
+import { groupBy } from '../group-by.ts';
 import { accepted, isRefusal, orRefusal, refused, type PackRefusal } from '../problems.ts';
 import { inRoot, type ChangeOutcome, type OpenRoot } from '../root/open-root.ts';
 import { mayReplace, type Existing, type PutChange } from '../root/plan.ts';
-import { fingerprintFolder, presentFiles } from '../root/present-files.ts';
 import type { StagedSource } from '../sources/source.ts';
 import { trustArriving } from '../trust-confirmed.ts';
 import { verifySkill } from '../verify-root.ts';
@@ -86,7 +87,8 @@ async function stageLocked(
   options: RestoreOptions,
 ): Promise<readonly PutChange[]> {
   const changes: PutChange[] = [];
-  for (const group of bySource(absent)) {
+  const bySource = groupBy(absent, ({ source, revision, archive }) => JSON.stringify([source, revision, archive]));
+  for (const group of bySource.values()) {
     const staged = await stageGroup(group, open, options);
     // `signedBy` in the lock is not proof, because anyone can write the lock.
     if (options.settings.requireSigned) accepted(await verifySource(staged, group, options.settings));
@@ -127,22 +129,8 @@ function changeFor(locked: LockedSkill, { skills, unusable }: StagedSource, exis
   accepted(unusable.find((one) => one.folder === folder)?.refusal);
   if (skill === undefined)
     throw refused('lock/not-reproducible', `${quoted(source, 200)} no longer contains ${quoted(name)}`);
-  const tree =
-    skill.digest === undefined
-      ? accepted(presentFiles(skill.path))
-      : { ...fingerprintFolder(skill.path), digest: skill.digest };
-  if (!('looks' in tree) || tree.digest !== locked.digest)
+  const tree = accepted(readStagedTree(skill));
+  if (tree.digest !== locked.digest)
     throw refused('lock/not-reproducible', `${quoted(name)} of ${quoted(source, 200)} does not have the locked bytes`);
   return { type: 'put', name, from: skill.path, lock: locked, existing, looks: tree.looks };
-}
-
-function bySource(skills: readonly LockedSkill[]): readonly [LockedSkill, ...LockedSkill[]][] {
-  const groups = new Map<string, [LockedSkill, ...LockedSkill[]]>();
-  for (const skill of skills) {
-    const key = JSON.stringify([skill.source, skill.revision, skill.archive]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [skill]);
-    else group.push(skill);
-  }
-  return [...groups.values()];
 }

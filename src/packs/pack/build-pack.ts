@@ -14,14 +14,15 @@ import {
   type Diagnostic,
   type SkillError,
   ARCHIVE_LIMITS,
+  isProblem,
 } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { parseSkillMd } from '#skills';
-import { openConfined, openSha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
+import { openConfined, sha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
 import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
-import { readPackFiles } from './pack-files.ts';
+import { readPackFiles, type PackFiles } from './pack-files.ts';
 import { SIGNATURE_SUFFIX } from '../sign/sign.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 
@@ -72,8 +73,9 @@ export async function buildPack(options: BuildPackOptions): Promise<BuiltPack | 
   }
 }
 
-interface ReadSkill extends PackableSkill {
-  readonly leftOut: readonly string[];
+interface ReadSkill extends Pick<PackFiles, 'spellings' | 'leftOut'> {
+  readonly dir: string;
+  readonly manifest: ManifestSkill;
 }
 
 async function build(options: BuildPackOptions): Promise<BuiltPack> {
@@ -159,31 +161,33 @@ function refuseSize(skills: readonly ReadSkill[], limits: ArchiveLimits): void {
     throw refused('archive/too-large', `the files have more than ${String(limits.maxBytes)} bytes`);
 }
 
-interface WrittenZip {
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
 async function writeZip(
   skills: readonly ReadSkill[],
   manifest: PackManifest,
   total: number,
   { out, force = false, layout = 'pack', limits = ARCHIVE_LIMITS, signal, onProgress }: BuildPackOptions,
-): Promise<WrittenZip> {
+): Promise<Pick<BuiltPack, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256');
   const target = out === undefined ? undefined : openWholeFile(out, { force });
-  const zip = openZip((bytes) => {
-    if (zip.size > Math.min(limits.maxArchiveBytes, MAX_ZIP_BYTES))
+  let size = 0;
+  const zip = new Zip((error, bytes) => {
+    if (error !== null) throw error;
+    size += bytes.length;
+    if (size > Math.min(limits.maxArchiveBytes, MAX_ZIP_BYTES))
       throw refused('archive/too-large', `the pack has more than ${String(limits.maxArchiveBytes)} bytes`);
     hash.update(bytes);
     target?.write(bytes);
   });
+  const add = (name: string, data: Uint8Array, isExecutable = false): void => {
+    const entry = new DeflatedEntry(name, data, isExecutable);
+    zip.add(entry);
+    entry.push(data, true);
+  };
   try {
-    if (layout === 'pack')
-      zip.add({ name: MANIFEST_NAME, isExecutable: false }, Buffer.from(formatManifest(manifest), 'utf8'));
+    if (layout === 'pack') add(MANIFEST_NAME, Buffer.from(formatManifest(manifest), 'utf8'));
     let done = 0;
     for await (const { name, isExecutable, bytes } of packedFiles(skills, signal)) {
-      zip.add({ name: layout === 'pack' ? name : name.slice(name.indexOf('/') + 1), isExecutable }, bytes);
+      add(layout === 'pack' ? name : name.slice(name.indexOf('/') + 1), bytes, isExecutable);
       done += 1;
       onProgress?.({ step: 'write', done, total, path: name });
     }
@@ -193,17 +197,10 @@ async function writeZip(
     target?.drop();
     throw error;
   }
-  return { bytes: zip.size, sha256: hash.digest('hex') };
+  return { bytes: size, sha256: hash.digest('hex') };
 }
 
-export interface PackableSkill {
-  readonly dir: string;
-  readonly manifest: ManifestSkill;
-  /** Names on disk by path, where they differ. */
-  readonly spellings: ReadonlyMap<string, string>;
-}
-
-export interface PackedFile {
+interface PackedFile {
   /** Path in the pack. */
   readonly name: string;
   readonly isExecutable: boolean;
@@ -214,45 +211,26 @@ export interface PackedFile {
 const SLICE = 16;
 
 /** Yields the files sorted by the bytes of their names. Throws a refusal if a file changed since it was validated. */
-export async function* packedFiles(
-  skills: readonly PackableSkill[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<PackedFile> {
+async function* packedFiles(skills: readonly ReadSkill[], signal: AbortSignal | undefined): AsyncGenerator<PackedFile> {
   const folders = new Map<string, ConfinedDirectory>();
-  const hash = openSha256();
+  const sorted = skills
+    .flatMap(({ dir, manifest: { name, files }, spellings }) =>
+      Object.entries(files).map(([at, file]) => {
+        return { dir, at: spellings.get(at) ?? at, file, key: Buffer.from(`${name}/${at}`, 'utf8') };
+      }),
+    )
+    .toSorted((a, b) => Buffer.compare(a.key, b.key));
   try {
-    for (const { dir, manifest } of skills) folders.set(manifest.name, openFolder(dir));
-    for (const [count, { skill, at, file, key }] of inOrder(skills).entries()) {
+    for (const { dir } of skills) folders.set(dir, openFolder(dir));
+    for (const [count, { dir, at, file, key }] of sorted.entries()) {
       if (count % SLICE === 0) await pause(signal);
-      const bytes = readFile(folders.get(skill), at, file);
-      if (hash(bytes) !== file.sha256) throw changed(at);
+      const bytes = readFile(folders.get(dir), at, file);
+      if (sha256(bytes) !== file.sha256) throw changed(at);
       yield { name: key.toString('utf8'), isExecutable: file.executable === true, bytes };
     }
   } finally {
     for (const folder of folders.values()) folder.close();
   }
-}
-
-interface Ordered {
-  readonly skill: string;
-  /** Path on disk. */
-  readonly at: string;
-  readonly file: LockedFile;
-  /** Path in the pack. */
-  readonly key: Buffer;
-}
-
-function inOrder(skills: readonly PackableSkill[]): readonly Ordered[] {
-  return skills
-    .flatMap(({ manifest: { name, files }, spellings }) =>
-      Object.entries(files).map(([path, file]) => ({
-        skill: name,
-        at: spellings.get(path) ?? path,
-        file,
-        key: Buffer.from(`${name}/${path}`, 'utf8'),
-      })),
-    )
-    .sort((a, b) => Buffer.compare(a.key, b.key));
 }
 
 function openFolder(dir: string): ConfinedDirectory {
@@ -263,8 +241,8 @@ function openFolder(dir: string): ConfinedDirectory {
 
 function readFile(folder: ConfinedDirectory | undefined, at: string, { bytes, executable }: LockedFile): Buffer {
   const path = toRelativePath(at);
-  if (path.type === 'refused') throw refused('archive/name', path.failure.message, at);
-  const read = folder?.read(path.path, { maxBytes: bytes, allowHardLinks: true, followLinks: false });
+  if (isProblem(path)) throw refused('archive/name', path.message, at);
+  const read = folder?.read(path, { maxBytes: bytes, allowHardLinks: true, followLinks: false });
   if (read?.type !== 'read' || read.isExecutable !== (executable === true)) throw changed(at);
   return read.bytes;
 }
@@ -273,24 +251,9 @@ function changed(at: string): SkillError {
   return refused('source/changed', `${quoted(at, 120)} changed while it was packed`, at);
 }
 
-export interface ZipFileName {
-  /** `/` between parts. The caller validates it. */
-  readonly name: string;
-  readonly isExecutable: boolean;
-}
-
-export interface ZipWriter {
-  /** Adds a file and passes the bytes of its entry to `onBytes`. */
-  add(file: ZipFileName, data: Uint8Array): void;
-  /** Passes the central directory to `onBytes`. */
-  end(): void;
-  /** Bytes passed on so far. */
-  readonly size: number;
-}
-
 /** The writer does not produce Zip64. No pack within the limits needs it. */
-export const MAX_ZIP_ENTRIES = 0xfffe;
-export const MAX_ZIP_BYTES = 0xffff_fffe;
+const MAX_ZIP_ENTRIES = 0xfffe;
+const MAX_ZIP_BYTES = 0xffff_fffe;
 
 /** `fflate` writes the local time of a date, so the date is given in local time: every machine writes 1980-01-01 00:00. */
 const TIME = new Date(1980, 0, 1);
@@ -305,7 +268,7 @@ const MAX_SHRINK = 100;
 class DeflatedEntry extends ZipPassThrough {
   readonly #deflated: Uint8Array<ArrayBuffer> | undefined;
 
-  constructor({ name, isExecutable }: ZipFileName, data: Uint8Array) {
+  constructor(name: string, data: Uint8Array, isExecutable: boolean) {
     super(name);
     const deflated = deflateSync(data, DEFLATE);
     const isWorthIt = deflated.length < data.length && data.length <= deflated.length * MAX_SHRINK;
@@ -319,25 +282,4 @@ class DeflatedEntry extends ZipPassThrough {
   protected override process(data: Uint8Array<ArrayBuffer>, final: boolean): void {
     this.ondata(null, this.#deflated ?? data, final);
   }
-}
-
-/** `onBytes` gets the bytes of the zip in order, while `add` and `end` run. */
-export function openZip(onBytes: (bytes: Uint8Array) => void): ZipWriter {
-  let size = 0;
-  const zip = new Zip((error, bytes) => {
-    if (error !== null) throw error;
-    size += bytes.length;
-    onBytes(bytes);
-  });
-  return {
-    add(file, data) {
-      const entry = new DeflatedEntry(file, data);
-      zip.add(entry);
-      entry.push(data, true);
-    },
-    end: () => zip.end(),
-    get size() {
-      return size;
-    },
-  };
 }

@@ -1,43 +1,23 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
 import path from 'node:path';
 
-import { listParentFolders, ignoredBy, parentFolder, parseIgnore, printable, problemError, quoted } from '#core';
+import { listParentFolders, printable, problemError, quoted, openIgnores } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
-import {
-  digestOfEntries,
-  hashOpened,
-  isProgram,
-  pause,
-  readTextFile,
-  findTreeRefusal,
-  walkTree,
-  withEntryNow,
-  type TreeEntry,
-} from '#platform';
+import { digestOfEntries, isProgram, pause, readTextFile, findTreeRefusal, walkTree, type TreeEntry } from '#platform';
 import { whyLeftOut } from '../sources/skill-folders.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
-import { accepted, refused, treeRefusal } from '../problems.ts';
+import { refused, treeRefusal } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 
 /** Files that exclude files from packs; later files take precedence. */
 export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
 
-/** Files of repositories, editors, systems and interpreters. An ignore file can include them with `!`. */
-const ALWAYS =
+/** Files of repositories, editors, systems and interpreters, one a line. An ignore file can include them with `!`. */
+export const BUILT_IN_IGNORES = (
   '.git .hg/ .svn/ .gitignore .gitattributes .gitmodules .skillignore .DS_Store ._* __MACOSX/ ' +
-  'Thumbs.db desktop.ini *~ *.sw[op] .idea/ .vscode/ node_modules/ __pycache__/ *.py[co] .venv/ .pytest_cache/';
-
-/** Rules that precede those of all files. */
-export const BUILT_IN_IGNORES: readonly ReturnType<typeof parseIgnore>[number][] = parseIgnore(
-  ALWAYS.replaceAll(' ', '\n'),
-  {
-    folder: '',
-    file: '',
-  },
-);
-
-type IgnoreRule = ReturnType<typeof parseIgnore>[number];
+  'Thumbs.db desktop.ini *~ *.sw[op] .idea/ .vscode/ node_modules/ __pycache__/ *.py[co] .venv/ .pytest_cache/'
+).replaceAll(' ', '\n');
 
 export interface PackFiles {
   /** By path relative to the skill, sorted. */
@@ -88,8 +68,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
     if (entry.type === 'folder') continue;
     const at = `${name}/${entry.path}`;
     if (entry.type === 'link') throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
-    const usable = accepted(names.check(at, 'file'));
-    const inside = usable.path.slice(name.length + 1);
+    const inside = names.check(at, 'file').slice(name.length + 1);
     if (inside !== entry.path) spellings.set(inside, entry.path);
     if (entry.stats.size > limits.maxFileBytes)
       throw refused('archive/too-large', `${quoted(at, 120)} has more than ${String(limits.maxFileBytes)} bytes`, at);
@@ -109,11 +88,9 @@ type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 /** Reads the file at the current position of a walk. Raises a `TreeRefusal` if it was replaced. */
 export function readWhole(entry: FileEntry): { readonly hash: string; readonly bytes: Buffer } {
   const pieces: Buffer[] = [];
-  const { value } = withEntryNow(entry, (descriptor, { size }) =>
-    // The chunks share one buffer.
-    hashOpened(entry.path, { descriptor, size }, (bytes) => pieces.push(Buffer.from(bytes))),
-  );
-  return { hash: value, bytes: Buffer.concat(pieces) };
+  // The chunks share one buffer.
+  const hash = entry.hash((bytes) => pieces.push(Buffer.from(bytes)));
+  return { hash, bytes: Buffer.concat(pieces) };
 }
 
 export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
@@ -140,21 +117,17 @@ interface Chooser {
 
 /** Applies the ignore files of a folder and its parents. They are read on first use. */
 function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFilesOptions): Chooser {
-  const known = new Map<string, readonly IgnoreRule[]>();
+  const findRule = openIgnores({
+    names: IGNORE_FILES,
+    read: (file) => readIgnore(dir, file),
+    before: BUILT_IN_IGNORES,
+  });
   const leftOut = new Map<string, string>();
-  const rulesIn = (folder: string): readonly IgnoreRule[] => {
-    const found = known.get(folder);
-    if (found !== undefined) return found;
-    const above = folder === '' ? BUILT_IN_IGNORES : rulesIn(parentFolder(folder));
-    const rules = [...above, ...IGNORE_FILES.flatMap((file) => readIgnore(dir, folder, file))];
-    known.set(folder, rules);
-    return rules;
-  };
   return {
     skip(at, askFolder) {
       const isFolder = askFolder();
       const isOwn = isOwnFile(path.join(dir, at));
-      const rule = isOwn ? undefined : ignoredBy(rulesIn(parentFolder(at)), at, isFolder);
+      const rule = isOwn ? undefined : findRule(at, isFolder);
       // Files that are never installed are not packed, whatever an ignore file says.
       const hidden = whyLeftOut(path.posix.basename(at), isFolder ? 'folder' : 'file');
       if (!isOwn && rule === undefined && hidden === undefined) return false;
@@ -173,13 +146,12 @@ function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFi
 }
 
 /** Refuses an unreadable ignore file, because its files would be published. */
-function readIgnore(dir: string, folder: string, name: string): readonly IgnoreRule[] {
-  const file = folder === '' ? name : `${folder}/${name}`;
+function readIgnore(dir: string, file: string): string | undefined {
   const read = readTextFile(path.join(dir, file), MAX_IGNORE_BYTES);
-  if (read.type === 'absent') return [];
+  if (read.type === 'absent') return undefined;
   if (read.type === 'failed')
     throw refused('source/failed', `${quoted(file, 120)} cannot be used: ${read.reason}`, file);
-  return parseIgnore(read.text, { folder, file });
+  return read.text;
 }
 
 function refuseSecretName(at: string): void {

@@ -82,10 +82,8 @@ function notUtf8(file: string): PackRefusal {
   return packRefusal('pack/manifest', `${MANIFEST_NAME} of ${quoted(file, 200)} is not UTF-8`, file);
 }
 
-export type ManifestCheck = { readonly type: 'same' } | { readonly type: 'drift'; readonly drift: Drift } | PackRefusal;
-
 /** `folder` contains `<skill>/…` for each skill. Paths of the drift start there; folders end with `/`. */
-export function checkManifest(folder: string, { skills }: PackManifest): ManifestCheck {
+export function checkManifest(folder: string, { skills }: PackManifest): Drift | PackRefusal {
   const drifts: Drift[] = [];
   try {
     drifts.push({ changed: [], missing: [], added: extraEntries(folder, skills) });
@@ -98,8 +96,7 @@ export function checkManifest(folder: string, { skills }: PackManifest): Manifes
     drifts.push(drift);
   }
   const all = (key: keyof Drift): readonly string[] => drifts.flatMap((drift) => drift[key]).sort(compareText);
-  const drift = { changed: all('changed'), missing: all('missing'), added: all('added') };
-  return hasDrift(drift) ? { type: 'drift', drift } : { type: 'same' };
+  return { changed: all('changed'), missing: all('missing'), added: all('added') };
 }
 
 function extraEntries(folder: string, skills: readonly ManifestSkill[]): readonly string[] {

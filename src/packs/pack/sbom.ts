@@ -29,37 +29,10 @@ export interface SbomSkill extends Pick<
   readonly source?: PackSource;
 }
 
-interface Property {
-  readonly name: string;
-  readonly value: string;
-}
-
-export interface SbomComponent {
-  readonly type: 'application' | 'data' | 'file';
-  readonly 'bom-ref': string;
-  readonly name: string;
-  readonly version?: string;
-  readonly description?: string;
-  readonly hashes?: readonly { readonly alg: 'SHA-256'; readonly content: string }[];
-  readonly licenses?: readonly object[];
-  readonly purl?: string;
-  readonly properties?: readonly Property[];
-  readonly components?: readonly SbomComponent[];
-}
-
-export interface Sbom {
-  readonly $schema: string;
-  readonly bomFormat: 'CycloneDX';
-  readonly specVersion: '1.6';
-  readonly serialNumber: string;
-  readonly version: 1;
-  readonly metadata: object;
-  readonly components: readonly SbomComponent[];
-  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
-}
+export type Sbom = ReturnType<typeof makeSbom>;
 
 /** The serial number depends only on names, versions and digests. */
-export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }): Sbom {
+export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }) {
   const sorted = skills.toSorted((a, b) => compareText(a.name, b.name));
   const names = new Set(sorted.map(({ name }) => name));
   const lines = sorted.map(({ name, version = '', digest }) => JSON.stringify([name, version, digest]));
@@ -88,7 +61,7 @@ export function formatSbom(sbom: Sbom): string {
   return `${visibleJson(JSON.stringify(sbom, undefined, 2))}\n`;
 }
 
-function skillComponent(skill: SbomSkill): SbomComponent {
+function skillComponent(skill: SbomSkill) {
   const { name, version, description, license, digest, files, signedBy } = skill;
   const purl = packageUrl(skill);
   return {
@@ -97,7 +70,7 @@ function skillComponent(skill: SbomSkill): SbomComponent {
     name,
     version,
     description,
-    ...(license === undefined || license.trim() === '' ? {} : { licenses: [toLicense(license.trim())] }),
+    licenses: license === undefined || license.trim() === '' ? undefined : [toLicense(license.trim())],
     purl,
     properties: [
       { name: 'skillwright:digest', value: digest },
@@ -110,7 +83,7 @@ function skillComponent(skill: SbomSkill): SbomComponent {
         'bom-ref': reference(`${name}/${path}`),
         name: path,
         hashes: [{ alg: 'SHA-256', content: sha256 }],
-        ...(executable === true ? { properties: [{ name: 'skillwright:executable', value: 'true' }] } : {}),
+        properties: executable === true ? [{ name: 'skillwright:executable', value: 'true' }] : undefined,
       })),
   };
 }

@@ -119,94 +119,60 @@ export interface ResolveRequest {
   readonly available: readonly RequiringSkill[];
 }
 
-export interface MissingSkill {
-  readonly requirement: SkillRequirement;
-  readonly neededBy: string;
-  /** Similar names, for the first few missing skills only. */
-  readonly nearest: readonly string[];
-}
-
-export interface VersionProblem {
-  readonly requirement: SkillRequirement;
-  readonly neededBy: string;
-  /** Absent if the skill has no version. */
-  readonly found?: string;
-  readonly where: 'wanted' | 'installed' | 'available';
-  /** A matching version that the source offers. The user must install it by name, because it would replace the installed one. */
-  readonly offered?: string;
-}
-
 export interface Resolution {
-  /** Names to install, each after its requirements, without installed skills that stay. */
-  readonly order: readonly string[];
-  /** Names in `order` that the user did not request. */
+  /** Names of available skills that have to be installed as well, each after its requirements. */
   readonly added: readonly string[];
-  readonly missing: readonly MissingSkill[];
-  /** Each cycle starts and ends with its first name in sort order; at most `MAX_CYCLES`. */
-  readonly cycles: readonly (readonly string[])[];
-  readonly versionProblems: readonly VersionProblem[];
+  /** The first problem: cycles before missing skills before versions. Absent if all requirements are met. */
+  readonly refusal?: PackRefusal;
 }
 
 const MAX_CYCLES = 20;
-/** Number of missing skills for which similar names are searched. */
-const MAX_TAUGHT = 10;
 
-type Where = VersionProblem['where'];
-
-interface Graph {
-  readonly request: ResolveRequest;
-  readonly byName: Readonly<Record<Where, ReadonlyMap<string, RequiringSkill>>>;
+interface FoundSkill extends RequiringSkill {
+  readonly where: keyof ResolveRequest;
 }
+
+/** By name. Wanted skills take precedence over installed ones, and those over available ones. */
+type Found = ReadonlyMap<string, FoundSkill>;
 
 export function resolveRequirements(request: ResolveRequest): Resolution {
-  const graph: Graph = {
-    request,
-    byName: {
-      wanted: firstByName(request.wanted),
-      installed: firstByName(request.installed),
-      available: firstByName(request.available),
-    },
-  };
-  const { order, cycles } = walk(graph);
+  const found = new Map<string, FoundSkill>();
+  for (const where of ['available', 'installed', 'wanted'] as const)
+    for (const skill of request[where].toReversed()) found.set(skill.name, { ...skill, where });
+  const { order, cycles } = walk(found);
   const entering = new Set(order);
-  const added = order.filter((name) => !graph.byName.wanted.has(name));
-  const checked = [
-    ...order,
-    ...[...graph.byName.installed.keys()].sort(compareText).filter((name) => !entering.has(name)),
-  ];
-  const found = checked.flatMap((name) => findProblems(graph, name, entering));
-  return {
-    order,
-    added,
-    missing: withNearest(
-      graph,
-      found.filter((problem): problem is MissingSkill => 'nearest' in problem),
-    ),
-    cycles,
-    versionProblems: found.filter((problem): problem is VersionProblem => 'where' in problem),
-  };
-}
-
-function firstByName(skills: readonly RequiringSkill[]): ReadonlyMap<string, RequiringSkill> {
-  const byName = new Map<string, RequiringSkill>();
-  for (const skill of skills) if (!byName.has(skill.name)) byName.set(skill.name, skill);
-  return byName;
-}
-
-function find({ byName }: Graph, name: string): { readonly skill: RequiringSkill; readonly where: Where } | undefined {
-  for (const where of ['wanted', 'installed', 'available'] as const) {
-    const skill = byName[where].get(name);
-    if (skill !== undefined) return { skill, where };
+  const staying = [...found.values()].filter(({ where }) => where === 'installed').map(({ name }) => name);
+  const missing: { readonly requirement: SkillRequirement; readonly neededBy: string }[] = [];
+  const versions: string[] = [];
+  for (const neededBy of [...order, ...staying.toSorted(compareText)])
+    for (const requirement of found.get(neededBy)?.requires ?? []) {
+      // For installed skills that stay, only requirements that are about to change are checked.
+      if (!entering.has(neededBy) && !entering.has(requirement.name)) continue;
+      const skill = found.get(requirement.name);
+      if (skill === undefined) missing.push({ requirement, neededBy });
+      else if (!isMet(skill, requirement)) versions.push(versionText(skill, requirement, { neededBy, request }));
+    }
+  const added = order.filter((name) => found.get(name)?.where === 'available');
+  const [cycle] = cycles;
+  const [gap] = missing;
+  const [version] = versions;
+  if (cycle !== undefined)
+    return { added, refusal: refuse('requires/cycle', cycle.map((name) => quoted(name)).join(' needs '), cycles) };
+  if (gap !== undefined) {
+    const similar = nearest(gap.requirement.name, [...found.keys()].toSorted(compareText));
+    const meant = similar.length === 0 ? '' : ` (${similar.map((name) => quoted(name)).join(', ')}?)`;
+    const message = `${needText(gap.neededBy, gap.requirement)}, which is not available${meant}`;
+    return { added, refusal: refuse('requires/missing', message, missing) };
   }
-  return undefined;
+  return version === undefined ? { added } : { added, refusal: refuse('requires/version', version, versions) };
 }
 
 /** Required names, sorted and unique. Missing requirements of installed skills are not installed. */
-function neededNames(graph: Graph, name: string): readonly string[] | undefined {
-  const found = find(graph, name);
-  if (found === undefined) return undefined;
-  const names = [...new Set(found.skill.requires.map((requirement) => requirement.name))].sort(compareText);
-  return found.where === 'installed' ? names.filter((needed) => find(graph, needed)?.where !== 'available') : names;
+function neededNames(found: Found, name: string): readonly string[] | undefined {
+  const skill = found.get(name);
+  if (skill === undefined) return undefined;
+  const names = [...new Set(skill.requires.map((requirement) => requirement.name))].toSorted(compareText);
+  return skill.where === 'installed' ? names.filter((needed) => found.get(needed)?.where !== 'available') : names;
 }
 
 interface Visit {
@@ -215,20 +181,24 @@ interface Visit {
   next: number;
 }
 
-/** Depth-first search with an explicit stack, so that long chains cannot overflow it. Installed skills are visited only to find cycles. */
-function walk(graph: Graph): Pick<Resolution, 'order' | 'cycles'> {
+/**
+ * Depth-first search with an explicit stack, so that long chains cannot overflow it. Installed skills are visited only to find cycles, each
+ * of which starts and ends with its first name in sort order.
+ */
+function walk(found: Found): { readonly order: readonly string[]; readonly cycles: readonly (readonly string[])[] } {
   const done = new Set<string>();
   const open = new Map<string, number>();
   const order: string[] = [];
-  const cycles: string[][] = [];
+  const cycles: (readonly string[])[] = [];
   const stack: Visit[] = [];
   const enter = (name: string): void => {
-    const needs = done.has(name) ? undefined : neededNames(graph, name);
+    const needs = done.has(name) ? undefined : neededNames(found, name);
     if (needs === undefined) return;
     open.set(name, stack.length);
     stack.push({ name, needs, next: 0 });
   };
-  for (const start of [...graph.byName.wanted.keys()].sort(compareText)) {
+  const wanted = [...found.values()].filter(({ where }) => where === 'wanted').map(({ name }) => name);
+  for (const start of wanted.toSorted(compareText)) {
     enter(start);
     for (let visit = stack.at(-1); visit !== undefined; visit = stack.at(-1)) {
       const needed = visit.needs[visit.next];
@@ -237,7 +207,7 @@ function walk(graph: Graph): Pick<Resolution, 'order' | 'cycles'> {
         stack.pop();
         open.delete(visit.name);
         done.add(visit.name);
-        if (find(graph, visit.name)?.where !== 'installed') order.push(visit.name);
+        if (found.get(visit.name)?.where !== 'installed') order.push(visit.name);
         continue;
       }
       const at = open.get(needed);
@@ -245,40 +215,13 @@ function walk(graph: Graph): Pick<Resolution, 'order' | 'cycles'> {
       else if (cycles.length < MAX_CYCLES) cycles.push(circle(stack.slice(at).map(({ name }) => name)));
     }
   }
-  return { order, cycles: cycles.sort((a, b) => compareText(a.join('\n'), b.join('\n'))) };
+  return { order, cycles: cycles.toSorted((a, b) => compareText(a.join('\n'), b.join('\n'))) };
 }
 
-function circle(names: readonly string[]): string[] {
+function circle(names: readonly string[]): readonly string[] {
   const first = names.reduce((least, name, at) => (compareText(name, names[least] ?? '') < 0 ? at : least), 0);
   const turned = [...names.slice(first), ...names.slice(0, first)];
   return [...turned, ...turned.slice(0, 1)];
-}
-
-/** For installed skills that stay, only checks requirements that are about to change. */
-function findProblems(
-  graph: Graph,
-  name: string,
-  entering: ReadonlySet<string>,
-): readonly (MissingSkill | VersionProblem)[] {
-  const skill = find(graph, name)?.skill;
-  return (skill?.requires ?? []).flatMap((requirement): readonly (MissingSkill | VersionProblem)[] => {
-    if (!entering.has(name) && !entering.has(requirement.name)) return [];
-    const found = find(graph, requirement.name);
-    if (found === undefined) return [{ requirement, neededBy: name, nearest: [] }];
-    if (isMet(found.skill, requirement)) return [];
-    const offered = graph.byName.available.get(requirement.name);
-    return [
-      {
-        requirement,
-        neededBy: name,
-        found: found.skill.version,
-        where: found.where,
-        ...(found.where === 'installed' && offered?.version !== undefined && isMet(offered, requirement)
-          ? { offered: offered.version }
-          : {}),
-      },
-    ];
-  });
 }
 
 /** A version without a number matches no range. */
@@ -286,37 +229,23 @@ function isMet({ version }: RequiringSkill, { range }: SkillRequirement): boolea
   return range === undefined || (version !== undefined && /^v?\d/.test(version) && isInRange(version, range));
 }
 
-/** The search visits all names, so it is limited to the first few. */
-function withNearest({ byName }: Graph, missing: readonly MissingSkill[]): readonly MissingSkill[] {
-  if (missing.length === 0) return missing;
-  const known = new Set([byName.wanted, byName.installed, byName.available].flatMap((skills) => [...skills.keys()]));
-  const names = [...known].sort(compareText);
-  return missing.map((gap, at) => (at < MAX_TAUGHT ? { ...gap, nearest: nearest(gap.requirement.name, names) } : gap));
+function needText(neededBy: string, requirement: SkillRequirement): string {
+  return `${quoted(neededBy)} needs ${quoted(requirementText(requirement), 200)}`;
 }
 
-/** The first problem: cycles before missing skills before versions. Undefined if all requirements are met. */
-export function requirementRefusal({ cycles, missing, versionProblems }: Resolution): PackRefusal | undefined {
-  const [cycle] = cycles;
-  if (cycle !== undefined) return refusal('requires/cycle', cycle.map((name) => quoted(name)).join(' needs '), cycles);
-  const [gap] = missing;
-  if (gap !== undefined) {
-    const meant = gap.nearest.length === 0 ? '' : ` (${gap.nearest.map((name) => quoted(name)).join(', ')}?)`;
-    return refusal(
-      'requires/missing',
-      `${quoted(gap.neededBy)} needs ${quoted(requirementText(gap.requirement), 200)}, which is not available${meant}`,
-      missing,
-    );
-  }
-  const [problem] = versionProblems;
-  return problem === undefined ? undefined : refusal('requires/version', versionText(problem), versionProblems);
+/** A matching version of the source is only named, because it would replace the installed one. */
+function versionText(
+  { where, version }: FoundSkill,
+  requirement: SkillRequirement,
+  { neededBy, request }: { readonly neededBy: string; readonly request: ResolveRequest },
+): string {
+  const offered = where === 'installed' ? request.available.find(({ name }) => name === requirement.name) : undefined;
+  const has = version === undefined ? 'has no version' : `is ${quoted(version)}`;
+  const isOffered = offered?.version !== undefined && isMet(offered, requirement);
+  const also = isOffered ? `; the source has ${quoted(offered.version ?? '')}` : '';
+  return `${needText(neededBy, requirement)}, and the ${where} one ${has}${also}`;
 }
 
-function versionText({ requirement, neededBy, found, where, offered }: VersionProblem): string {
-  const has = found === undefined ? 'has no version' : `is ${quoted(found)}`;
-  const also = offered === undefined ? '' : `; the source has ${quoted(offered)}`;
-  return `${quoted(neededBy)} needs ${quoted(requirementText(requirement), 200)}, and the ${where} one ${has}${also}`;
-}
-
-function refusal(code: PackProblem, message: string, all: readonly unknown[]): PackRefusal {
+function refuse(code: PackProblem, message: string, all: readonly unknown[]): PackRefusal {
   return packRefusal(code, all.length === 1 ? message : `${message}, and ${String(all.length - 1)} more`);
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { invalidInput, quoted, type SkillError } from '#core';
 import { isSystemError, makeFolders, realPath } from '#platform';
-import { extractArchive, stageSource } from '../inspect/stage-pack.ts';
+import { stageSource } from '../inspect/stage-pack.ts';
 import { findRefusal, isRefusal } from '../problems.ts';
 import { runProgram } from '../sources/run-program.ts';
 import { closeRootHandle, openRootHandle } from './root-paths.ts';
@@ -64,7 +64,7 @@ async function gitVersion(skill: string, to: string, options: BaselineOptions): 
   makeFolders(to);
   const folder = path.relative(top, real).split(path.sep).join('/') || undefined;
   const source = { type: 'git', url: pathToFileURL(top).href, ref: revision, folder } as const;
-  const brought = await stageSource(source, { to, cwd: to, home, env, signal, extract: extractArchive });
+  const brought = await stageSource(source, { to, cwd: to, home, env, signal });
   if (isRefusal(brought)) throw noVersion(brought.message);
   const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];
   if (found === undefined) throw noVersion(`the revision ${quoted(ref)} does not contain the skill`);

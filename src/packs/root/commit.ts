@@ -68,25 +68,24 @@ export interface Work {
   readonly staging: string;
 }
 
-export type CommitEnd =
-  | {
-      readonly type: 'done';
-      readonly lock: LockFile;
-      readonly steps: readonly Step[];
-      readonly notes: readonly string[];
-      readonly unplaced: readonly Unplaced[];
-    }
-  | PackRefusal
-  /** The commit and its rollback both failed. The journal remains, and the next process that opens the root completes the change. */
-  | { readonly type: 'unfinished'; readonly refusal: PackRefusal };
+export interface CommitDone {
+  readonly type: 'done';
+  readonly lock: LockFile;
+  readonly steps: readonly Step[];
+  readonly notes: readonly string[];
+  readonly unplaced: readonly Unplaced[];
+}
 
-/** Makes all changes or none. `staged` lists the changes whose folders must match their lock entries. */
+/**
+ * Makes all changes or none. `staged` lists the changes whose folders must match their lock entries. If the commit and its rollback both
+ * fail, the journal remains, and the next process that opens the root completes the change.
+ */
 export async function commitChanges(
   work: Work,
   changes: readonly PlannedChange[],
   staged: readonly PutChange[],
   options: CommitOptions = {},
-): Promise<CommitEnd> {
+): Promise<CommitDone | PackRefusal> {
   const { handle } = work;
   try {
     refuseChanges(handle, work.lock, changes);
@@ -97,7 +96,13 @@ export async function commitChanges(
     const lock = recordFolders(lockAfter(work.lock, steps.map(asDone)), places.map(asPlaced));
     const nextLock = writeNextLock(work, lock);
     await syncBefore(work, { steps, staged, originals }, options);
-    await options.beforeCommit?.(staged.map((change) => arriving(handle, change, places)));
+    await options.beforeCommit?.(
+      staged.map(({ name, from }) => {
+        const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
+        const parents = [handle.path, ...copies.map(({ folder }) => path.resolve(handle.path, folder))];
+        return { name, from, folders: parents.map((parent) => path.join(parent, name)) };
+      }),
+    );
     options.signal?.throwIfAborted();
     refuseReplaced(handle);
     work.rootLock.refuseLost();
@@ -109,19 +114,6 @@ export async function commitChanges(
     if (refusal !== undefined) return refusal;
     return systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`);
   }
-}
-
-function arriving(
-  { path: root }: RootHandle,
-  { name, from }: PutChange,
-  places: readonly FolderChange[],
-): ArrivingSkill {
-  const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
-  return {
-    name,
-    from,
-    folders: [root, ...copies.map(({ folder }) => path.resolve(root, folder))].map((one) => path.join(one, name)),
-  };
 }
 
 const asDone = (step: Step): StepOutcome => ({ step, isDone: true });
@@ -173,15 +165,13 @@ function writeNextLock({ handle, staging }: Work, lock: LockFile): string {
   return file;
 }
 
-interface ToSettle {
-  readonly steps: readonly Step[];
-  readonly staged: readonly PutChange[];
-  readonly originals: readonly string[];
-}
-
 async function syncBefore(
   { handle, staging }: Work,
-  { steps, staged, originals }: ToSettle,
+  {
+    steps,
+    staged,
+    originals,
+  }: Readonly<{ steps: readonly Step[]; staged: readonly PutChange[]; originals: readonly string[] }>,
   { backgroundSync, onProgress }: CommitOptions,
 ): Promise<void> {
   onProgress?.({ phase: 'write', done: 0, total: staged.length });
@@ -228,7 +218,7 @@ async function applyAll(
   work: Work,
   { steps, places, lock, nextLock }: Journaled,
   options: CommitOptions,
-): Promise<CommitEnd> {
+): Promise<CommitDone | PackRefusal> {
   const onStep: OnStep = (what) => options.onStep?.(what);
   onStep('journal written');
   options.onProgress?.({ phase: 'apply', done: 0, total: steps.length });
@@ -304,7 +294,7 @@ function undone(
   work: Work,
   { steps, placed }: { readonly steps: readonly Step[]; readonly placed: readonly FolderOutcome[] },
   refusal: PackRefusal,
-): CommitEnd {
+): PackRefusal {
   try {
     for (const { undo } of placed) undo();
     undoSteps(work.handle, steps);
@@ -317,8 +307,8 @@ function undone(
   }
 }
 
-function unfinished({ handle }: Work, refusal: PackRefusal): CommitEnd {
+function unfinished({ handle }: Work, refusal: PackRefusal): PackRefusal {
   const message = `${refusal.message}; the change was started and will be completed when the root is used next`;
   const hint = 'resolve the reason, then run a command that changes the root: it completes the change first';
-  return { type: 'unfinished', refusal: { ...refusal, message, hint, path: displayPath(handle, '') } };
+  return { ...refusal, message, hint, path: displayPath(handle, '') };
 }

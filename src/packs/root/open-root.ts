@@ -10,8 +10,6 @@ import {
   findRefusal,
   isRefusal,
   orSystemRefusal,
-  packRefusal,
-  refused,
   systemRefusal,
   type PackRefusal,
 } from '../problems.ts';
@@ -136,12 +134,6 @@ export interface Committed extends Omit<ChangeOutcome, 'isDone'> {
   readonly pruned: readonly SkillBackup[];
 }
 
-/** Selects a backup (default: the newest of that name). */
-export interface BackupChoice {
-  readonly name: string;
-  readonly id?: string;
-}
-
 export interface OpenRoot {
   /** Absolute path without links. */
   readonly path: string;
@@ -162,13 +154,11 @@ export interface OpenRoot {
   backups(part: BackupKind, name?: string): readonly SkillBackup[];
   /** The texts of an installed version as its source had them, by SHA-256; empty if they are no longer kept. */
   originals(locked: LockedSkill): Promise<OriginalTexts>;
-  /** Restores removed skills with their lock entries: all or none. `existing` says what to do with an existing skill (default: refuse). */
-  restore(
-    choices: readonly BackupChoice[],
+  /** Moves backups back with their lock entries: all or none. `existing` says what to do with an existing skill (default: refuse). */
+  bringBack(
+    backups: readonly SkillBackup[],
     options?: CommitOptions & { readonly existing?: Existing },
   ): Promise<Committed | PackRefusal>;
-  /** Replaces a skill by its previous version and backs up the replaced one. */
-  rollback(choice: BackupChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
   emptyTrash(): Promise<void>;
 }
 
@@ -202,6 +192,7 @@ function openSession(handle: RootHandle, rootLock: RootLock, lockAtStart: LockFi
     if (isClosed)
       throw invalidInput('the root is closed', 'an open root', 'use it only inside the function that withRoot calls');
   };
+  const hasJournal = (): boolean => identityAt(statePath(handle, JOURNAL_NAME)) !== undefined;
   const toPlanned = (change: RootChange): PlannedChange => {
     if (change.type === 'remove') return change;
     const { looks, from, original: _, ...rest } = change;
@@ -222,8 +213,7 @@ function openSession(handle: RootHandle, rootLock: RootLock, lockAtStart: LockFi
   ): Promise<Committed | PackRefusal> => {
     refuseClosed();
     try {
-      if (identityAt(statePath(handle, JOURNAL_NAME)) !== undefined)
-        throw unusable('an earlier change is not complete: open the root again', handle.path);
+      if (hasJournal()) throw unusable('an earlier change is not complete: open the root again', handle.path);
       makeFolders(statePath(handle, staging), 0o700);
     } catch (error) {
       return findRefusal(error) ?? systemRefusal(error, `${quoted(handle.path, 200)} cannot be used`);
@@ -233,9 +223,10 @@ function openSession(handle: RootHandle, rootLock: RootLock, lockAtStart: LockFi
       ...options,
       backgroundSync: covering,
     });
-    if (end.type === 'unfinished') return end.refusal;
     if (end.type === 'refused') {
-      await orSystemRefusal(() => removeEmptyBackups(handle), `${quoted(handle.path, 200)} cannot be used`);
+      // An unfinished change still needs its backups.
+      if (!hasJournal())
+        await orSystemRefusal(() => removeEmptyBackups(handle), `${quoted(handle.path, 200)} cannot be used`);
       return end;
     }
     lock = end.lock;
@@ -249,30 +240,6 @@ function openSession(handle: RootHandle, rootLock: RootLock, lockAtStart: LockFi
     for (const entry of pruned) await removeBackup(handle, entry);
     pruneOriginals(handle, lock);
     return { type: 'committed', lock, kept, pruned, notes: end.notes, unplaced: end.unplaced };
-  };
-  const bringBack = async (
-    part: BackupKind,
-    choices: readonly BackupChoice[],
-    { existing = 'refuse', ...options }: CommitOptions & { readonly existing?: Existing } = {},
-  ): Promise<Committed | PackRefusal> => {
-    const all = listBackups(handle, part, choices.length === 1 ? choices[0]?.name : undefined);
-    const chosen = choices.map(({ name, id }) => {
-      const found = all.find((kept) => kept.name === name && (id === undefined || kept.id === id));
-      if (found !== undefined) return found;
-      const where = quoted(displayPath(handle, part), 200);
-      throw refused('install/trash', `there is no backup of ${quoted(name)} in ${where}`);
-    });
-    const changes = chosen.map((found): PlannedChange => ({
-      type: 'put',
-      name: found.name,
-      from: backupPath(found),
-      existing,
-      lock: found.lock,
-    }));
-    const end = await commit(changes, [], options);
-    // Only the records are left.
-    if (!isRefusal(end)) for (const found of chosen) await removeBackup(handle, found);
-    return end;
   };
 
   const root: OpenRoot = {
@@ -308,12 +275,14 @@ function openSession(handle: RootHandle, rootLock: RootLock, lockAtStart: LockFi
       ),
     backups: (part, name) => listBackups(handle, part, name),
     originals: ({ digest }) => readOriginals(handle, digest),
-    restore: (choices, options) => bringBack('trash', choices, options),
-    async rollback(choice, options) {
-      if (lock.skills.has(choice.name))
-        return await bringBack('previous', [choice], { ...options, existing: 'replace' });
-      const message = `${quoted(choice.name)} is not installed in ${quoted(handle.path, 200)}`;
-      return packRefusal('install/not-installed', message);
+    async bringBack(chosen, { existing = 'refuse', ...options } = {}) {
+      const changes = chosen.map((found): PlannedChange => {
+        return { type: 'put', name: found.name, from: backupPath(found), existing, lock: found.lock };
+      });
+      const end = await commit(changes, [], options);
+      // Only the records are left.
+      if (!isRefusal(end)) for (const found of chosen) await removeBackup(handle, found);
+      return end;
     },
     async emptyTrash() {
       for (const entry of listBackups(handle, 'trash')) await removeBackup(handle, entry);
@@ -327,7 +296,7 @@ function openSession(handle: RootHandle, rootLock: RootLock, lockAtStart: LockFi
       backgroundSync?.drop();
       try {
         // A remaining journal refers to the staging folder, so the next process still needs it.
-        if (identityAt(statePath(handle, JOURNAL_NAME)) === undefined) await removeTree(statePath(handle, staging));
+        if (!hasJournal()) await removeTree(statePath(handle, staging));
       } catch (error) {
         // The next process that opens the root removes the rest.
         if (!isSystemError(error)) throw error;

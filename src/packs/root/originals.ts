@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { gunzip as gunzipCallback, gzip as gzipCallback } from 'node:zlib';
 
 import type { LockFile, LockedFile } from '../lock/lock-file.ts';
-import { isObject, parseJson, toRelativePath } from '#core';
+import { isObject, parseJson, toRelativePath, isProblem } from '#core';
 import { namesIn, openConfined, readPrivateFile, writeFileAtomically, quietly } from '#platform';
 import { listBackups } from './skill-backups.ts';
 import type { PutChange } from './plan.ts';
@@ -53,8 +53,8 @@ function readTexts(folder: string, files: Readonly<Record<string, LockedFile>>):
     const sorted = Object.entries(files).toSorted(([a], [b]) => Number(b === 'SKILL.md') - Number(a === 'SKILL.md'));
     for (const [at, { sha256, bytes }] of sorted) {
       const relative = toRelativePath(at);
-      if (relative.type === 'refused' || bytes > Math.min(MAX_MERGED_BYTES, room)) continue;
-      const read = opened.directory.read(relative.path, { maxBytes: bytes, followLinks: false });
+      if (isProblem(relative) || bytes > Math.min(MAX_MERGED_BYTES, room)) continue;
+      const read = opened.directory.read(relative, { maxBytes: bytes, followLinks: false });
       if (read.type !== 'read' || !isMergeable(read.bytes)) continue;
       texts.push([sha256, read.bytes.toString('utf8')]);
       room -= bytes;

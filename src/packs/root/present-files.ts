@@ -14,7 +14,6 @@ import {
   FileHasher,
   isProgram,
   isSystemError,
-  REPOSITORY_DATA,
   SMALL_FILE,
   TreeFingerprint,
   findTreeRefusal,
@@ -171,7 +170,7 @@ function walkFolder(
   const root = openFolder(folder);
   let count = 0;
   const accept = ({ name, path }: WalkStep): boolean => {
-    if (name === REPOSITORY_DATA) {
+    if (name === '.git') {
       leftOut.push(path);
       return false;
     }

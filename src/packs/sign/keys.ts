@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { invalidInput, quoted, type SkillError } from '#core';
-import { isSystemError, makeFolders, openSealedFile, readPrivateFile, type SealedFile } from '#platform';
+import { isSystemError, makeFolders, openSealedFile, readPrivateFile } from '#platform';
 import {
   isKeyId,
   parsePublicKey,
@@ -48,9 +48,9 @@ export function openPinnedKeys({ home }: { readonly home: string | undefined }):
       const pinned = pinnedKey(name, text, now);
       checkName(name);
       await sealed.change((all) => {
-        const same = all.find((entry) => entry.name === name || entry.line === pinned.line);
-        if (same === undefined) return [...all, pinned];
-        throw same.line === pinned.line
+        const same = all.find((entry) => entry.name === name || entry.key === pinned.line);
+        if (same === undefined) return [...all, { name, key: pinned.line, at: pinned.at }];
+        throw same.key === pinned.line
           ? invalid(`this key is already pinned as ${quoted(same.name)}`, 'another key')
           : invalid(`another key is pinned as ${quoted(name)}`, 'another name, or remove that key first');
       });
@@ -60,14 +60,14 @@ export function openPinnedKeys({ home }: { readonly home: string | undefined }):
       if (sealed === undefined) return [];
       let gone: readonly PinnedKey[] = [];
       await sealed.change((all) => {
-        gone = all.filter(({ name, key }) => name === nameOrId || key.id === nameOrId.toUpperCase());
-        return all.filter((entry) => !gone.includes(entry));
+        gone = all.flatMap(openKey).filter(({ name, key }) => name === nameOrId || key.id === nameOrId.toUpperCase());
+        return all.filter(({ name }) => gone.every((one) => one.name !== name));
       });
       return gone;
     },
     list() {
       const { entries, problems } = sealed?.load() ?? { entries: [], problems: [] };
-      return { keys: entries, problems };
+      return { keys: entries.flatMap(openKey), problems };
     },
   };
 }
@@ -148,8 +148,8 @@ export async function openSigningKey({ file, password, askPassword }: KeyChoice)
   return again;
 }
 
-function openKeysFile(home: string): SealedFile<PinnedKey> {
-  const stored = openSealedFile<StoredKey>({
+function openKeysFile(home: string): ReturnType<typeof openSealedFile<StoredKey>> {
+  return openSealedFile<StoredKey>({
     file: path.join(home, '.agent/keys.json'),
     home,
     purpose: 'skillwright keys 1',
@@ -158,18 +158,6 @@ function openKeysFile(home: string): SealedFile<PinnedKey> {
     name: ({ name }) => name,
     maxEntries: MAX_KEYS,
   });
-  const opened = (entries: readonly StoredKey[]): readonly PinnedKey[] => entries.flatMap(openKey);
-  const closed = ({ name, line, at }: PinnedKey): StoredKey => ({ name, key: line, at });
-  return {
-    load: () => {
-      const { entries, problems } = stored.load();
-      return { entries: opened(entries), problems };
-    },
-    change: async (act, options) => {
-      const { entries, problems } = await stored.change((all) => act(opened(all)).map(closed), options);
-      return { entries: opened(entries), problems };
-    },
-  };
 }
 
 interface StoredKey {

@@ -21,7 +21,7 @@ import { parseSkillMd } from '#skills';
 import { packName, packSkills, skillsToPack, type SkillToPack } from '../pack/pack.ts';
 import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { accepted, findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { accepted, asRefusal, findRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { scanSkill } from '#scan';
 import { allowOption, judgeFindings, readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
@@ -82,8 +82,8 @@ export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | 
     makeFolders(path.dirname(out));
     mkdirSync(work);
     const built = await fill(work, skills, { ...options, key });
-    if (built.type === 'built-site') await move(work, out);
-    return built.type === 'built-site' ? built : built.refusals;
+    if ('type' in built) await move(work, out);
+    return built;
   } catch (error) {
     const refusal = findRefusal(error);
     if (refusal !== undefined) return [refusal];
@@ -129,11 +129,13 @@ async function move(work: string, out: string): Promise<void> {
   if (old !== undefined) await removeTree(old);
 }
 
-type Filled = BuiltSite | { readonly type: 'refused-site'; readonly refusals: readonly PackRefusal[] };
-
 type FillOptions = BuildSiteOptions & { readonly key?: SigningKey };
 
-async function fill(work: string, skills: readonly SkillToPack[], options: FillOptions): Promise<Filled> {
+async function fill(
+  work: string,
+  skills: readonly SkillToPack[],
+  options: FillOptions,
+): Promise<BuiltSite | readonly PackRefusal[]> {
   const { key, title, url, out, signal, onProgress } = options;
   const site: PageSite = {
     title,
@@ -145,16 +147,18 @@ async function fill(work: string, skills: readonly SkillToPack[], options: FillO
   const entries: object[] = [];
   for (const [at, skill] of skills.entries()) {
     signal?.throwIfAborted();
-    const published = await publish(skill, work, options);
-    if (isRefusal(published)) refusals.push({ ...published, message: `${quoted(skill.name)}: ${published.message}` });
-    else {
-      pages.push(published.page);
-      entries.push(published.entry);
+    try {
+      const { page, entry } = await publish(skill, work, options);
+      pages.push(page);
+      entries.push(entry);
+    } catch (error) {
+      const refusal = asRefusal(error);
+      refusals.push({ ...refusal, message: `${quoted(skill.name)}: ${refusal.message}` });
     }
     if (refusals.length >= MAX_REFUSALS) break;
     onProgress?.(at + 1, skills.length);
   }
-  if (refusals.length > 0) return { type: 'refused-site', refusals };
+  if (refusals.length > 0) return refusals;
   const write = writerBelow(work);
   for (const page of pages) write(pagePath(page.name), skillPage(site, page));
   write('index.html', indexPage(site, pages));
@@ -197,31 +201,26 @@ interface Published {
   readonly entry: object;
 }
 
-/** Writes the pack, its signature and the file of the index. */
-async function publish(skill: SkillToPack, work: string, options: FillOptions): Promise<Published | PackRefusal> {
+/** Writes the pack, its signature and the file of the index. Throws a refusal. */
+async function publish(skill: SkillToPack, work: string, options: FillOptions): Promise<Published> {
   const { settings, key, signal } = options;
   const file = `packs/${packName([skill])}`;
   makeFolders(path.join(work, 'packs'));
-  const pack = await packSkills({ settings, skills: [skill], out: path.join(work, file), signal });
-  if (isRefusal(pack)) return pack;
+  const pack = accepted(await packSkills({ settings, skills: [skill], out: path.join(work, file), signal }));
   const [manifest] = pack.manifest.skills;
-  if (manifest === undefined) return packRefusal('pack/no-skill', 'the pack is empty');
-  const stopped = stoppedByScan(skill, manifest.digest, settings);
-  if (stopped !== undefined) return stopped;
+  if (manifest === undefined) throw refused('pack/no-skill', 'the pack is empty');
+  refuseFindings(skill, manifest.digest, settings);
   const read = readTextFile(path.join(skill.dir, 'SKILL.md'), MAX_SKILL_MD);
-  if (read.type !== 'read') return packRefusal('source/changed', `SKILL.md cannot be read`, skill.dir);
+  if (read.type !== 'read') throw refused('source/changed', `SKILL.md cannot be read`, skill.dir);
   const { head, body } = parseSkillMd(
     { path: 'SKILL.md', directory: skill.name, fileName: 'SKILL.md', text: read.text, validUtf8: read.validUtf8 },
     { mode: 'lenient' },
   );
   const listed = await listedFile(skill, work, { pack, options });
-  if (isRefusal(listed)) return listed;
   if (key !== undefined) {
     const { now = new Date() } = options;
-    for (const signable of [file, `${DISCOVERY}/${listed.url}`]) {
-      const signed = signPack({ file: path.join(work, signable), manifest: pack.manifest, key, now });
-      if (isRefusal(signed)) return signed;
-    }
+    for (const signable of [file, `${DISCOVERY}/${listed.url}`])
+      accepted(signPack({ file: path.join(work, signable), manifest: pack.manifest, key, now }));
   }
   const { version, digest, files } = manifest;
   const { description = '', license, compatibility } = head ?? {};
@@ -262,13 +261,13 @@ async function listedFile(
   skill: SkillToPack,
   work: string,
   { pack, options }: { readonly pack: BuiltPack; readonly options: BuildSiteOptions },
-): Promise<Listed | PackRefusal> {
+): Promise<Listed> {
   const files = pack.manifest.skills[0]?.files ?? {};
   const only = Object.keys(files).length === 1 ? files['SKILL.md'] : undefined;
   if (only !== undefined) {
     const url = `${skill.name}/SKILL.md`;
     const bytes = readFileSync(path.join(skill.dir, 'SKILL.md'));
-    if (sha256(bytes) !== only.sha256) return packRefusal('source/changed', 'SKILL.md changed while it was read');
+    if (sha256(bytes) !== only.sha256) throw refused('source/changed', 'SKILL.md changed while it was read');
     writerBelow(path.join(work, DISCOVERY))(url, bytes);
     return { type: 'skill-md', url, sha256: only.sha256 };
   }
@@ -276,20 +275,17 @@ async function listedFile(
   const out = path.join(work, DISCOVERY, url);
   makeFolders(path.dirname(out));
   const { settings, signal } = options;
-  const archive = await packSkills({ settings, skills: [skill], out, layout: 'skill', signal });
-  return isRefusal(archive) ? archive : { type: 'archive', url, sha256: archive.sha256 };
+  const archive = accepted(await packSkills({ settings, skills: [skill], out, layout: 'skill', signal }));
+  return { type: 'archive', url, sha256: archive.sha256 };
 }
 
 /** A site must not publish what its own `install` refuses. */
-function stoppedByScan({ name, dir }: SkillToPack, digest: string, settings: PackSettings): PackRefusal | undefined {
-  const files = readScanFiles(dir);
-  if (isRefusal(files)) return files;
+function refuseFindings({ name, dir }: SkillToPack, digest: string, settings: PackSettings): void {
   const reviewed = { name, digest };
-  const [first] = judgeFindings(scanSkill(files), reviewed, settings).stops;
-  if (first === undefined) return undefined;
-  const where = `${first.path}:${String(first.line)}`;
-  return {
-    ...packRefusal('pack/scan', `${where}: ${first.message} (${first.rule})`, first.path),
+  const [first] = judgeFindings(scanSkill(accepted(readScanFiles(dir))), reviewed, settings).stops;
+  if (first === undefined) return;
+  throw refused('pack/scan', `${first.path}:${String(first.line)}: ${first.message} (${first.rule})`, {
+    path: first.path,
     hint: `review the files; to publish them anyway: ${allowOption(reviewed)}`,
-  };
+  });
 }

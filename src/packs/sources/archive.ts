@@ -1,43 +1,38 @@
 /** Stages skills from an archive: a local file or a download. */
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, fstatSync, openSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { parentFolder, problemError, quoted } from '#core';
-import { OPEN_FLAGS, isDirectory, isSystemError, pause } from '#platform';
-import { isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { OPEN_FLAGS, isDirectory, writeAll } from '#platform';
+import { isRefusal, refused, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME, findSkillFolder, leftOutLine, skillName, startOfFile } from './skill-folders.ts';
-import { ARCHIVE_NAME, sourceText } from './source-text.ts';
-import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
-import { findSkills, resolveTypedPath, skillsInside } from './folder.ts';
-import { noSkill, readSignature, withManifest } from './top-files.ts';
-
-const PIECE = 1024 * 1024;
+import { ARCHIVE_NAME } from './source-text.ts';
+import type { EntryProblem, PackSource, SourceContents, SourceSkill, StageContext } from './source.ts';
+import { findSkills, missingRefusal, resolveTypedPath, skillsInside } from './folder.ts';
+import { copyManifest, noSkill, readSignature } from './top-files.ts';
 
 export async function stageArchive(
   source: Extract<PackSource, { type: 'archive' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
+): Promise<SourceContents> {
   const from = resolveTypedPath(source.path, context);
   const file = path.join(context.to, `archive${archiveEnding(from)}`);
   // Works on a private copy, so that the hashed bytes are the validated and unpacked ones.
   const archive = await copyHashed(from, file, context);
-  const signature = readSignature(from);
-  return await unpack(
-    {
-      file,
-      shown: source.path,
-      fallbackName: path.basename(from).replace(ARCHIVE_NAME, ''),
-      resolved: { source: sourceText(source), kind: 'archive', archive },
-      signature: signature === undefined ? undefined : { of: 'archive', text: signature, payload: file },
-    },
-    context,
-  );
+  const fallbackName = path.basename(from).replace(ARCHIVE_NAME, '');
+  return await unpack({ file, shown: source.path, fallbackName, archive, signature: readSignature(from) }, context);
 }
 
 /** The archive extension in lower case: `.zip`, `.skill`, `.tar.gz` or `.tgz`. */
 export function archiveEnding(name: string): string {
   return ARCHIVE_NAME.exec(name)?.[0].toLowerCase() ?? '';
+}
+
+/** Throws a refusal if the lock names another archive. */
+export function requireLocked(archive: string, shown: string, { expect }: StageContext): void {
+  if (expect?.archive !== undefined && expect.archive !== archive)
+    throw refused('source/digest', `${quoted(shown, 200)} has ${archive}, expected ${expect.archive}`);
 }
 
 export interface ArchiveHere {
@@ -46,31 +41,28 @@ export interface ArchiveHere {
   /** Name of the archive for messages. */
   readonly shown: string;
   readonly fallbackName: string;
-  readonly resolved: ResolvedSource;
-  readonly signature?: StagedSource['signature'];
+  /** `sha256:<hex>`. */
+  readonly archive: string;
+  /** Text of the signature of the file. */
+  readonly signature?: string;
   /** Filters skills by folder (default: all). */
   readonly isMeant?: (folder: string) => boolean;
   /** The archive has a single top-level folder, which is not part of the source. */
   readonly hasTopFolder?: boolean;
 }
 
-export async function unpack(archive: ArchiveHere, context: StageContext): Promise<StagedSource | PackRefusal> {
-  const { file, shown, resolved, signature, isMeant = () => true } = archive;
-  const { expect, tree, limits, signal } = context;
-  if (expect?.archive !== undefined && expect.archive !== resolved.archive)
-    return packRefusal(
-      'source/digest',
-      `${quoted(shown, 200)} has ${resolved.archive ?? 'no digest'}, expected ${expect.archive}`,
-    );
+export async function unpack(packed: ArchiveHere, context: StageContext): Promise<SourceContents> {
+  const { file, shown, archive, fallbackName, signature: text, isMeant = () => true } = packed;
+  const { tree } = context;
+  requireLocked(archive, shown, context);
   context.onProgress?.({ step: 'unpack' });
-  const extracted = await context.extract(file, tree, { limits, signal });
-  if (isRefusal(extracted)) return extracted.path === file ? namedAs(extracted, archive) : extracted;
-  if (!isDirectory(tree)) return noSkill(shown, extracted.leftOut);
-  const folder = archive.hasTopFolder === true ? topFolder(tree) : tree;
+  const extracted = await extractArchive(file, tree, context);
+  if (isRefusal(extracted)) throw problemError(extracted.path === file ? namedAs(extracted, packed) : extracted);
+  if (!isDirectory(tree)) throw noSkill(shown, extracted.leftOut);
+  const folder = packed.hasTopFolder === true ? topFolder(tree) : tree;
   const found = findSkills(folder);
   const top = folder === tree ? '' : `${path.basename(folder)}/`;
   const damage = attributeProblems(extracted.problems, { folders: new Set(found.folders), top });
-  if (isRefusal(damage)) return damage;
   const leftOut = [
     ...extracted.leftOut,
     ...damage.leftOut,
@@ -79,20 +71,35 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
     ...foldersWithoutSkill(folder, [...found.folders, ...damage.refusals.keys()], found.leftOut),
   ];
   const meant = found.folders.filter((each) => isMeant(each) && !damage.refusals.has(each));
-  const refused = [...damage.refusals].filter(([each]) => isMeant(each));
-  if (meant.length + refused.length === 0) return noSkill(shown, leftOut);
-  const skills = await Promise.all(meant.map((each) => skillAt(folder, each, archive.fallbackName)));
+  const damaged = [...damage.refusals].filter(([each]) => isMeant(each));
+  if (meant.length + damaged.length === 0) throw noSkill(shown, leftOut);
+  const skills = await Promise.all(meant.map((each) => skillAt(folder, each, fallbackName)));
   const unusable = await Promise.all(
-    refused.map(async ([each, refusal]) => ({
+    damaged.map(async ([each, refusal]) => ({
       folder: each,
       name: found.folders.includes(each)
-        ? (await skillAt(folder, each, archive.fallbackName)).name
-        : path.posix.basename(each) || archive.fallbackName,
+        ? (await skillAt(folder, each, fallbackName)).name
+        : path.posix.basename(each) || fallbackName,
       refusal,
     })),
   );
-  const staged: StagedSource = { type: 'staged', resolved, folder, skills, unusable, leftOut, signature };
-  return meant[0] === '' ? staged : withManifest(staged, folder);
+  const signature = text === undefined ? undefined : ({ of: 'archive', text, payload: file } as const);
+  const contents = { folder, skills, unusable, leftOut, signature, archive };
+  return meant[0] === '' ? contents : { ...contents, ...copyManifest(folder, folder, signature) };
+}
+
+/** Unpacks an archive into a new folder, and leaves out what affects a single skill. Loads the archive reader on first use. */
+export async function extractArchive(file: string, to: string, { limits, signal }: StageContext) {
+  const { openArchive } = await import('../archive/archive.ts');
+  const opened = await openArchive(file, { limits, signal, perSkill: true });
+  if (isRefusal(opened)) return opened;
+  const { leftOut, problems } = opened;
+  try {
+    const extracted = await opened.extract(to, { signal });
+    return isRefusal(extracted) ? extracted : { ...extracted, leftOut, problems };
+  } finally {
+    opened.close();
+  }
 }
 
 /** Names the archive that the user gave instead of its private copy. */
@@ -112,20 +119,19 @@ function foldersWithoutSkill(tree: string, skills: readonly string[], named: rea
 }
 
 interface AttributedProblems {
-  readonly type: 'attributed';
   /** The first problem of each skill folder. */
   readonly refusals: ReadonlyMap<string, PackRefusal>;
   readonly leftOut: readonly string[];
 }
 
 /**
- * Finds the skill of each refused entry. Refuses the archive if an entry belongs to no skill, except links, which are skipped in every
+ * Finds the skill of each refused entry. Throws the refusal of the archive if an entry belongs to no skill, except links, which are skipped in every
  * source. `top` is the folder of the archive that is not part of the source.
  */
 function attributeProblems(
   problems: readonly EntryProblem[],
   { folders, top }: { readonly folders: ReadonlySet<string>; readonly top: string },
-): AttributedProblems | PackRefusal {
+): AttributedProblems {
   const refusals = new Map<string, PackRefusal>();
   const leftOut: string[] = [];
   for (const { path: full, refusal } of problems) {
@@ -135,9 +141,9 @@ function attributeProblems(
     if (folder !== undefined) {
       if (!refusals.has(folder)) refusals.set(folder, refusal);
     } else if (refusal.code === 'archive/link') leftOut.push(leftOutLine({ path: at, type: 'file', reason: 'a link' }));
-    else return refusal;
+    else throw problemError(refusal);
   }
-  return { type: 'attributed', refusals, leftOut };
+  return { refusals, leftOut };
 }
 
 export async function skillAt(tree: string, folder: string, fallbackName: string): Promise<SourceSkill> {
@@ -155,37 +161,32 @@ function topFolder(tree: string): string {
 /** Copies a file and returns `sha256:<hex>` of the copy. Throws a refusal. */
 async function copyHashed(from: string, to: string, { limits, signal }: StageContext): Promise<string> {
   const { maxArchiveBytes } = limits;
+  const hash = createHash('sha256');
   const input = openSource(from);
   try {
-    const stats = fstatSync(input);
-    if (!stats.isFile()) throw refused('source/missing', `${quoted(from, 200)} is not a file`, from);
     const tooLarge = refused(
       'archive/too-large',
       `${quoted(from, 200)} has more than ${String(maxArchiveBytes)} bytes`,
       from,
     );
+    const stats = fstatSync(input);
+    if (!stats.isFile()) throw refused('source/missing', `${quoted(from, 200)} is not a file`, from);
     if (stats.size > maxArchiveBytes) throw tooLarge;
-    const hash = createHash('sha256');
-    const buffer = Buffer.allocUnsafe(PIECE);
+    let copied = 0;
+    const pieces: AsyncIterable<Buffer> = createReadStream('', { fd: input, autoClose: false, start: 0 });
     const output = openSync(to, 'wx', 0o600);
     try {
-      let copied = 0;
-      for (
-        let count = readSync(input, buffer, 0, PIECE, 0);
-        count > 0;
-        count = readSync(input, buffer, 0, PIECE, copied)
-      ) {
-        const piece = buffer.subarray(0, count);
-        hash.update(piece);
-        for (let written = 0; written < count;) written += writeSync(output, piece, written);
-        copied += count;
+      for await (const piece of pieces) {
+        signal?.throwIfAborted();
+        copied += piece.length;
         if (copied > maxArchiveBytes) throw tooLarge;
-        await pause(signal);
+        hash.update(piece);
+        writeAll(output, piece);
       }
-      return `sha256:${hash.digest('hex')}`;
     } finally {
       closeSync(output);
     }
+    return `sha256:${hash.digest('hex')}`;
   } finally {
     closeSync(input);
   }
@@ -195,12 +196,6 @@ function openSource(from: string): number {
   try {
     return openSync(from, OPEN_FLAGS.namedFile);
   } catch (error) {
-    if (!isSystemError(error)) throw error;
-    const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
-    throw problemError(
-      isGone
-        ? packRefusal('source/missing', `there is no ${quoted(from, 200)}`, from)
-        : packRefusal('source/refused', `${quoted(from, 200)} cannot be read (${error.code})`, from),
-    );
+    throw problemError(missingRefusal(error, from));
   }
 }

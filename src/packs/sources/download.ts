@@ -1,12 +1,12 @@
 /** Downloads files within limits of size, time and redirects. */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
-import { isSystemError, readGrant, timerMs, type HttpTarget, requestGuarded, httpTarget } from '#platform';
+import { httpTarget, isSystemError, readGrant, requestGuarded, timerMs, writeAll, type HttpTarget } from '#platform';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-text.ts';
-import { printable, problemError, quoted, sliceStart } from '#core';
+import { printable, quoted, sliceStart } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
 
 const TIMEOUT_MS = 300_000;
@@ -24,9 +24,7 @@ export interface Downloaded {
 export async function downloadTo(address: string, file: string, asking: Asking): Promise<Downloaded | PackRefusal> {
   const descriptor = openSync(file, 'wx', 0o600);
   try {
-    return await download(address, asking, (piece) => {
-      for (let written = 0; written < piece.length;) written += writeSync(descriptor, piece, written);
-    });
+    return await download(address, asking, (piece) => writeAll(descriptor, piece));
   } finally {
     closeSync(descriptor);
   }
@@ -47,42 +45,37 @@ async function download(
   asking: Asking,
   take: (piece: Buffer) => void,
 ): Promise<Downloaded | PackRefusal> {
-  const { network, signal, env } = asking;
+  const { network, signal } = asking;
   const first = parseTarget(address, network);
   if (isRefusal(first)) return first;
   const shown = quoted(withoutQuery(first.url.href), 200);
   const { timeoutMs = TIMEOUT_MS } = network;
-  const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(), timerMs(timeoutMs));
-  const stop = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+  const ended = AbortSignal.timeout(timerMs(timeoutMs));
+  const stop = signal === undefined ? ended : AbortSignal.any([signal, ended]);
   try {
-    const response = await follow(first, { network, env, mayReachLoopback: isLoopback(first), stop });
+    const response = await follow(first, asking, stop);
     if (isRefusal(response)) return response;
     const refused = ofStatus(response.statusCode ?? 0, shown);
-    if (refused === undefined) return await receive(response, { asking, shown, take, stop });
+    if (refused === undefined) return await receive(response, shown, { ...asking, take, stop });
     response.destroy();
     return refused;
   } catch (error) {
     signal?.throwIfAborted();
     const refusal = findRefusal(error);
     if (refusal !== undefined) return refusal;
-    const why = ended.signal.aborted ? `timed out after ${String(timeoutMs)} ms` : networkReason(error);
+    const why = ended.aborted ? `timed out after ${String(timeoutMs)} ms` : networkReason(error);
     return packRefusal('source/failed', `${shown}: ${why}`);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
-async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingMessage | PackRefusal> {
-  const { network, env, stop, mayReachLoopback } = options;
+async function follow(
+  first: HttpTarget,
+  { network, env }: Asking,
+  stop: AbortSignal,
+): Promise<IncomingMessage | PackRefusal> {
   const get = (target: HttpTarget): Parameters<typeof requestGuarded>[0] => {
-    const token = tokenFor(target, env);
     // The hash is computed over the file, so it must not be compressed on the way.
-    const headers = {
-      'accept-encoding': 'identity',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    };
-    return { target, method: 'GET', headers };
+    return { target, method: 'GET', headers: { 'accept-encoding': 'identity', ...authorizationFor(target, env) } };
   };
   const result = await requestGuarded<PackRefusal>(get(first), {
     stop,
@@ -91,7 +84,8 @@ async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingM
     certificates: network.certificates,
     proxyFrom: env,
     grants: (target) => {
-      const mayBePrivate = network.allowPrivate === true || (mayReachLoopback && isLoopback(target));
+      // The user may name a loopback address; others must not redirect to one.
+      const mayBePrivate = network.allowPrivate === true || (isLoopback(first) && isLoopback(target));
       return [readGrant(`${mayBePrivate ? 'private://' : ''}${target.authority}`)];
     },
     unreached: ({ refusal, message }, { authority }) =>
@@ -126,47 +120,37 @@ function ofStatus(status: number, shown: string): PackRefusal | undefined {
   return packRefusal('source/failed', `${shown} answered ${String(status)}`);
 }
 
-interface Receiving {
-  readonly asking: Asking;
-  readonly shown: string;
+interface Receiving extends Asking {
   readonly take: (piece: Buffer) => void;
   readonly stop: AbortSignal;
 }
 
 /** `content-length` is used for progress and to reject large files early. The limit applies to the received bytes. */
-async function receive(response: IncomingMessage, { asking, shown, take, stop }: Receiving): Promise<Downloaded> {
-  const { maxBytes, onProgress } = asking;
+async function receive(response: IncomingMessage, shown: string, receiving: Receiving): Promise<Downloaded> {
+  const { maxBytes, onProgress, take, stop } = receiving;
   const tooLarge = refused('archive/too-large', `${shown} has more than ${String(maxBytes)} bytes`);
   const announced = Number(response.headers['content-length'] ?? Number.NaN);
+  const total = Number.isSafeInteger(announced) ? announced : undefined;
   const hash = createHash('sha256');
   let bytes = 0;
-  let silence: NodeJS.Timeout | undefined;
-  const expectMore = (): void => {
-    clearTimeout(silence);
-    silence = setTimeout(() => response.destroy(problemError(silent(shown))), SILENCE_MS);
-  };
+  response.setTimeout(SILENCE_MS, () =>
+    response.destroy(refused('source/failed', `${shown}: no data for ${String(SILENCE_MS)} ms`)),
+  );
   try {
     if (announced > maxBytes) throw tooLarge;
-    expectMore();
     // A response without an encoding yields buffers; its type is too wide.
     for await (const piece of response as AsyncIterable<Buffer>) {
       stop.throwIfAborted();
-      expectMore();
       bytes += piece.length;
       if (bytes > maxBytes) throw tooLarge;
       hash.update(piece);
       take(piece);
-      onProgress?.({ step: 'fetch', done: bytes, ...(Number.isSafeInteger(announced) ? { total: announced } : {}) });
+      onProgress?.({ step: 'fetch', done: bytes, total });
     }
     return { type: 'downloaded', bytes, sha256: hash.digest('hex') };
   } finally {
-    clearTimeout(silence);
     response.destroy();
   }
-}
-
-function silent(shown: string): PackRefusal {
-  return packRefusal('source/failed', `${shown}: no data for ${String(SILENCE_MS)} ms`);
 }
 
 /** Describes errors of servers and connections. Rethrows file errors and bugs. */
@@ -178,17 +162,6 @@ function networkReason(error: unknown): string {
 
 const NETWORK_CALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown', '']);
 
-interface GetOptions {
-  readonly network: SourceNetwork;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user named a loopback address, so it may be reached. */
-  readonly mayReachLoopback: boolean;
-  readonly stop: AbortSignal;
-}
-
-/** A bearer token and the host it is for. It is sent only if both are set. */
-const TOKEN = 'SKILLWRIGHT_HTTP_TOKEN';
-const TOKEN_HOST = 'SKILLWRIGHT_HTTP_TOKEN_HOST';
 const CONNECT_MS = 10_000;
 
 /** Parses an address, relative to `from` for a redirect. Returns a refusal if it is not allowed. */
@@ -211,12 +184,14 @@ export function withoutQuery(address: string): string {
   return address.replace(/[?#].*$/s, '');
 }
 
-/** Never sends the token over plain HTTP to another machine, and never to another host. */
-function tokenFor(target: HttpTarget, env: GetOptions['env']): string | undefined {
-  const { [TOKEN]: token = '', [TOKEN_HOST]: host = '' } = env;
-  if (token === '' || !/^[\x21-\x7e]+$/.test(token) || (!target.isSecure && !isLoopback(target))) return undefined;
+/**
+ * A bearer token and the host it is for; both must be set. Never sent over plain HTTP to another machine, and never to another host.
+ */
+function authorizationFor(target: HttpTarget, env: Asking['env']): { readonly authorization?: string } {
+  const { SKILLWRIGHT_HTTP_TOKEN: token = '', SKILLWRIGHT_HTTP_TOKEN_HOST: host = '' } = env;
+  if (token === '' || !/^[\x21-\x7e]+$/.test(token) || (!target.isSecure && !isLoopback(target))) return {};
   const isMeant = host.includes(':')
     ? host === target.authority
     : host !== '' && host === target.host.name && target.url.port === '';
-  return isMeant ? token : undefined;
+  return isMeant ? { authorization: `Bearer ${token}` } : {};
 }

@@ -1,10 +1,9 @@
 /** Stages skills from a local folder. Each file is read once and hashed while it is copied. */
-import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { problemError, quoted, isNeverSearched } from '#core';
+import { problemError, quoted, isNeverSearched, type OfType } from '#core';
 import {
-  hashOpened,
   isProgram,
   isSystemError,
   orRefusal,
@@ -12,7 +11,7 @@ import {
   removeTree,
   SMALL_FILE,
   walkOpened,
-  type OpenedEntry,
+  type TreeEntry,
 } from '#platform';
 import { findFilesNamed } from '#skills';
 import {
@@ -23,11 +22,11 @@ import {
   nestedSkill,
   whyUnreachable,
 } from './skill-folders.ts';
+import type { ArchiveLimits } from '../archive-limits.ts';
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
-import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
+import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { StagedSkill } from './staged-skill.ts';
-import { noSkill, withManifest } from './top-files.ts';
+import { copyManifest, noSkill } from './top-files.ts';
 
 /** Limit of folders to search for skills. */
 const MAX_FOLDERS = 100_000;
@@ -46,37 +45,66 @@ interface FoundFolders {
 export async function stageFolder(
   source: Extract<PackSource, { type: 'folder' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
+): Promise<SourceContents> {
+  const { tree, limits, signal } = context;
   const root = resolveTypedPath(source.path, context);
-  const { folders, leftOut } = findSkills(root);
-  if (folders.length === 0) return noSkill(source.path, leftOut);
-  const copying: Copying = {
-    context,
-    root,
-    fallbackName: path.basename(root),
-    buffer: Buffer.allocUnsafe(SMALL_FILE),
-    leftOut: [...leftOut],
-    count: 0,
-    room: MAX_KEPT,
+  const { folders, leftOut: notSearched } = findSkills(root);
+  if (folders.length === 0) throw noSkill(source.path, notSearched);
+  const leftOut = [...notSearched];
+  let count = 0;
+  /** Bytes that may still be kept for the inspection. */
+  let room = MAX_KEPT;
+  const copyFiles = async (folder: string, skill: StagedSkill): Promise<undefined> => {
+    const skip = (at: string, isFolder: () => boolean): boolean => {
+      const name = at.slice(at.lastIndexOf('/') + 1);
+      // Most names need no further check.
+      if (!name.startsWith('.') && !name.startsWith('_')) return false;
+      const type = isFolder() ? 'folder' : 'file';
+      const reason = whyLeftOut(name, type);
+      if (reason === undefined) return false;
+      leftOut.push(leftOutLine({ path: path.posix.join(folder, at), type, reason }));
+      return true;
+    };
+    const names = openOtherNames(folder);
+    for (const entry of walkOpened(path.join(root, folder), { limits, skip })) {
+      if (entry.type === 'folder') skill.folder(entry.path);
+      else if (entry.type === 'file') {
+        names.see(entry);
+        if (entry.path.endsWith(`/${SKILL_FILE_NAME}`))
+          leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
+        copyFile(entry, skill, limits);
+      } else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
+      count += 1;
+      if (count % SLICE === 0) await pause(signal);
+    }
+    names.refuseStrangers();
   };
-  if (folders[0] !== '') mkdirSync(context.tree);
+  if (folders[0] !== '') mkdirSync(tree);
   const skills: SourceSkill[] = [];
   const unusable: UnusableSkill[] = [];
   for (const folder of folders) {
-    const copied = await copySkill(folder, copying);
-    if ('refusal' in copied) unusable.push(copied);
-    else skills.push(copied);
+    const skill = new StagedSkill({
+      folder,
+      path: path.join(tree, folder),
+      fallbackName: path.basename(root),
+      limits,
+      room: Math.min(MAX_KEPT_OF_SKILL, room),
+      isInOrder: true,
+    });
+    try {
+      const unread = await orRefusal(() => copyFiles(folder, skill));
+      if (unread !== undefined) throw problemError(treeRefusal(unread, folder));
+      room -= skill.keptBytes;
+      skills.push(await skill.finish());
+    } catch (error) {
+      // Nothing of a refused skill remains in the staging folder.
+      const refusal = asRefusal(error);
+      await removeTree(path.join(tree, folder));
+      unusable.push({ folder, name: await skill.name(), refusal });
+    }
     context.onProgress?.({ step: 'copy', done: skills.length + unusable.length, total: folders.length });
   }
-  const staged: StagedSource = {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'folder' },
-    folder: context.tree,
-    skills,
-    unusable,
-    leftOut: copying.leftOut,
-  };
-  return folders[0] === '' ? staged : withManifest(staged, root);
+  return { skills, unusable, leftOut, ...(folders[0] === '' ? {} : copyManifest(root, tree)) };
 }
 
 export function resolveTypedPath(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
@@ -172,82 +200,18 @@ function listFolder(root: string, at: string) {
     return readdirSync(path.join(root, at), { withFileTypes: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    const place = path.join(root, at);
-    const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
-    if (at !== '' && !isGone) return `it cannot be read (${error.code})`;
-    throw problemError(
-      isGone
-        ? packRefusal(at === '' ? 'source/missing' : 'source/changed', `there is no ${quoted(place, 200)}`, place)
-        : packRefusal('source/refused', `${quoted(place, 200)} cannot be read (${error.code})`, place),
-    );
+    const refusal = missingRefusal(error, path.join(root, at));
+    if (at !== '' && refusal.code === 'source/refused') return `it cannot be read (${error.code})`;
+    throw problemError(at === '' ? refusal : packRefusal('source/changed', refusal.message, refusal.path));
   }
 }
 
-interface Copying {
-  readonly context: StageContext;
-  readonly root: string;
-  readonly fallbackName: string;
-  /** Shared by all small files. */
-  readonly buffer: Buffer;
-  readonly leftOut: string[];
-  count: number;
-  /** Bytes that may still be kept for the inspection. */
-  room: number;
-}
-
-/** Copies one skill. If it is refused, nothing of it remains in the staging folder. */
-async function copySkill(folder: string, copying: Copying): Promise<SourceSkill | UnusableSkill> {
-  const { context, fallbackName } = copying;
-  const place = path.join(context.tree, folder);
-  const skill = new StagedSkill({
-    folder,
-    path: place,
-    fallbackName,
-    limits: context.limits,
-    room: Math.min(MAX_KEPT_OF_SKILL, copying.room),
-    isInOrder: true,
-  });
-  try {
-    return await copyFiles(folder, skill, copying);
-  } catch (error) {
-    const refusal = asRefusal(error);
-    await removeTree(place);
-    return { folder, name: await skill.name(), refusal };
-  }
-}
-
-async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): Promise<SourceSkill> {
-  const { context, root, leftOut } = copying;
-  const { limits, signal } = context;
-  const skip = (at: string, isFolder: () => boolean): boolean => {
-    const name = at.slice(at.lastIndexOf('/') + 1);
-    // Most names need no further check.
-    if (!name.startsWith('.') && !name.startsWith('_')) return false;
-    const type = isFolder() ? 'folder' : 'file';
-    const reason = whyLeftOut(name, type);
-    if (reason === undefined) return false;
-    leftOut.push(leftOutLine({ path: path.posix.join(folder, at), type, reason }));
-    return true;
-  };
-  const names = openOtherNames(folder);
-  const unread = await orRefusal(async () => {
-    for (const entry of walkOpened(path.join(root, folder), { limits, skip })) {
-      if (entry.type === 'folder') skill.folder(entry.path);
-      else if (entry.type === 'file') {
-        names.see(entry);
-        if (entry.path.endsWith(`/${SKILL_FILE_NAME}`))
-          leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
-        copyFile(entry, skill, copying);
-      } else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
-      copying.count += 1;
-      if (copying.count % SLICE === 0) await pause(signal);
-    }
-    return undefined;
-  });
-  if (unread !== undefined) throw problemError(treeRefusal(unread, folder));
-  names.refuseStrangers();
-  copying.room -= skill.keptBytes;
-  return await skill.finish();
+/** Why a file or folder that the user named cannot be opened. */
+export function missingRefusal(error: unknown, place: string): PackRefusal {
+  if (!isSystemError(error)) throw error;
+  return error.code === 'ENOENT' || error.code === 'ENOTDIR'
+    ? packRefusal('source/missing', `there is no ${quoted(place, 200)}`, place)
+    : packRefusal('source/refused', `${quoted(place, 200)} cannot be read (${error.code})`, place);
 }
 
 /**
@@ -255,7 +219,7 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
  * permission to read them. Hard links inside the skill become separate files.
  */
 function openOtherNames(folder: string): {
-  readonly see: (entry: OpenedEntry) => void;
+  readonly see: (entry: OpenedFile) => void;
   readonly refuseStrangers: () => void;
 } {
   const linked = new Map<number, { readonly path: string; readonly names: number; seen: number }>();
@@ -278,24 +242,17 @@ function openOtherNames(folder: string): {
   };
 }
 
-/** Closes the descriptor. */
-function copyFile(
-  { path: at, descriptor, stats }: OpenedEntry,
-  skill: StagedSkill,
-  { context, buffer }: Copying,
-): void {
-  const { maxFileBytes } = context.limits;
-  try {
-    if (stats.size > maxFileBytes)
-      throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
-    skill.file(at, isProgram(stats), (write) => {
-      const sha256 = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
-      // Small files are read in one call. Large files are checked for changes afterwards.
-      if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
-        throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
-      return { sha256, bytes: stats.size };
-    });
-  } finally {
-    closeSync(descriptor);
-  }
+type OpenedFile = OfType<TreeEntry, 'file'> & { readonly descriptor: number };
+
+function copyFile(entry: OpenedFile, skill: StagedSkill, { maxFileBytes }: Pick<ArchiveLimits, 'maxFileBytes'>): void {
+  const { path: at, descriptor, stats } = entry;
+  if (stats.size > maxFileBytes)
+    throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
+  skill.file(at, isProgram(stats), (write) => {
+    const sha256 = entry.hash(write);
+    // Small files are read in one call. Large files are checked for changes afterwards.
+    if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
+      throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
+    return { sha256, bytes: stats.size };
+  });
 }

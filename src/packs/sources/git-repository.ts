@@ -63,42 +63,73 @@ function protocolsFor(url: string): string {
   return scheme === 'file' ? scheme : [...new Set(['https', 'ssh', scheme])].join(':');
 }
 
-export type GitRun = Pick<Program, 'stdin' | 'onOutput' | 'isTooMuch' | 'maxOutputBytes'> & {
-  readonly gate?: Pick<GitGate, 'settings' | 'env'>;
-};
+interface GitRun extends Pick<Program, 'stdin' | 'onOutput' | 'isTooMuch' | 'maxOutputBytes'> {
+  /** Of an HTTP proxy on this machine that git has to use. */
+  readonly proxyPort?: number;
+}
 
 export async function runGit(
   { folder, url, context }: ScratchRepository,
   args: readonly string[],
-  { gate, ...run }: GitRun = {},
+  { proxyPort, ...run }: GitRun = {},
 ): Promise<ProgramResult> {
   const { network, signal, to } = context;
+  const proxy = proxyPort === undefined ? [] : ['-c', `http.proxy=http://127.0.0.1:${String(proxyPort)}`];
   return await runProgram({
-    argv: [network.git ?? 'git', ...SETTINGS, ...(gate?.settings ?? []), `--git-dir=${folder}`, ...args],
+    argv: [network.git ?? 'git', ...SETTINGS, ...proxy, `--git-dir=${folder}`, ...args],
     cwd: to,
-    env: { ...gitEnvironment(url, context.env), ...gate?.env },
+    // Names in the list of exceptions would bypass the proxy.
+    env: { ...gitEnvironment(url, context.env), ...(proxyPort !== undefined && { no_proxy: '', NO_PROXY: '' }) },
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
     signal,
     ...run,
   });
 }
 
-/** Runs git for a command that connects to the repository. Throws a refusal if its address is not allowed. */
+/**
+ * Runs git for a command that connects to the repository. Throws a refusal for a repository at a private address, unless the user allows
+ * those or names this machine.
+ */
 async function runRemoteGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<ProgramResult> {
+  const { url, context } = own;
+  const { network, env, signal } = context;
   const setting = async (...words: readonly string[]): Promise<string> =>
     (await runGit(own, words)).output.toString('utf8').trim();
-  const gate = await openGitGate(own.url, {
-    ...own.context,
-    rewritten: await setting('ls-remote', '--get-url', '--', own.url),
-    configuredProxy: await setting('config', '--get-urlmatch', 'http.proxy', own.url),
+  const rewritten = await setting('ls-remote', '--get-url', '--', url);
+  const configuredProxy = await setting('config', '--get-urlmatch', 'http.proxy', url);
+  const target = parseGitTarget(url);
+  // Where the user's own settings send git somewhere else, that is what the user wants.
+  if (target === undefined || network.allowPrivate === true || rewritten !== url) return await runGit(own, args, run);
+  const { host, scheme } = target;
+  const isWeb = scheme === 'http' || scheme === 'https';
+  const isHere = isLoopback(target);
+  const isProxied =
+    isWeb && (configuredProxy !== '' || proxyFor({ ...target, isSecure: scheme === 'https' }, env) !== undefined);
+  if (!isWeb || isProxied) {
+    // A proxy resolves names itself, so only an address can be checked.
+    if (!isHere && (host.isAddress || !isProxied)) await refusePrivate(target, network.resolve ?? lookUp, signal);
+    return await runGit(own, args, run);
+  }
+  let problem: SkillError | undefined;
+  const proxy = await openAllowProxy({
+    hosts: [`${isHere ? 'private://' : ''}${host.name.includes(':') ? `[${host.name}]` : host.name}:*`],
+    loopback: true,
+    limits: { bytes: Number.MAX_SAFE_INTEGER },
+    resolve: network.resolve,
+    signal,
+    onDecision: ({ host: name, allowed, rule }) => {
+      if (allowed || problem !== undefined) return;
+      if (rule === 'not-public') problem = notPublic(name);
+      if (rule === 'not-granted')
+        problem = refused('source/refused', `${host.name} redirects to ${printable(name)}; use that address`);
+    },
   });
   try {
-    const result = await runGit(own, args, { ...run, gate });
-    const problem = result.exitCode === 0 ? undefined : gate.problem();
-    if (problem !== undefined) throw problem;
+    const result = await runGit(own, args, { ...run, proxyPort: proxy.port });
+    if (result.exitCode !== 0 && problem !== undefined) throw problem;
     return result;
   } finally {
-    await gate.close();
+    await proxy.close();
   }
 }
 
@@ -282,63 +313,7 @@ async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMa
   return commits;
 }
 
-export interface GitGate {
-  readonly settings: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  /** Why a connection was refused, if one was. */
-  problem(): SkillError | undefined;
-  close(): Promise<void>;
-}
-
-const OPEN: GitGate = { settings: [], env: {}, problem: () => undefined, close: () => Promise.resolve() };
 const PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, ssh: 22, git: 9418 };
-
-export interface GitGateOptions extends Pick<StageContext, 'network' | 'env' | 'signal'> {
-  /** As the settings of the user rewrite it (`insteadOf`). */
-  readonly rewritten: string;
-  /** The proxy in the user's settings of git. */
-  readonly configuredProxy: string;
-}
-
-/** Throws a refusal for a repository at a private address, unless the user allows those or names this machine. */
-export async function openGitGate(url: string, options: GitGateOptions): Promise<GitGate> {
-  const { network, env, signal, rewritten, configuredProxy } = options;
-  const target = parseGitTarget(url);
-  // Where the user's own settings send git somewhere else, that is what the user wants.
-  if (target === undefined || network.allowPrivate === true || rewritten !== url) return OPEN;
-  const { host, scheme } = target;
-  const isWeb = scheme === 'http' || scheme === 'https';
-  const isHere = isLoopback(target);
-  const isProxied =
-    isWeb && (configuredProxy !== '' || proxyFor({ ...target, isSecure: scheme === 'https' }, env) !== undefined);
-  if (!isWeb || isProxied) {
-    // A proxy resolves names itself, so only an address can be checked.
-    if (!isHere && (host.isAddress || !isProxied)) await refusePrivate(target, network.resolve ?? lookUp, signal);
-    return OPEN;
-  }
-  let problem: SkillError | undefined;
-  const proxy = await openAllowProxy({
-    hosts: [`${isHere ? 'private://' : ''}${host.name.includes(':') ? `[${host.name}]` : host.name}:*`],
-    loopback: true,
-    limits: { bytes: Number.MAX_SAFE_INTEGER },
-    resolve: network.resolve,
-    signal,
-    onDecision: ({ host: name, allowed, rule }) => {
-      if (allowed || problem !== undefined) return;
-      if (rule === 'not-public') problem = notPublic(name);
-      if (rule === 'not-granted')
-        problem = refused('source/refused', `${host.name} redirects to ${printable(name)}; use that address`);
-    },
-  });
-  const address = `http://127.0.0.1:${String(proxy.port)}`;
-  return {
-    settings: ['-c', `http.proxy=${address}`],
-    // Names in this list would bypass the proxy.
-    env: { no_proxy: '', NO_PROXY: '' },
-    problem: () => problem,
-    close: () => proxy.close(),
-  };
-}
 
 /** Undefined for a folder of this machine. */
 function parseGitTarget(url: string): (HostAndPort & { readonly scheme: string }) | undefined {

@@ -13,7 +13,7 @@ import {
 } from './skill-folders.ts';
 import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isRef, sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
+import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import {
   fetchCommit,
   gitFailed,
@@ -30,36 +30,30 @@ import type { ArchiveLimits } from '../archive-limits.ts';
 export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
-  const { expect, tree } = context;
+): Promise<SourceContents> {
+  const { expect } = context;
   const wanted = expect?.revision ?? source.ref;
   // The ref may come from a lock or from a caller that did not use `readSource`.
   if (wanted !== undefined && !isRef(wanted))
-    return packRefusal('source/revision', `${quoted(wanted)} is not a valid branch, tag or commit`);
+    throw refused('source/revision', `${quoted(wanted)} is not a valid branch, tag or commit`);
   const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
   await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
   context.onProgress?.({ step: 'fetch' });
   const revision = await fetchCommit(own, wanted);
   if (expect?.revision !== undefined && revision !== expect.revision)
-    return packRefusal('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
+    throw refused('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
   const files = await listTree(own, revision, source.folder);
   const found = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
   const { folders } = found;
   const leftOut = found.leftOut.map(leftOutLine);
-  if (folders.length === 0) return noSkill(sourceText(source), leftOut);
+  if (folders.length === 0) throw noSkill(sourceText(source), leftOut);
   const written = await writeSkills(
     own,
     { files, folders, leftOut },
     path.posix.basename(source.folder ?? source.url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill',
   );
   await removeTree(own.folder);
-  return {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'git', revision },
-    folder: tree,
-    ...written,
-    leftOut,
-  };
+  return { ...written, leftOut, revision };
 }
 
 interface ChosenFile extends TreeFile {
@@ -94,24 +88,18 @@ function choose(
       hidden.add(leftOutLine({ path: path.posix.join(folder, at), ...rest }));
       return [];
     }
-    const problem =
+    if (file.kind === 'file' && file.bytes <= maxFileBytes) return [{ ...file, folder, inside }];
+    const [code, what] =
       file.kind === 'link'
-        ? packRefusal('archive/link', `${quoted(file.path)} is a link`, file.path)
-        : file.bytes > maxFileBytes
-          ? packRefusal(
-              'archive/too-large',
-              `${quoted(file.path)} has more than ${String(maxFileBytes)} bytes`,
-              file.path,
-            )
-          : undefined;
-    if (problem !== undefined) {
-      refuseSkill(folder, problem);
-      return [];
-    }
-    return [{ ...file, folder, inside }];
+        ? (['archive/link', 'is a link'] as const)
+        : (['archive/too-large', `has more than ${String(maxFileBytes)} bytes`] as const);
+    refuseSkill(folder, packRefusal(code, `${quoted(file.path)} ${what}`, file.path));
+    return [];
   });
   leftOut.push(...hidden);
-  refuseTotal(chosen, maxBytes);
+  // The limit applies to the whole repository, because small packs can contain large files.
+  if (chosen.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes)
+    throw refused('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`);
   return chosen;
 }
 
@@ -119,7 +107,7 @@ async function writeSkills(
   own: ScratchRepository,
   choice: Choice,
   fallbackName: string,
-): Promise<Pick<StagedSource, 'skills' | 'unusable'>> {
+): Promise<Pick<SourceContents, 'skills' | 'unusable'>> {
   const { limits, tree, onProgress } = own.context;
   /** The first problem of each refused skill. */
   const refusals = new Map<string, PackRefusal>();
@@ -160,70 +148,43 @@ async function writeSkills(
   return { skills, unusable };
 }
 
-/** The limit applies to the whole repository, because small packs can contain large files. */
-function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: number): void {
-  const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total > maxBytes)
-    throw refused('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`);
-}
-
-export interface Blob {
-  /** Object id in hex. */
-  readonly object: string;
-  readonly bytes: number;
-}
-
-const NEW_LINE = 0x0a;
-const MAX_HEADER = 200;
-
 /**
- * Parses the output of `git cat-file --batch` in chunks of any size: a header line and the content for each object, in order. Buffers one
- * object at a time. If the callback throws, the program is ended and `finish` rethrows.
+ * Parses the output of `git cat-file --batch` in chunks of any size: a header line, the content and a newline for each object, in order.
+ * Buffers one object at a time. If the callback throws, the program is ended and `finish` rethrows.
  */
-function openBlobReader<T extends Blob>(blobs: readonly T[], found: (blob: T, bytes: Buffer, done: number) => void) {
+function openBlobReader<T extends Pick<TreeFile, 'object' | 'bytes'>>(
+  blobs: readonly T[],
+  found: (blob: T, bytes: Buffer, done: number) => void,
+) {
   let next = 0;
-  let header = '';
-  let content: Buffer | undefined;
+  let pieces: Buffer[] = [];
   let length = 0;
   let problem: { readonly error: unknown } | undefined;
-  const readHeader = (chunk: Uint8Array, from: number): number => {
-    const end = chunk.indexOf(NEW_LINE, from);
-    header += Buffer.from(chunk.subarray(from, end === -1 ? undefined : end)).toString('latin1');
-    if (header.length > MAX_HEADER) throw damaged();
-    if (end === -1) return chunk.length - from;
-    const blob = blobs[next];
-    if (blob === undefined || header !== `${blob.object} blob ${String(blob.bytes)}`) throw damaged();
-    header = '';
-    length = 0;
-    // A newline follows the content.
-    content = Buffer.allocUnsafe(blob.bytes + 1);
-    return end + 1 - from;
-  };
-  const readContent = (into: Buffer, chunk: Uint8Array, from: number): number => {
-    const blob = blobs[next];
-    if (blob === undefined) throw damaged();
-    const piece = chunk.subarray(from, from + into.length - length);
-    into.set(piece, length);
-    length += piece.length;
-    if (length === into.length) {
-      content = undefined;
+  const readBlobs = (): void => {
+    for (let blob = blobs[next]; blob !== undefined; blob = blobs[next]) {
+      const header = `${blob.object} blob ${String(blob.bytes)}\n`;
+      const end = header.length + blob.bytes + 1;
+      if (length < end) return;
+      const all = pieces.length === 1 ? (pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(pieces);
+      if (all.toString('latin1', 0, header.length) !== header) throw damaged();
+      pieces = [all.subarray(end)];
+      length -= end;
       next += 1;
-      found(blob, into.subarray(0, blob.bytes), next);
+      found(blob, all.subarray(header.length, end - 1), next);
     }
-    return piece.length;
+    if (length > 0) throw damaged();
   };
   return {
     /** Returns false to stop the program. */
     take(chunk: Uint8Array): boolean {
-      if (problem !== undefined) return false;
+      pieces.push(Buffer.from(chunk));
+      length += chunk.length;
       try {
-        for (let at = 0; at < chunk.length;)
-          at += content === undefined ? readHeader(chunk, at) : readContent(content, chunk, at);
-        return true;
+        readBlobs();
       } catch (error) {
-        problem = { error };
-        return false;
+        problem ??= { error };
       }
+      return problem === undefined;
     },
     /** Throws if objects are missing. */
     finish(): void {

@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject, parseJson, printable, quoted, sliceStart } from '#core';
-import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { isObject, parseJson, printable, quoted, sliceStart, type SkillError } from '#core';
+import { refused, type PackProblem } from '../problems.ts';
 import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, StageContext } from './source.ts';
+import type { PackSource, SourceContents, StageContext } from './source.ts';
 import { unpack } from './archive.ts';
 import { runProgram } from './run-program.ts';
 
@@ -26,30 +26,17 @@ interface PackedPackage {
 export async function stageNpm(
   source: Extract<PackSource, { type: 'npm' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
+): Promise<SourceContents> {
   const { expect } = context;
   // The lock is untrusted, and npm would accept addresses and folders as versions.
   if (expect?.revision !== undefined && !EXACT_VERSION.test(expect.revision))
-    return packRefusal('source/revision', `${quoted(expect.revision)} is not a package version`);
-  const packed = await packPackage(source, context);
-  if (isRefusal(packed)) return packed;
-  const { file, version, archive } = packed;
+    throw refused('source/revision', `${quoted(expect.revision)} is not a package version`);
+  const { version, ...packed } = await packPackage(source, context);
   if (expect?.revision !== undefined && expect.revision !== version)
-    return packRefusal(
-      'source/revision',
-      `npm returned version ${quoted(version)}, expected ${quoted(expect.revision)}`,
-    );
-  return await unpack(
-    {
-      file,
-      shown: sourceText(source),
-      fallbackName: path.posix.basename(source.name),
-      resolved: { source: sourceText(source), kind: 'npm', revision: version, archive },
-      hasTopFolder: true,
-      isMeant: isSkillOfPackage,
-    },
-    context,
-  );
+    throw refused('source/revision', `npm returned version ${quoted(version)}, expected ${quoted(expect.revision)}`);
+  const names = { shown: sourceText(source), fallbackName: path.posix.basename(source.name) };
+  const contents = await unpack({ ...packed, ...names, hasTopFolder: true, isMeant: isSkillOfPackage }, context);
+  return { ...contents, revision: version };
 }
 
 /**
@@ -67,7 +54,7 @@ export function isSkillOfPackage(folder: string): boolean {
 async function packPackage(
   { name, range }: Extract<PackSource, { type: 'npm' }>,
   context: StageContext,
-): Promise<PackedPackage | PackRefusal> {
+): Promise<PackedPackage> {
   const { to, network, limits, expect, signal } = context;
   const destination = path.join(to, 'package');
   mkdirSync(destination);
@@ -93,13 +80,12 @@ async function packPackage(
     isTooMuch: () => measureFolder(destination) > limits.maxArchiveBytes,
   });
   if (result.isTooMuch)
-    return packRefusal('archive/too-large', `${quoted(wanted)} has more than ${String(limits.maxArchiveBytes)} bytes`);
+    throw refused('archive/too-large', `${quoted(wanted)} has more than ${String(limits.maxArchiveBytes)} bytes`);
   const said = parseJson(result.output.toString('utf8'));
-  if (result.exitCode !== 0) return failed(wanted, said, result.errors);
-  return (
-    readPacked(destination, said) ??
-    packRefusal('source/failed', `npm did not report the package for ${quoted(wanted)}`)
-  );
+  if (result.exitCode !== 0) throw failed(wanted, said, result.errors);
+  const packed = readPacked(destination, said);
+  if (packed === undefined) throw refused('source/failed', `npm did not report the package for ${quoted(wanted)}`);
+  return packed;
 }
 
 /** Passes all variables, because registries may read tokens from any of them. */
@@ -123,7 +109,7 @@ function measureFolder(folder: string): number {
 }
 
 /** npm has verified the registry's integrity. This checks that the file is the one npm reported. */
-function readPacked(destination: string, said: unknown): PackedPackage | PackRefusal | undefined {
+function readPacked(destination: string, said: unknown): PackedPackage | undefined {
   const first: unknown = Array.isArray(said) ? said[0] : undefined;
   const [name, second] = readdirSync(destination).filter((each) => each.endsWith('.tgz'));
   if (!isObject(first) || name === undefined || second !== undefined) return undefined;
@@ -133,17 +119,23 @@ function readPacked(destination: string, said: unknown): PackedPackage | PackRef
   const bytes = readFileSync(file);
   const digest = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
   if (!integrity.split(' ').includes(digest))
-    return packRefusal('source/digest', `${quoted(name)} is not the package that npm reported`);
+    throw refused('source/digest', `${quoted(name)} is not the package that npm reported`);
   return { file, version, archive: `sha256:${createHash('sha256').update(bytes).digest('hex')}` };
 }
 
-function failed(wanted: string, said: unknown, errors: string): PackRefusal {
+function failed(wanted: string, said: unknown, errors: string): SkillError {
   const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : (/code (E\w+)/.exec(errors)?.[1] ?? '');
   const summary = typeof error['summary'] === 'string' ? error['summary'] : errors.trim();
   const words = `npm ${quoted(wanted)}: ${printable(sliceStart(summary, MAX_SHOWN)) || 'it failed without a message'}`;
-  if (code === 'E404') return packRefusal('source/missing', words);
-  if (code === 'ETARGET' || code === 'ENOVERSIONS') return packRefusal('source/revision', words);
-  if (code === 'EINTEGRITY') return packRefusal('source/digest', words);
-  return packRefusal(code === 'E401' || code === 'E403' ? 'source/refused' : 'source/failed', words);
+  return refused(NPM_PROBLEMS.get(code) ?? 'source/failed', words);
 }
+
+const NPM_PROBLEMS: ReadonlyMap<string, PackProblem> = new Map([
+  ['E404', 'source/missing'],
+  ['ETARGET', 'source/revision'],
+  ['ENOVERSIONS', 'source/revision'],
+  ['EINTEGRITY', 'source/digest'],
+  ['E401', 'source/refused'],
+  ['E403', 'source/refused'],
+]);

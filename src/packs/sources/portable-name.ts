@@ -1,7 +1,15 @@
 /** Validates untrusted file names: portable to all common systems, and unique on case-insensitive ones. */
-import { ARCHIVE_LIMITS, collisionKey, hiddenCharacters, printable, quoted } from '#core';
+import {
+  ARCHIVE_LIMITS,
+  collisionKey,
+  hiddenCharacters,
+  printable,
+  problemError,
+  quoted,
+  type SkillError,
+} from '#core';
 import type { LeftOut } from './skill-folders.ts';
-import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
+import { packRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** Limit of common file systems, in bytes. */
@@ -42,25 +50,24 @@ export function portableNameProblem(path: string, limits: NameLimits = ARCHIVE_L
 }
 
 /** A refusal for one name. It becomes the path of the refusal only if all its characters are visible. */
-export function nameRefusal(code: PackProblem, name: string, what: string): PackRefusal {
+function nameRefusal(code: PackProblem, name: string, what: string): PackRefusal {
   return packRefusal(code, `${quoted(name)} ${what}`, printable(name) === name ? name : undefined);
 }
 
-export interface UsableName {
-  readonly type: 'usable';
-  /** In NFC, so that it is the same for every source. */
-  readonly path: string;
+/** The error for one name. */
+export function entryRefused(code: PackProblem, name: string, what: string): SkillError {
+  return problemError(nameRefusal(code, name, what));
 }
 
-/** Validates the names of one tree, each alone and against the earlier ones. */
+/** Validates the names of one tree, each alone and against the earlier ones. Returns them in NFC, as in every source. Throws a refusal. */
 export interface PathValidator {
   /** Parent folders need no entry of their own. */
-  check(path: string, type: 'file' | 'folder'): UsableName | PackRefusal;
+  check(path: string, type: 'file' | 'folder'): string;
   /**
    * For entries that are not extracted. `leftOut` is the entry or an excluded parent: it cannot collide with other names, but it must not
    * be both a file and a folder.
    */
-  checkLeftOut(path: string, leftOut: LeftOut): UsableName | PackRefusal;
+  checkLeftOut(path: string, leftOut: LeftOut): string;
 }
 
 interface KnownName {
@@ -78,56 +85,65 @@ export function openPathValidator(limits: NameLimits & Pick<ArchiveLimits, 'maxE
   const leftOutTypes = new Map<string, 'file' | 'folder'>();
   /** Number of entries that are not extracted. They count towards the limit. */
   let unwritten = 0;
-  const inConflict = (spelling: string): PackRefusal =>
-    nameRefusal('archive/conflict', spelling, 'is both a file and a folder');
-  const meet = (spelling: string, type: 'file' | 'folder', isEntry: boolean): PackRefusal | undefined => {
+  const inConflict = (spelling: string): SkillError =>
+    entryRefused('archive/conflict', spelling, 'is both a file and a folder');
+  const refuseName = (path: string): void => {
+    const problem = portableNameProblem(path, limits);
+    if (problem !== undefined) throw problemError(problem);
+  };
+  const meet = (spelling: string, type: 'file' | 'folder', isEntry: boolean): void => {
     const key = collisionKey(spelling);
     const before = known.get(key);
-    if ((leftOutTypes.get(spelling) ?? type) !== type) return inConflict(spelling);
+    if ((leftOutTypes.get(spelling) ?? type) !== type) throw inConflict(spelling);
     if (before === undefined) {
       // Implicit folders count, because they are created.
-      if (known.size + unwritten >= limits.maxEntries) return tooManyNames(limits);
+      if (known.size + unwritten >= limits.maxEntries) throw tooMany(limits);
       known.set(key, { spelling, type, isEntry });
       if (type === 'folder') folders.add(spelling);
-      return undefined;
+      return;
     }
     if (before.spelling !== spelling)
-      return nameRefusal(
+      throw entryRefused(
         'archive/collision',
         spelling,
         `is the same file on some systems as ${quoted(before.spelling)}`,
       );
-    if (before.type !== type) return inConflict(spelling);
-    if (isEntry && before.isEntry) return nameRefusal('archive/duplicate', spelling, 'occurs twice');
+    if (before.type !== type) throw inConflict(spelling);
+    if (isEntry && before.isEntry) throw entryRefused('archive/duplicate', spelling, 'occurs twice');
     before.isEntry ||= isEntry;
-    return undefined;
   };
-  const meetLeftOut = ({ path, type }: LeftOut): PackRefusal | undefined => {
+  const meetLeftOut = ({ path, type }: LeftOut): void => {
     const taken = known.get(collisionKey(path));
     const before = taken?.spelling === path ? taken.type : leftOutTypes.get(path);
     leftOutTypes.set(path, type);
-    return (before ?? type) === type ? undefined : inConflict(path);
+    if ((before ?? type) !== type) throw inConflict(path);
   };
-  const meetAbove = (path: string): PackRefusal | undefined =>
-    listNewFolders(path, folders).reduce<PackRefusal | undefined>(
-      (found, folder) => found ?? meet(folder, 'folder', false),
-      undefined,
-    );
-  const usable = (path: string): UsableName => ({ type: 'usable', path: path.normalize('NFC') });
+  const meetAbove = (path: string): void => {
+    for (const folder of listNewFolders(path, folders)) meet(folder, 'folder', false);
+  };
   return {
-    check: (path, type) =>
-      portableNameProblem(path, limits) ?? meetAbove(path) ?? meet(path, type, true) ?? usable(path),
+    check(path, type) {
+      refuseName(path);
+      meetAbove(path);
+      meet(path, type, true);
+      return path.normalize('NFC');
+    },
     checkLeftOut(path, leftOut) {
-      const problem = portableNameProblem(path, limits) ?? meetAbove(leftOut.path) ?? meetLeftOut(leftOut);
-      unwritten += 1;
-      if (problem === undefined && known.size + unwritten > limits.maxEntries) return tooManyNames(limits);
-      return problem ?? usable(path);
+      try {
+        refuseName(path);
+        meetAbove(leftOut.path);
+        meetLeftOut(leftOut);
+      } finally {
+        unwritten += 1;
+      }
+      if (known.size + unwritten > limits.maxEntries) throw tooMany(limits);
+      return path.normalize('NFC');
     },
   };
 }
 
-export function tooManyNames({ maxEntries }: Pick<ArchiveLimits, 'maxEntries'>): PackRefusal {
-  return packRefusal('archive/too-many', `there are more than ${String(maxEntries)} files and folders`);
+export function tooMany({ maxEntries }: Pick<ArchiveLimits, 'maxEntries'>): SkillError {
+  return refused('archive/too-many', `there are more than ${String(maxEntries)} files and folders`);
 }
 
 /** The unknown parent folders of a path, outermost first. */

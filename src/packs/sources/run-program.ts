@@ -1,7 +1,7 @@
 /** Runs git and npm with a timeout, limits and abort support. */
-import { DEFAULT_LIMITS, printable, SkillError, type ProgramEnd } from '#core';
+import { DEFAULT_LIMITS, isSkillError, printable, type ProgramEnd } from '#core';
 import { refused } from '../problems.ts';
-import { runChild } from '#platform';
+import { runChild } from '#sandbox';
 
 export interface Program {
   readonly argv: readonly string[];
@@ -34,45 +34,30 @@ export async function runProgram(program: Program): Promise<ProgramResult> {
   const output: Buffer[] = [];
   let errors = Buffer.alloc(0);
   const keep = (chunk: Uint8Array): boolean => output.push(Buffer.from(chunk)) > 0;
-  const end = await started(argv[0] ?? '', () =>
-    runChild(
-      { argv, cwd, env },
-      {
-        stdin: program.stdin ?? new Uint8Array(),
-        limits: { ...DEFAULT_LIMITS, wallMs: timeoutMs, outputBytes: program.maxOutputBytes ?? MAX_OUTPUT },
-        streams: {
-          stdout: { write: onOutput ?? keep },
-          stderr: {
-            write: (chunk) => {
-              errors = Buffer.concat([errors, chunk]).subarray(-MAX_ERRORS);
-              return true;
-            },
-          },
-          signal,
-        },
-        poll: (): ProgramEnd['reason'] | undefined => (isTooMuch?.() === true ? 'disk' : undefined),
-      },
-    ),
+  const name = printable(argv[0] ?? '');
+  const keepErrors = (chunk: Uint8Array): boolean => {
+    errors = Buffer.concat([errors, chunk]).subarray(-MAX_ERRORS);
+    return true;
+  };
+  const running = runChild(
+    { argv, cwd, env },
+    {
+      stdin: program.stdin ?? new Uint8Array(),
+      limits: { ...DEFAULT_LIMITS, wallMs: timeoutMs, outputBytes: program.maxOutputBytes ?? MAX_OUTPUT },
+      streams: { stdout: { write: onOutput ?? keep }, stderr: { write: keepErrors }, signal },
+      poll: (): ProgramEnd['reason'] | undefined => (isTooMuch?.() === true ? 'disk' : undefined),
+    },
   );
+  const end = await running.catch((error: unknown) => {
+    if (!isSkillError(error)) throw error;
+    throw refused('source/failed', `${name} is needed for this source and cannot be started: ${error.message}`);
+  });
   signal?.throwIfAborted();
-  if (end.reason === 'timeout')
-    throw refused('source/failed', `${printable(argv[0] ?? '')} timed out after ${String(timeoutMs)} ms`);
+  if (end.reason === 'timeout') throw refused('source/failed', `${name} timed out after ${String(timeoutMs)} ms`);
   return {
     exitCode: end.exitCode ?? 1,
     output: Buffer.concat(output),
     errors: errors.toString('utf8'),
     isTooMuch: end.reason === 'disk' || end.reason === 'output',
   };
-}
-
-async function started<T>(name: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!(error instanceof SkillError)) throw error;
-    throw refused(
-      'source/failed',
-      `${printable(name)} is needed for this source and cannot be started: ${error.message}`,
-    );
-  }
 }

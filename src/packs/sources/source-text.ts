@@ -6,6 +6,7 @@ import {
   readAuthority,
   toRelativePath,
   type HostAndPort,
+  isProblem,
 } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { PackSource } from './source.ts';
@@ -119,16 +120,11 @@ function readFileAddress(text: string, options: ReadSourceOptions): PackSource |
 /** A path may end with `#ref`, `#ref:folder` or `#:folder` of a local repository, unless it exists with these characters. */
 function readPathOrRepository(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
   const { looksLikeFolder, fileAddress } = options;
-  const hash = text.indexOf('#');
-  const path = text.slice(0, Math.max(hash, 0));
-  if (
-    fileAddress === undefined ||
-    hash === -1 ||
-    looksLikeFolder(text) !== 'absent' ||
-    looksLikeFolder(path) !== 'folder'
-  )
-    return readPath(text, options);
-  return readGitAddress(fileAddress(path) + text.slice(hash), options);
+  const [path, fragment] = splitFragment(text);
+  const isRepository =
+    fragment !== undefined && looksLikeFolder(text) === 'absent' && looksLikeFolder(path) === 'folder';
+  if (fileAddress === undefined || !isRepository) return readPath(text, options);
+  return readGitAddress(`${fileAddress(path)}#${fragment}`, options);
 }
 
 function readPath(path: string, { looksLikeFolder }: ReadSourceOptions): PackSource | PackRefusal {
@@ -163,9 +159,7 @@ export function readNpmPackage(text: string): PackSource | PackRefusal {
   return { type: 'npm', name, range };
 }
 
-export interface AddressOptions {
-  readonly allowHttp?: boolean;
-}
+type AddressOptions = Pick<ReadSourceOptions, 'allowHttp'>;
 
 export const ARCHIVE_NAME = /\.(?:zip|skill|tar\.gz|tgz)$/i;
 const SKILL_FILE = /\/SKILL\.md$/;
@@ -223,11 +217,12 @@ export function readGitAddress(text: string, options: AddressOptions): PackSourc
   const folder = colon === -1 ? '' : fragment.slice(colon + 1);
   if (ref !== '' && !isRef(ref))
     return packRefusal('source/revision', `${quoted(ref)} is not a valid branch, tag or commit`);
-  if (folder === '') return ref === '' ? { type: 'git', url } : { type: 'git', url, ref };
+  const named = ref === '' ? undefined : ref;
+  if (folder === '') return { type: 'git', url, ref: named };
   const read = toRelativePath(folder);
-  if (read.type === 'refused' || folder.startsWith('-'))
+  if (isProblem(read) || folder.startsWith('-'))
     return packRefusal('source/refused', `${quoted(folder)} is not a folder inside the repository`);
-  return { type: 'git', url, ...(ref === '' ? {} : { ref }), folder: read.path };
+  return { type: 'git', url, ref: named, folder: read };
 }
 
 /** Whether git accepts the text as a branch, tag or commit, and as nothing else. */
@@ -315,19 +310,11 @@ function readPage({ origin, hostname }: URL, parts: readonly string[]): string |
   for (const rule of rules) {
     const { repository, ref, folder } = rule.exec(path)?.groups ?? {};
     if (repository === undefined) continue;
-    const inside = decoded(folder ?? '').replace(/(?:^|\/)SKILL\.md$/, '');
+    const inside = (decode(folder ?? '') ?? folder ?? '').replace(/(?:^|\/)SKILL\.md$/, '');
     if (ref === undefined) return `${origin}/${repository}`;
-    return `${origin}/${repository}#${decoded(ref)}${inside === '' ? '' : `:${inside}`}`;
+    return `${origin}/${repository}#${decode(ref) ?? ref}${inside === '' ? '' : `:${inside}`}`;
   }
   return undefined;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** A ref with a slash is ambiguous here. Users can write it with `#`. */

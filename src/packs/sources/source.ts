@@ -85,21 +85,10 @@ export interface StagedSource {
   readonly signature?: SourceSignature;
 }
 
-/** Unpacks an archive into a new folder. If it refuses, it leaves nothing behind. */
-export type ExtractArchive = (
-  file: string,
-  to: string,
-  options: { readonly limits: ArchiveLimits; readonly signal?: AbortSignal },
-) => Promise<ExtractedArchive | PackRefusal>;
-
-export interface ExtractedArchive {
-  readonly type: 'extracted';
-  readonly files: number;
-  readonly bytes: number;
-  readonly leftOut: readonly string[];
-  /** Entries that were not extracted because they are refused. Each affects only the skill that contains it. */
-  readonly problems: readonly EntryProblem[];
-}
+/** What a source gives when it is staged; `stageSource` adds the rest. */
+export type SourceContents = Pick<StagedSource, 'skills'> &
+  Partial<Pick<StagedSource, 'folder' | 'unusable' | 'leftOut' | 'manifest' | 'signature'>> &
+  Pick<ResolvedSource, 'revision' | 'archive'>;
 
 export interface EntryProblem {
   /** Relative to the archive. Untrusted. */
@@ -145,7 +134,6 @@ export interface StageOptions {
   /** Names of wanted skills. Some sources can skip the others. */
   readonly only?: readonly string[];
   readonly network?: SourceNetwork;
-  readonly extract: ExtractArchive;
 }
 
 /** Options with defaults filled in. */

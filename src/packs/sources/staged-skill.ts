@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
 import { compareText, parentFolder, quoted } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import type { ScanFile } from '#scan';
-import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint } from '#platform';
+import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint, writeAll } from '#platform';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator, type PathValidator } from './portable-name.ts';
-import { accepted, refused } from '../problems.ts';
+import { refused } from '../problems.ts';
 import { SKILL_FILE_NAME, MAX_HEAD, skillName } from './skill-folders.ts';
 import type { SkillContents, SourceSkill } from './source.ts';
 import { toScanFile } from '../inspect/scan-files.ts';
@@ -163,9 +163,9 @@ export class StagedSkill {
 
   /** The normalized name. */
   #usable(at: string, type: 'file' | 'folder'): string {
-    const usable = accepted(this.#names.check(at, type));
-    if (usable.path !== at) this.#looks = undefined;
-    return usable.path;
+    const usable = this.#names.check(at, type);
+    if (usable !== at) this.#looks = undefined;
+    return usable;
   }
 
   #expectLook(at: string, place: string): void {
@@ -179,7 +179,7 @@ export class StagedSkill {
       throw refused('archive/too-large', `with ${quoted(at)} the skill has more than ${String(maxBytes)} bytes`, at);
     if (at === SKILL_FILE_NAME && this.#head === '')
       this.#head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_HEAD)).toString('utf8');
-    for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
+    writeAll(descriptor, bytes);
   }
 }
 

@@ -3,9 +3,9 @@ import { lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES } from '../pack/manifest.ts';
-import { packRefusal, type PackRefusal } from '../problems.ts';
+import { refused } from '../problems.ts';
 import type { StagedSource } from './source.ts';
-import { printable, quoted } from '#core';
+import { printable, quoted, type SkillError } from '#core';
 import { readTextFile } from '#platform';
 
 /** minisign writes less than 400 bytes. */
@@ -14,17 +14,20 @@ const SIGNATURE_ENDINGS = ['.minisig', '.sig'] as const;
 const MAX_NAMED = 20;
 
 /**
- * Adds the manifest at `top`, copying it into the tree if needed. Not for a source that is itself a skill, because the file would belong to
- * the skill.
+ * The manifest at `top`, which is copied into the tree if needed, and its signature, unless the archive is signed. Not for a source that is
+ * itself a skill, because the file would belong to the skill.
  */
-export function withManifest(staged: StagedSource, top: string): StagedSource {
+export function copyManifest(
+  top: string,
+  tree: string,
+  signed?: StagedSource['signature'],
+): Pick<StagedSource, 'manifest' | 'signature'> {
   const text = readOwnText(path.join(top, MANIFEST_NAME), MAX_MANIFEST_BYTES);
-  if (text === undefined) return staged;
-  const manifest = path.join(staged.folder, MANIFEST_NAME);
+  if (text === undefined) return { signature: signed };
+  const manifest = path.join(tree, MANIFEST_NAME);
   if (lstatSync(manifest, { throwIfNoEntry: false }) === undefined) writeFileSync(manifest, text, { flag: 'wx' });
-  const signed = staged.signature === undefined ? readSignature(path.join(top, MANIFEST_NAME)) : undefined;
-  if (signed === undefined) return { ...staged, manifest };
-  return { ...staged, manifest, signature: { of: 'manifest', text: signed, payload: manifest } };
+  const own = signed === undefined ? readSignature(path.join(top, MANIFEST_NAME)) : undefined;
+  return { manifest, signature: own === undefined ? signed : { of: 'manifest', text: own, payload: manifest } };
 }
 
 export function readSignature(file: string): string | undefined {
@@ -42,7 +45,7 @@ function readOwnText(file: string, maxBytes: number): string | undefined {
   return read.type === 'read' && read.validUtf8 ? read.text : undefined;
 }
 
-export function noSkill(source: string, leftOut: readonly string[]): PackRefusal {
+export function noSkill(source: string, leftOut: readonly string[]): SkillError {
   // Skills first.
   const isSkill = (line: string): number => Number(/skill\.md: /i.test(line));
   const named = leftOut
@@ -51,5 +54,5 @@ export function noSkill(source: string, leftOut: readonly string[]): PackRefusal
     .map((line) => printable(line));
   const more = leftOut.length > MAX_NAMED ? ` and ${String(leftOut.length - MAX_NAMED)} more` : '';
   const but = named.length === 0 ? '' : `; left out: ${named.join(', ')}${more}`;
-  return packRefusal('pack/no-skill', `${quoted(source, 200)} has no folder with a SKILL.md${but}`);
+  return refused('pack/no-skill', `${quoted(source, 200)} has no folder with a SKILL.md${but}`);
 }

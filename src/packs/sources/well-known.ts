@@ -5,18 +5,10 @@ import path from 'node:path';
 import { ARCHIVE_LIMITS, isObject, isValidName, parseJson, problemError, quoted } from '#core';
 import { removeTree } from '#platform';
 import { leftOutLine, findOmission, SKILL_FILE_NAME } from './skill-folders.ts';
-import {
-  accepted,
-  asRefusal,
-  isRefusal,
-  packRefusal,
-  refused,
-  type PackProblem,
-  type PackRefusal,
-} from '../problems.ts';
-import { sourceText, ARCHIVE_NAME } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import { archiveEnding, skillAt, unpack } from './archive.ts';
+import { accepted, asRefusal, isRefusal, orRefusal, packRefusal, refused, type PackProblem } from '../problems.ts';
+import { ARCHIVE_NAME } from './source-text.ts';
+import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
+import { archiveEnding, extractArchive, requireLocked, skillAt, unpack } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
 import { StagedSkill } from './staged-skill.ts';
@@ -33,16 +25,15 @@ export interface SiteIndex {
 export async function stageSite(
   source: Extract<PackSource, { type: 'well-known' }>,
   context: StageContext,
-): Promise<StagedSource | PackRefusal> {
+): Promise<SourceContents> {
   const { only, onProgress, ...quiet } = context;
   const index = await findIndex(source.url, quiet);
-  if (isRefusal(index)) return index;
   const isWanted = ({ name }: { readonly name: string }): boolean => only?.includes(name) !== false;
   const wanted = index.skills.filter(isWanted);
   const unusable = index.unusable.filter(isWanted);
-  if (index.skills.length + index.unusable.length === 0) return noSkill(source.url, []);
+  if (index.skills.length + index.unusable.length === 0) throw noSkill(source.url, []);
   if (wanted.length + unusable.length === 0)
-    return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
+    throw refused('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
   mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
   const leftOut: string[] = [];
@@ -58,30 +49,20 @@ export async function stageSite(
     else skills.push(staged);
     onProgress?.({ step: 'fetch', done: skills.length, total: wanted.length });
   }
-  return {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'well-known' },
-    folder: context.tree,
-    skills,
-    unusable,
-    leftOut,
-  };
+  return { skills, unusable, leftOut };
 }
 
-export async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
-  let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no index of skills`);
+/** Throws a refusal. */
+export async function findIndex(site: string, context: StageContext): Promise<SiteIndex> {
+  let missing = packRefusal('source/missing', `${quoted(site, 200)} has no index of skills`);
   for (const folder of INDEX_PATHS) {
     const base = `${site}${folder}`;
     const found = await downloadBytes(`${base}index.json`, { ...context, maxBytes: MAX_INDEX_BYTES });
-    if (isRefusal(found)) {
-      if (found.code !== 'source/missing') return found;
-      missing = found;
-      continue;
-    }
-    const read = readSiteIndex(found.content.toString('utf8'));
-    return isRefusal(read) ? read : { base, ...read };
+    if (!isRefusal(found)) return { base, ...readSiteIndex(found.content.toString('utf8')) };
+    missing = found;
+    if (missing.code !== 'source/missing') break;
   }
-  return missing;
+  throw problemError(missing);
 }
 
 interface Site {
@@ -111,7 +92,7 @@ async function downloadSkill(skill: SiteSkill, site: Site): Promise<SourceSkill>
   const { tree, limits } = site.context;
   const { name } = skill;
   const staged = new StagedSkill({ folder: name, path: path.join(tree, name), fallbackName: name, limits });
-  if (skill.type === 'skill-md') {
+  if (skill.type !== 'files') {
     staged.wholeFile(SKILL_FILE_NAME, false, await downloadContent(skill.url, skill.sha256, site));
     return { ...(await staged.finish()), ...(await signatureFor(skill, path.join(tree, name, SKILL_FILE_NAME), site)) };
   }
@@ -138,16 +119,16 @@ async function downloadContent(url: string, sha256: string | undefined, site: Si
   return found.content;
 }
 
-async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
+async function stagePackedSkill(skill: PromisedSkill, site: Site): Promise<SourceSkill> {
   const { context, leftOut, budget } = site;
-  const { tree, to, limits, signal } = context;
+  const { tree, to, limits } = context;
   const address = resolveAddress(skill.url, site);
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
   const downloaded = accepted(await downloadTo(address, file, { ...context, maxBytes }));
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
-  const extracted = accepted(await context.extract(file, folder, { limits, signal }));
+  const extracted = accepted(await extractArchive(file, folder, context));
   budget.bytes -= extracted.bytes;
   if (extracted.problems[0] !== undefined) throw problemError(extracted.problems[0].refusal);
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
@@ -163,7 +144,7 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
 
 /** A signature that the index promises must be there: otherwise the skill would count as unsigned. */
 async function signatureFor(
-  { signature }: SiteSkill & { readonly type: 'skill-md' | 'archive' },
+  { signature }: PromisedSkill,
   payload: string,
   site: Site,
 ): Promise<Pick<SourceSkill, 'signature'>> {
@@ -197,12 +178,15 @@ export const MAX_INDEX_BYTES = 4 * 1024 * 1024;
 const MAX_SKILLS = 2_000;
 const MAX_FILES = 1_000;
 
-/** `url` as in the index; `sha256` in hex. */
-interface PromisedSkill<T extends string> {
-  readonly type: T;
+interface NamedSkill {
   readonly name: string;
   /** Untrusted text; empty if the index has none. */
   readonly description: string;
+}
+
+/** `url` as in the index; `sha256` in hex. */
+interface PromisedSkill extends NamedSkill {
+  readonly type: 'skill-md' | 'archive';
   readonly url: string;
   readonly sha256: string;
   /** Address of the minisign signature of the file. */
@@ -210,28 +194,26 @@ interface PromisedSkill<T extends string> {
 }
 
 /** The older version: files below `<name>/`, without digests. */
-interface ListedSkill {
+interface ListedSkill extends NamedSkill {
   readonly type: 'files';
-  readonly name: string;
-  readonly description: string;
   readonly files: readonly string[];
 }
 
-export type SiteSkill = PromisedSkill<'skill-md'> | PromisedSkill<'archive'> | ListedSkill;
+export type SiteSkill = PromisedSkill | ListedSkill;
 
-/** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. */
-export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> | PackRefusal {
+/** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. Throws a refusal. */
+export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
   const value = parseJson(text);
   const entries = isObject(value) ? value['skills'] : undefined;
   if (!Array.isArray(entries))
-    return packRefusal('source/failed', 'the index of the site is not a JSON object with a "skills" list');
+    throw refused('source/failed', 'the index of the site is not a JSON object with a "skills" list');
   if (entries.length > MAX_SKILLS)
-    return packRefusal('archive/too-many', `the index of the site has more than ${String(MAX_SKILLS)} skills`);
+    throw refused('archive/too-many', `the index of the site has more than ${String(MAX_SKILLS)} skills`);
   const skills: SiteSkill[] = [];
   const unusable: UnusableSkill[] = [];
   const names = new Set<string>();
   for (const [place, entry] of entries.entries()) {
-    const skill = readEntry(entry);
+    const skill = orRefusal(() => readEntry(entry));
     const name = isObject(entry) && typeof entry['name'] === 'string' ? entry['name'] : `entry ${String(place + 1)}`;
     if ('code' in skill) unusable.push({ folder: name, name, refusal: skill });
     else if (names.has(skill.name)) {
@@ -243,42 +225,33 @@ export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> | PackRefus
   return { skills, unusable };
 }
 
-function readEntry(entry: unknown): SiteSkill | PackRefusal {
+function readEntry(entry: unknown): SiteSkill {
   const { name, type, url, digest, files, signature, description: said } = isObject(entry) ? entry : {};
   const description = typeof said === 'string' ? said : '';
   if (typeof name !== 'string' || !isValidName(name))
-    return packRefusal('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
+    throw refused('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
   if (Array.isArray(files) && url === undefined) return readFiles({ name, description }, files);
   if (typeof url !== 'string' || (type !== 'skill-md' && type !== 'archive'))
-    return packRefusal(
-      'source/failed',
-      `the index of the site must have the type skill-md or archive for ${quoted(name)}`,
-    );
+    throw refused('source/failed', `the index of the site must have the type skill-md or archive for ${quoted(name)}`);
   const sha256 = typeof digest === 'string' ? readDigest(digest) : undefined;
   if (sha256 === undefined)
-    return packRefusal('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
+    throw refused('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
   if (signature !== undefined && typeof signature !== 'string')
-    return packRefusal('source/failed', `the index of the site has an invalid "signature" for ${quoted(name)}`);
+    throw refused('source/failed', `the index of the site has an invalid "signature" for ${quoted(name)}`);
   return { type, name, description, url, sha256, signature };
 }
 
-function readFiles(
-  { name, description }: Pick<ListedSkill, 'name' | 'description'>,
-  files: readonly unknown[],
-): SiteSkill | PackRefusal {
+function readFiles({ name, description }: NamedSkill, files: readonly unknown[]): SiteSkill {
   const names = files.filter((file) => typeof file === 'string');
   if (names.length !== files.length || files.length > MAX_FILES)
-    return packRefusal(
+    throw refused(
       'archive/too-many',
       `the index of the site must list at most ${String(MAX_FILES)} files for ${quoted(name)}`,
     );
   const paths = openPathValidator(ARCHIVE_LIMITS);
-  for (const file of names) {
-    const usable = paths.check(file, 'file');
-    if (isRefusal(usable)) return usable;
-  }
+  for (const file of names) paths.check(file, 'file');
   if (!names.includes('SKILL.md'))
-    return packRefusal('pack/no-skill', `${quoted(name)} has no SKILL.md in the index of the site`);
+    throw refused('pack/no-skill', `${quoted(name)} has no SKILL.md in the index of the site`);
   return { type: 'files', name, description, files: names };
 }
 
@@ -297,49 +270,25 @@ export const MAX_SKILL_FILE_BYTES = 8 * 1024 * 1024;
 
 type UrlSource = Extract<PackSource, { type: 'url' }>;
 
-export async function stageUrl(source: UrlSource, context: StageContext): Promise<StagedSource | PackRefusal> {
+export async function stageUrl(source: UrlSource, context: StageContext): Promise<SourceContents> {
   const { pathname } = new URL(source.url);
   if (pathname.endsWith(`/${SKILL_FILE_NAME}`)) return await stageSkillFile(source, pathname, context);
   const file = path.join(context.to, `archive${archiveEnding(pathname)}`);
-  const downloaded = await downloadTo(source.url, file, { ...context, maxBytes: context.limits.maxArchiveBytes });
-  if (isRefusal(downloaded)) return downloaded;
+  const { maxArchiveBytes: maxBytes } = context.limits;
+  const { sha256 } = accepted(await downloadTo(source.url, file, { ...context, maxBytes }));
   const signature = await signatureBeside(source.url, context);
-  return await unpack(
-    {
-      file,
-      shown: source.url,
-      fallbackName: path.posix.basename(pathname).replace(ARCHIVE_NAME, ''),
-      resolved: { source: sourceText(source), kind: 'url', archive: `sha256:${downloaded.sha256}` },
-      signature: signature === undefined ? undefined : { of: 'archive', text: signature, payload: file },
-    },
-    context,
-  );
+  const fallbackName = path.posix.basename(pathname).replace(ARCHIVE_NAME, '');
+  return await unpack({ file, shown: source.url, fallbackName, archive: `sha256:${sha256}`, signature }, context);
 }
 
-async function stageSkillFile(
-  source: UrlSource,
-  pathname: string,
-  context: StageContext,
-): Promise<StagedSource | PackRefusal> {
-  const downloaded = await downloadBytes(source.url, { ...context, maxBytes: MAX_SKILL_FILE_BYTES });
-  if (isRefusal(downloaded)) return downloaded;
+async function stageSkillFile(source: UrlSource, pathname: string, context: StageContext): Promise<SourceContents> {
+  const downloaded = accepted(await downloadBytes(source.url, { ...context, maxBytes: MAX_SKILL_FILE_BYTES }));
   const archive = `sha256:${downloaded.sha256}`;
-  if (context.expect?.archive !== undefined && context.expect.archive !== archive)
-    return packRefusal(
-      'source/digest',
-      `${quoted(source.url, 200)} has ${archive}, expected ${context.expect.archive}`,
-    );
+  requireLocked(archive, source.url, context);
   const fallbackName = path.posix.basename(path.posix.dirname(pathname)) || 'skill';
   const skill = new StagedSkill({ folder: '', path: context.tree, fallbackName, limits: context.limits });
   skill.wholeFile(SKILL_FILE_NAME, false, downloaded.content);
-  return {
-    type: 'staged',
-    resolved: { source: sourceText(source), kind: 'url', archive },
-    folder: context.tree,
-    skills: [await skill.finish()],
-    unusable: [],
-    leftOut: [],
-  };
+  return { skills: [await skill.finish()], archive };
 }
 
 /** Failures are ignored: if a signature is required, its absence is reported later. */

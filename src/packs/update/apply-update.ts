@@ -6,23 +6,12 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
-import {
-  hashOpened,
-  isProgram,
-  orRefusal,
-  pause,
-  sha256,
-  SMALL_FILE,
-  walkTree,
-  withEntryNow,
-  type TreeEntry,
-  type TreeRefusal,
-} from '#platform';
+import { isProgram, orRefusal, pause, sha256, walkTree, type TreeEntry, type TreeRefusal } from '#platform';
 import { openNewFile, type FileWriter } from '../archive/extract-tree.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
-import { orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { orSystemRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
 import { keepsModes } from '../root/keeps-modes.ts';
 
@@ -36,16 +25,12 @@ export interface BuildUpdateRequest {
   /** Must not exist; its parent folder must be private to this process. */
   readonly to: string;
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
 }
 
 export interface BuiltUpdate {
   readonly type: 'built';
   /** The built files by path. The lock stores the files of the new version instead, as the base of the next update. */
   readonly files: FileTable;
-  readonly merged: readonly string[];
-  /** Paths of files that keep their local state and differ from the new version. */
-  readonly kept: readonly string[];
 }
 
 /** Why the two sides of a file cannot be merged. */
@@ -79,79 +64,106 @@ function sideRefusal({ problem, path: at, message }: TreeRefusal): PackRefusal {
   return packRefusal(isChanged ? 'source/changed' : 'install/root', message, at === '' ? undefined : at);
 }
 
-interface Building {
-  readonly request: BuildUpdateRequest;
-  readonly rows: ReadonlyMap<string, PlannedFile>;
-  readonly buffer: Buffer;
-  readonly files: Map<string, LockedFile>;
-  readonly folders: Set<string>;
-  /** Folders of the new version that contain a file, directly or nested. */
-  readonly usedFolders: ReadonlySet<string>;
-  readonly toMerge: Readonly<Record<Side, Map<string, Buffer>>>;
-  readonly total: number;
-  done: number;
-}
-
 type Side = 'local' | 'incoming';
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
-async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateConflict> {
-  const { plan, to } = request;
-  const building: Building = {
-    request,
-    rows: new Map(plan.files.map((row) => [row.path, row])),
-    buffer: Buffer.allocUnsafe(SMALL_FILE),
-    files: new Map(),
-    folders: new Set(['']),
-    usedFolders: new Set([
-      '',
-      ...plan.files.flatMap((row) => (row.incoming === undefined ? [] : listParentFolders(row.path))),
-    ]),
-    toMerge: { local: new Map(), incoming: new Map() },
-    total: plan.files.filter(({ take }) => take !== 'nothing').length,
-    done: 0,
-  };
-  mkdirSync(to, { mode: 0o755 });
-  await copySide(building, 'incoming');
-  // `force` discards all local files, so they need not be read.
-  if (plan.mode !== 'force') await copySide(building, 'local');
-  const conflicts = plan.toMerge.flatMap((at) => mergeFile(building, at));
-  if (conflicts.length > 0) return toConflictRefusal(conflicts);
-  const kept = plan.files.filter(
-    ({ take, incoming }) => take === 'local' || (take === 'nothing' && incoming !== undefined),
-  );
-  return {
-    type: 'built',
-    files: Object.fromEntries([...building.files].toSorted(([a], [b]) => compareText(a, b))),
-    merged: plan.toMerge,
-    kept: kept.map(({ path: at }) => at),
-  };
-}
+async function build({ plan, to, signal, ...request }: BuildUpdateRequest): Promise<BuiltUpdate | UpdateConflict> {
+  const rows = new Map(plan.files.map((row) => [row.path, row]));
+  const files = new Map<string, LockedFile>();
+  const folders = new Set(['']);
+  /** Folders of the new version that contain a file, directly or nested. */
+  const usedFolders = new Set([
+    '',
+    ...plan.files.flatMap((row) => (row.incoming === undefined ? [] : listParentFolders(row.path))),
+  ]);
+  const toMerge = { local: new Map<string, Buffer>(), incoming: new Map<string, Buffer>() };
 
-/** Copies the files that the plan takes from one side. Refuses if that side no longer matches the plan. */
-async function copySide(building: Building, side: Side): Promise<void> {
-  const { request, rows } = building;
-  const seen = new Set<string>();
-  let count = 0;
-  for (const entry of walkTree(request[side])) {
-    count += 1;
-    if (count % SLICE === 0) await pause(request.signal);
-    if (entry.type === 'link') throw problemError(linkRefusal(side, entry.path));
-    if (entry.type === 'folder') {
-      // Folders with files are created with their first file.
-      if (side === 'incoming' && !building.usedFolders.has(entry.path)) makeFolder(building, entry.path);
-      continue;
+  const makeFolder = (at: string): void => {
+    if (folders.has(at)) return;
+    makeFolder(parentFolder(at));
+    mkdirSync(path.join(to, at), { mode: 0o755 });
+    folders.add(at);
+  };
+  const openFile = ({ path: at, isExecutable }: PlannedFile): FileWriter => {
+    makeFolder(parentFolder(at));
+    if (folders.has(at)) throw refused('install/conflict', `${quoted(at)} is a folder in the new version`, at);
+    return openNewFile(path.join(to, at), isExecutable ? 0o755 : 0o644);
+  };
+  const finishFile = ({ path: at, isExecutable }: PlannedFile, { sha256: hash, bytes }: LockedFile): void => {
+    files.set(at, { sha256: hash, bytes, ...(isExecutable ? { executable: true } : {}) });
+  };
+  /** Reads a file once, so that the compared bytes are the written bytes. Local files are compared even if they are not copied. */
+  const copyFile = (entry: FileEntry, row: PlannedFile, expected: LockedFile, side: Side): void => {
+    const isTaken = row.take === side;
+    const pieces: Buffer[] = [];
+    const isMerged = row.take === 'merge' && expected.bytes <= MAX_MERGED_BYTES;
+    // An unused file of the new version need not be read; an unused local file could have a new edit.
+    if (!isTaken && !isMerged && side === 'incoming') return;
+    const write = isTaken ? openFile(row) : undefined;
+    try {
+      const hash = entry.hash((bytes) => {
+        write?.write(bytes);
+        if (isMerged) pieces.push(Buffer.from(bytes));
+      });
+      if (hash !== expected.sha256) throw changedDuringUpdate(side, entry.path);
+    } finally {
+      write?.close();
     }
-    const row = rows.get(entry.path);
-    const expected = row?.[side];
-    const isSameMode = isProgram(entry.stats) === (expected?.executable === true);
-    if (row === undefined || expected === undefined || (!isSameMode && keepsModes(request[side])))
-      throw changedDuringUpdate(side, entry.path);
-    copyFile(building, { entry, row, expected, side });
-    seen.add(entry.path);
-  }
-  for (const { path: at, [side]: expected } of rows.values())
-    if (expected !== undefined && !seen.has(at)) throw changedDuringUpdate(side, at);
+    if (isMerged) toMerge[side].set(entry.path, Buffer.concat(pieces));
+    if (isTaken) finishFile(row, expected);
+  };
+  /** Copies the files that the plan takes from one side. Refuses if that side no longer matches the plan. */
+  const copySide = async (side: Side): Promise<void> => {
+    const seen = new Set<string>();
+    let count = 0;
+    for (const entry of walkTree(request[side])) {
+      count += 1;
+      if (count % SLICE === 0) await pause(signal);
+      if (entry.type === 'link') throw problemError(linkRefusal(side, entry.path));
+      if (entry.type === 'folder') {
+        // Folders with files are created with their first file.
+        if (side === 'incoming' && !usedFolders.has(entry.path)) makeFolder(entry.path);
+        continue;
+      }
+      const row = rows.get(entry.path);
+      const expected = row?.[side];
+      const isSameMode = isProgram(entry.stats) === (expected?.executable === true);
+      if (row === undefined || expected === undefined || (!isSameMode && keepsModes(request[side])))
+        throw changedDuringUpdate(side, entry.path);
+      copyFile(entry, row, expected, side);
+      seen.add(entry.path);
+    }
+    for (const { path: at, [side]: expected } of rows.values())
+      if (expected !== undefined && !seen.has(at)) throw changedDuringUpdate(side, at);
+  };
+  const mergeFile = (at: string): readonly FileConflict[] => {
+    const row = rows.get(at);
+    const [local, incoming] = [toMerge.local.get(at), toMerge.incoming.get(at)];
+    if (row === undefined || local === undefined || incoming === undefined) return [{ path: at, reason: 'too-large' }];
+    if (!isMergeable(local) || !isMergeable(incoming)) return [{ path: at, reason: 'binary' }];
+    const base = row.base === undefined ? undefined : request.base?.(at, row.base);
+    if (base === undefined || sha256(base) !== row.base?.sha256) return [{ path: at, reason: 'base-unknown' }];
+    if (!isMergeable(base)) return [{ path: at, reason: 'binary' }];
+    const merge = mergeText({ base: text(base), local: text(local), incoming: text(incoming) });
+    if (merge.type === 'conflict') return [{ path: at, reason: 'lines', conflicts: merge.conflicts }];
+    const bytes = Buffer.from(merge.text, 'utf8');
+    const write = openFile(row);
+    try {
+      write.write(bytes);
+    } finally {
+      write.close();
+    }
+    finishFile(row, { sha256: sha256(bytes), bytes: bytes.length });
+    return [];
+  };
+
+  mkdirSync(to, { mode: 0o755 });
+  await copySide('incoming');
+  // `force` discards all local files, so they need not be read.
+  if (plan.mode !== 'force') await copySide('local');
+  const conflicts = plan.toMerge.flatMap(mergeFile);
+  if (conflicts.length > 0) return toConflictRefusal(conflicts);
+  return { type: 'built', files: Object.fromEntries([...files].toSorted(([a], [b]) => compareText(a, b))) };
 }
 
 function linkRefusal(side: Side, at: string): PackRefusal {
@@ -161,80 +173,7 @@ function linkRefusal(side: Side, at: string): PackRefusal {
 
 function changedDuringUpdate(side: Side, at: string): SkillError {
   const where = side === 'local' ? 'the installed skill' : 'the new version';
-  return problemError(packRefusal('source/changed', `${quoted(at)} of ${where} changed during the update`, at));
-}
-
-function makeFolder(building: Building, at: string): void {
-  if (building.folders.has(at)) return;
-  makeFolder(building, parentFolder(at));
-  mkdirSync(path.join(building.request.to, at), { mode: 0o755 });
-  building.folders.add(at);
-}
-
-interface SideFile {
-  readonly entry: FileEntry;
-  readonly row: PlannedFile;
-  readonly expected: LockedFile;
-  readonly side: Side;
-}
-
-/** Reads a file once, so that the compared bytes are the written bytes. Local files are compared even if they are not copied. */
-function copyFile(building: Building, { entry, row, expected, side }: SideFile): void {
-  const isTaken = row.take === side;
-  const pieces: Buffer[] = [];
-  const isMerged = row.take === 'merge' && expected.bytes <= MAX_MERGED_BYTES;
-  // An unused file of the new version need not be read; an unused local file could have a new edit.
-  if (!isTaken && !isMerged && side === 'incoming') return;
-  const write = isTaken ? openFile(building, row) : undefined;
-  try {
-    const { value: hash } = withEntryNow(entry, (descriptor, { size }) =>
-      hashOpened(entry.path, { descriptor, size, buffer: building.buffer }, (bytes) => {
-        write?.write(bytes);
-        if (isMerged) pieces.push(Buffer.from(bytes));
-      }),
-    );
-    if (hash !== expected.sha256) throw changedDuringUpdate(side, entry.path);
-  } finally {
-    write?.close();
-  }
-  if (isMerged) building.toMerge[side].set(entry.path, Buffer.concat(pieces));
-  if (isTaken) finishFile(building, row, expected);
-}
-
-function openFile(building: Building, { path: at, isExecutable }: PlannedFile): FileWriter {
-  makeFolder(building, parentFolder(at));
-  if (building.folders.has(at))
-    throw problemError(packRefusal('install/conflict', `${quoted(at)} is a folder in the new version`, at));
-  return openNewFile(path.join(building.request.to, at), isExecutable ? 0o755 : 0o644);
-}
-
-function finishFile(building: Building, row: PlannedFile, { sha256: hash, bytes }: LockedFile): void {
-  const { files, request } = building;
-  files.set(row.path, { sha256: hash, bytes, ...(row.isExecutable ? { executable: true } : {}) });
-  building.done += 1;
-  request.onProgress?.({ done: building.done, total: building.total });
-}
-
-function mergeFile(building: Building, at: string): readonly FileConflict[] {
-  const { rows, request, toMerge } = building;
-  const row = rows.get(at);
-  const [local, incoming] = [toMerge.local.get(at), toMerge.incoming.get(at)];
-  if (row === undefined || local === undefined || incoming === undefined) return [{ path: at, reason: 'too-large' }];
-  if (!isMergeable(local) || !isMergeable(incoming)) return [{ path: at, reason: 'binary' }];
-  const base = row.base === undefined ? undefined : request.base?.(at, row.base);
-  if (base === undefined || sha256(base) !== row.base?.sha256) return [{ path: at, reason: 'base-unknown' }];
-  if (!isMergeable(base)) return [{ path: at, reason: 'binary' }];
-  const merge = mergeText({ base: text(base), local: text(local), incoming: text(incoming) });
-  if (merge.type === 'conflict') return [{ path: at, reason: 'lines', conflicts: merge.conflicts }];
-  const bytes = Buffer.from(merge.text, 'utf8');
-  const write = openFile(building, row);
-  try {
-    write.write(bytes);
-  } finally {
-    write.close();
-  }
-  finishFile(building, row, { sha256: sha256(bytes), bytes: bytes.length });
-  return [];
+  return refused('source/changed', `${quoted(at)} of ${where} changed during the update`, at);
 }
 
 function text(bytes: Uint8Array): string {

@@ -10,7 +10,7 @@ import { completeChange } from '../root/open-root.ts';
 import type { FetchIntoRootOptions } from '../install.ts';
 import { asRefusal, isRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
-import { presentFiles } from '../root/present-files.ts';
+import { readStagedTree } from '../inspect/inspect-skill.ts';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import {
   absentFromSource,
@@ -75,23 +75,19 @@ async function compareRoot(options: OutdatedOptions): Promise<OutdatedRoot> {
 
 async function compareGroup(group: LockedGroup, options: OutdatedOptions): Promise<readonly OutdatedSkill[]> {
   const source = readTypedSource(group.source, settingsForLock(options.settings));
-  if (isRefusal(source))
-    return group.skills.map((locked) => {
-      const outdated: Outdated = { status: GONE.has(source.code) ? 'gone' : 'unknown', reason: source.message };
-      return { name: locked.name, locked, outdated };
-    });
-  const stateOf = await readSourceState(source, group, options);
-  return group.skills.map((locked) => ({
-    name: locked.name,
-    locked,
-    outdated: compareWithSource(locked, source, stateOf(locked)),
-  }));
+  const outdatedFor = isRefusal(source)
+    ? (): Outdated => ({ status: classifyRefusal(source), reason: source.message })
+    : await openComparison(source, group, options);
+  return group.skills.map((locked) => ({ name: locked.name, locked, outdated: outdatedFor(locked) }));
 }
 
-type SourceState = (locked: LockedSkill) => SourceNow;
-
-async function readSourceState(source: PackSource, group: LockedGroup, options: OutdatedOptions): Promise<SourceState> {
+async function openComparison(
+  source: PackSource,
+  group: LockedGroup,
+  options: OutdatedOptions,
+): Promise<(locked: LockedSkill) => Outdated> {
   const to = mkdtempSync(path.join(options.workFolder ?? os.tmpdir(), 'skillwright-outdated-'));
+  const all = (now: SourceNow) => (locked: LockedSkill) => compareWithSource(locked, source, now);
   try {
     const stageOptions = {
       settings: settingsForLock(options.settings),
@@ -103,14 +99,16 @@ async function readSourceState(source: PackSource, group: LockedGroup, options: 
     const revision = await currentRevision(source, stageOptions);
     // If the commit is the same, so are the files.
     if (revision !== undefined && group.skills.every((locked) => locked.revision === revision))
-      return () => ({ type: 'found', revision });
+      return all({ type: 'found', revision });
     const staged = await stagePack(source, stageOptions);
-    if (isRefusal(staged)) return () => ({ type: GONE.has(staged.code) ? 'gone' : 'unknown', reason: staged.message });
-    const found = new Map(group.skills.map((locked) => [locked.name, currentState(locked, staged)]));
-    return ({ name }) => found.get(name) ?? { type: 'unknown', reason: 'the source was not compared with it' };
+    if (isRefusal(staged)) return all({ type: classifyRefusal(staged), reason: staged.message });
+    const found = new Map(
+      group.skills.map((locked) => [locked, compareWithSource(locked, source, currentState(locked, staged))]),
+    );
+    return (locked) => found.get(locked) ?? { status: 'unknown', reason: 'the source was not compared with it' };
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return () => ({ type: 'unknown', reason: `the source could not be staged (${error.code})` });
+    return all({ type: 'unknown', reason: `the source could not be staged (${error.code})` });
   } finally {
     await removeTree(to);
   }
@@ -119,11 +117,14 @@ async function readSourceState(source: PackSource, group: LockedGroup, options: 
 /** Codes of sources that answered without the skill. */
 const GONE = new Set<PackProblem>(['source/missing', 'source/revision', 'pack/no-skill', 'pack/unknown-skill']);
 
+function classifyRefusal({ code }: PackRefusal): 'gone' | 'unknown' {
+  return GONE.has(code) ? 'gone' : 'unknown';
+}
+
 function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
   const skill = findInSource(locked, skills);
   if (skill === undefined) return { type: 'gone', reason: absentFromSource(locked, skills) };
-  const { digest, files } = skill;
-  const tree = digest === undefined || files === undefined ? presentFiles(skill.path) : { digest, files };
+  const tree = readStagedTree(skill);
   if (isRefusal(tree)) return { type: 'unknown', reason: tree.message };
   const version = readSkillHead(skill.path, skill.name)?.meta['version'];
   return {
@@ -136,14 +137,11 @@ function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): 
   };
 }
 
-/** The current state of a skill in its source. */
+/** `gone`: the source exists without the skill, or reports that it no longer exists. `unknown`: it could not be reached or read. */
 export type SourceNow =
-  /** Fields as in the lock; absent if unknown. `latest`: the newest version, even if the source is pinned to another. */
-  | ({ readonly type: 'found'; readonly archive?: string; readonly latest?: string } & SkillVersion)
-  /** The source exists without the skill, or reports that it no longer exists. */
-  | { readonly type: 'gone'; readonly reason: string }
-  /** The source could not be reached or read. */
-  | { readonly type: 'unknown'; readonly reason: string };
+  /** Fields as in the lock. Without `digest`, the revision is the locked one. */
+  | ({ readonly type: 'found' } & SkillVersion & Pick<LockedSkill, 'archive'>)
+  | { readonly type: 'gone' | 'unknown'; readonly reason: string };
 
 export type Outdated =
   | { readonly status: 'current'; readonly reason: string }
@@ -156,52 +154,29 @@ export type Outdated =
       readonly isOlder: boolean;
       readonly isReplaced: boolean;
     }
-  /** The source is pinned to one revision. `latest`: the newest version, if known. */
-  | { readonly status: 'pinned'; readonly reason: string; readonly latest?: string }
-  | { readonly status: 'gone'; readonly reason: string }
-  | { readonly status: 'unknown'; readonly reason: string };
+  /** `pinned`: the source is pinned to one revision. */
+  | { readonly status: 'pinned' | 'gone' | 'unknown'; readonly reason: string };
 
 export type SkillVersion = Partial<Pick<LockedSkill, 'version' | 'revision' | 'digest'>>;
 
 /** `source` is the parsed `locked.source`. Reasons start in lower case; untrusted text in them is quoted. */
 export function compareWithSource(locked: LockedSkill, source: PackSource, now: SourceNow): Outdated {
   if (now.type !== 'found') return { status: now.type, reason: quoted(now.reason, 200).slice(1, -1) };
-  const isSameBytes = sameBytes(locked, now);
+  const isSame = now.digest === undefined || now.digest === locked.digest;
   const pin = describePin(source);
-  if (pin !== undefined && isSameBytes !== false) {
-    const reason = `the source is pinned to ${pin}`;
-    return { status: 'pinned', reason, latest: now.latest };
-  }
-  const isSameRevision = sameRevision(locked, now);
-  if (isSameBytes === true) {
-    const reason =
-      isSameRevision === false
-        ? 'the source has a new revision, but this skill did not change'
-        : 'the source has the same files';
-    return { status: 'current', reason };
-  }
-  if (isSameBytes === undefined) {
-    if (isSameRevision === undefined)
-      return { status: 'unknown', reason: 'the source has neither a revision nor a digest to compare' };
-    if (isSameRevision) return { status: 'current', reason: 'the source has the same revision' };
-  }
-  return outdated(locked, now, isSameBytes === false && isSameRevision === true);
+  if (isSame && pin !== undefined) return { status: 'pinned', reason: `the source is pinned to ${pin}` };
+  // The revision of an archive is its digest.
+  const [before, after] = [locked.revision ?? locked.archive, now.revision ?? now.archive];
+  const isKnown = before !== undefined && after !== undefined;
+  if (!isSame) return outdated(locked, now, isKnown && before === after);
+  const reason =
+    isKnown && before !== after
+      ? 'the source has a new revision, but this skill did not change'
+      : `the source has the same ${now.digest === undefined ? 'revision' : 'files'}`;
+  return { status: 'current', reason };
 }
 
 type FoundSkill = Extract<SourceNow, { type: 'found' }>;
-
-/** Compares tree digests, or else archives. Undefined if neither decides: a different archive can contain the same tree. */
-function sameBytes(locked: LockedSkill, now: FoundSkill): boolean | undefined {
-  if (now.digest !== undefined) return now.digest === locked.digest;
-  if (now.archive === undefined || locked.archive === undefined) return undefined;
-  return now.archive === locked.archive ? true : undefined;
-}
-
-function sameRevision(locked: LockedSkill, now: FoundSkill): boolean | undefined {
-  // The revision of an archive is its digest.
-  const [before, after] = [locked.revision ?? locked.archive, now.revision ?? now.archive];
-  return before === undefined || after === undefined ? undefined : before === after;
-}
 
 function outdated(locked: LockedSkill, now: FoundSkill, isReplaced: boolean): Outdated {
   const order =

@@ -64,6 +64,8 @@ export interface UpdatePlan {
   readonly lost: readonly string[];
   /** Paths to merge by lines, which can still conflict. */
   readonly toMerge: readonly string[];
+  /** Paths of files that keep their local state and differ from the new version. */
+  readonly kept: readonly string[];
   /** Whether the new version differs from the installed one. */
   readonly hasNews: boolean;
   /** Why the update is not possible in this mode. */
@@ -87,6 +89,9 @@ export function planUpdate({ base, local, incoming, mode }: UpdateRequest): Upda
     edited,
     lost: mode === 'force' ? edited : [],
     toMerge: files.filter(({ take }) => take === 'merge').map(({ path }) => path),
+    kept: files
+      .filter(({ take, incoming: theirs }) => take === 'local' || (take === 'nothing' && theirs !== undefined))
+      .map(({ path }) => path),
     hasNews: files.some(({ base: before, incoming: there }) => !isEqual(before, there)),
     refusal,
   };

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isUtf8 } from 'node:buffer';
 
-import { toRelativePath, compareText } from '#core';
+import { toRelativePath, compareText, isProblem } from '#core';
 import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
 import type { LockedFile, LockedSkill } from '../lock/lock-file.ts';
 import { changedFiles, countChanges, type FileSide, type UpdatedFile } from './capability-diff.ts';
@@ -103,8 +103,8 @@ export async function updateSkill(
     lock,
     files,
     changes: countChanges(changedFiles(files)),
-    merged: built.merged,
-    kept: built.kept,
+    merged: plan.toMerge,
+    kept: plan.kept,
     lost: plan.lost,
     isTrusted:
       options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined) ||
@@ -126,12 +126,8 @@ function localTree(
   return mode === 'force' ? { files: {} } : tree;
 }
 
-interface StagedResult {
-  readonly from: string;
-  readonly looks: TreeLooks;
+interface StagedResult extends Pick<UpdateResult, 'from' | 'looks'> {
   readonly files: FileTable;
-  readonly merged: readonly string[];
-  readonly kept: readonly string[];
 }
 
 interface PlannedSkill {
@@ -147,7 +143,7 @@ async function stageResult(
 ): Promise<StagedResult | PackRefusal> {
   if (plan.refusal !== undefined) return plan.refusal;
   if (plan.edited.length === 0 || plan.mode === 'force')
-    return { from: skill.path, looks: skill.looks, files: skill.files, merged: [], kept: [] };
+    return { from: skill.path, looks: skill.looks, files: skill.files };
   const { root, signal, inspect } = options;
   const originals = plan.toMerge.length === 0 ? new Map<string, string>() : await root.originals(before);
   const isKept = plan.files.every(({ take, base }) => take !== 'merge' || originals.has(base?.sha256 ?? ''));
@@ -171,7 +167,7 @@ async function stageResult(
   if (isRefusal(inspected)) return inspected;
   const [refusal] = inspected.refusals;
   if (refusal !== undefined) return refusal;
-  return { from: to, looks: inspected.looks, files: built.files, merged: built.merged, kept: built.kept };
+  return { from: to, looks: inspected.looks, files: built.files };
 }
 
 /**
@@ -184,14 +180,14 @@ export function baseFileReader(
 ): (path: string, file: LockedFile) => Uint8Array | undefined {
   return (filePath, file) => {
     const relative = toRelativePath(filePath);
-    if (relative.type === 'refused' || file.bytes > maxBytes) return undefined;
+    if (isProblem(relative) || file.bytes > maxBytes) return undefined;
     const kept = originals?.get(file.sha256);
     if (kept !== undefined && sha256(kept) === file.sha256) return Buffer.from(kept);
     for (const folder of folders) {
       const opened = openConfined(folder);
       if (opened.type === 'failed') continue;
       try {
-        const read = opened.directory.read(relative.path, { maxBytes, followLinks: false });
+        const read = opened.directory.read(relative, { maxBytes, followLinks: false });
         if (read.type === 'read' && sha256(read.bytes) === file.sha256) return read.bytes;
       } finally {
         opened.directory.close();
@@ -242,8 +238,8 @@ type Directory = Extract<ReturnType<typeof openConfined>, { type: 'open' }>['dir
 /** Returns undefined for binary files. Does not follow links. */
 function readFileText(directory: Directory, path: string): string | undefined {
   const relative = toRelativePath(path);
-  if (relative.type === 'refused') return undefined;
-  const read = directory.read(relative.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
+  if (isProblem(relative)) return undefined;
+  const read = directory.read(relative, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
   if (read.type !== 'read' || read.bytes.includes(0) || !isUtf8(read.bytes)) return undefined;
   return read.bytes.toString('utf8');
 }

@@ -26,7 +26,7 @@ import {
   type LockedGroup,
 } from '../lock/locked-skills.ts';
 import { accepted, asRefusal, isRefusal, orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { readRequirements, requirementRefusal, resolveRequirements } from '../requires/requires.ts';
+import { readRequirements, resolveRequirements } from '../requires/requires.ts';
 import { inRoot, type ChangeOutcome, type OpenRoot } from '../root/open-root.ts';
 import { fingerprintFolder } from '../root/present-files.ts';
 import type { PackSource, StagedSource } from '../sources/source.ts';
@@ -277,7 +277,7 @@ function refuseBrokenRequirements(root: OpenRoot, changed: readonly ChangedSkill
   const unchanged = [...root.lock.skills.values()].filter(
     ({ name, requires = [] }) => !names.has(name) && requires.some((required) => names.has(required)),
   );
-  const resolution = resolveRequirements({
+  const { refusal } = resolveRequirements({
     wanted: changed.map(({ name, skill: { version } }) => ({ name, version, requires: [] })),
     installed: unchanged.map(({ name }) => {
       const head = readSkillHead(path.join(root.path, name), name);
@@ -286,5 +286,5 @@ function refuseBrokenRequirements(root: OpenRoot, changed: readonly ChangedSkill
     }),
     available: [],
   });
-  accepted(requirementRefusal(resolution));
+  accepted(refusal);
 }

@@ -107,6 +107,8 @@ export interface AtomicWriteOptions {
   readonly isNew?: boolean;
   /** The file that is replaced: the new one gets its permission bits whatever the umask, and its owner where that is permitted. */
   readonly like?: { readonly mode: number; readonly uid: number; readonly gid: number };
+  /** Removes temporary files of the same file that killed processes left behind, if they are older than this. */
+  readonly staleMs?: number;
 }
 
 /**
@@ -116,7 +118,7 @@ export interface AtomicWriteOptions {
 export function writeFileAtomically(
   file: string,
   data: Uint8Array | Iterable<Uint8Array>,
-  { mode = 0o600, sync = false, isNew = false, like }: AtomicWriteOptions = {},
+  { mode = 0o600, sync = false, isNew = false, like, staleMs }: AtomicWriteOptions = {},
 ): void {
   const pending = new PendingFile(file, { mode });
   try {
@@ -129,20 +131,17 @@ export function writeFileAtomically(
     pending.discard();
     throw error;
   }
+  if (staleMs !== undefined) removeStaleTemporaries(file, staleMs);
 }
 
-/** Removes the temporary files of `file` that killed processes left behind and that are older than `olderThanMs`. */
-export function removeStaleTemporaries(
-  file: string,
-  { now, olderThanMs }: { readonly now: number; readonly olderThanMs: number },
-): void {
+function removeStaleTemporaries(file: string, staleMs: number): void {
   const directory = path.dirname(file);
   const prefix = temporaryPrefix(file);
   for (const name of readdirSync(directory)) {
     if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue;
     const temporary = path.join(directory, name);
     const stats = lstatSync(temporary, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.mtimeMs < now - olderThanMs) quietly(() => unlinkSync(temporary));
+    if (stats !== undefined && stats.mtimeMs < Date.now() - staleMs) quietly(() => unlinkSync(temporary));
   }
 }
 

@@ -5,7 +5,7 @@ import { isSkillError, parseJson, printable, readField, SkillError } from '#core
 import { writeFileAtomically } from './atomic-replace.ts';
 import { isPresent } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
-import { isSealOf, sealKey, computeSeal } from './seal-key.ts';
+import { openSeals, sealKey, type Seals } from './seal-key.ts';
 import { makeFolders } from './make-folders.ts';
 import { isSystemError } from '../system-error.ts';
 
@@ -73,7 +73,7 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
     },
     async change(act, { dropUnsealed = false, signal } = {}) {
       known = undefined;
-      const key = sealKey(options.home);
+      const seals = openSeals(sealKey(options.home), options.purpose);
       // Reading needs no lock.
       const { withFileLock } = await import('./lock.ts');
       try {
@@ -87,19 +87,16 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
           () => {
             const { entries, others, isUnusable, problems, writes } = readContents(options);
             const { kept, text } = fitting(act(entries).slice(-options.maxEntries), (some) => {
-              const sealed = some.map((entry) => ({
-                ...entry,
-                mac: computeSeal(key, options.purpose, options.text(entry)),
-              }));
+              const sealed = some.map((entry) => ({ ...entry, mac: seals.compute(options.text(entry)) }));
               const all = [...(dropUnsealed ? [] : others), ...sealed];
-              const whole = options.memory === undefined ? {} : sealWhole(options, key, { writes: writes + 1, all });
+              const whole = options.memory === undefined ? {} : sealWhole(seals, { writes: writes + 1, all });
               return `${JSON.stringify({ schema: SCHEMA, ...whole, entries: all }, undefined, 2)}\n`;
             });
             if (isUnusable) renameSync(file, asideName(file));
             writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
             // After the file: a kill in between leaves a file that is ahead, which is not an older copy.
             for (const memory of memoryFiles(options)) {
-              const count = { writes: writes + 1, mac: computeSeal(key, options.purpose, memoryText(writes + 1)) };
+              const count = { writes: writes + 1, mac: seals.compute(memoryText(writes + 1)) };
               writeFileAtomically(memory, Buffer.from(`${JSON.stringify(count)}\n`, 'utf8'), { sync: true });
             }
             return { entries: kept, problems: dropUnsealed ? [] : problems };
@@ -130,17 +127,16 @@ function memoryText(writes: number): string {
 
 /** The fields of a whole file, beside its entries. */
 function sealWhole(
-  { purpose }: { readonly purpose: string },
-  key: Uint8Array,
+  seals: Seals,
   { writes, all }: { readonly writes: number; readonly all: readonly unknown[] },
 ): { readonly writes: number; readonly mac: string } {
-  return { writes, mac: computeSeal(key, purpose, JSON.stringify(['whole', writes, all])) };
+  return { writes, mac: seals.compute(JSON.stringify(['whole', writes, all])) };
 }
 
 /** How often the file was written, or why it is not the one that was written last. */
 function checkWhole(
-  { memory, purpose }: { readonly memory?: string; readonly purpose: string },
-  key: Uint8Array,
+  { memory }: { readonly memory?: string },
+  seals: Seals,
   { value, all }: { readonly value: unknown; readonly all: readonly unknown[] },
 ): number | string {
   if (memory === undefined) return 0;
@@ -150,13 +146,12 @@ function checkWhole(
   const count = read.type === 'absent' ? undefined : parseJson(read.bytes.toString('utf8'));
   const known = readField(count, 'writes');
   const seal = readField(count, 'mac');
-  const isKnown =
-    typeof known === 'number' && typeof seal === 'string' && isSealOf(seal, { key, purpose, text: memoryText(known) });
+  const isKnown = typeof known === 'number' && typeof seal === 'string' && seals.isValid(seal, memoryText(known));
   if (read.type === 'read' && !isKnown) return `${printable(memory)} was edited`;
   // A file of an earlier version, or none yet.
   if (writes === undefined && read.type === 'absent') return 0;
   if (value === undefined) return 'it was removed';
-  if (typeof writes !== 'number' || mac !== sealWhole({ purpose }, key, { writes, all }).mac)
+  if (typeof writes !== 'number' || mac !== sealWhole(seals, { writes, all }).mac)
     return 'it was edited after it was written';
   if (!isKnown) return `${printable(memory)}, which remembers how often it was written, was removed`;
   return writes < known ? 'it is an older copy' : writes;
@@ -195,9 +190,9 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
   const value = isAbsent ? undefined : parseJson(read.bytes.toString('utf8'));
   const values = isAbsent ? [] : parseEntries(value);
   if (typeof values === 'string') return unusable(values);
-  const key = keyOrReason(options.home);
-  if (typeof key === 'string')
-    return { entries: [], others: values, problems: [`${name} is ignored: ${key}`], isUnusable: false, writes: 0 };
+  const seals = sealsOrReason(options);
+  if (typeof seals === 'string')
+    return { entries: [], others: values, problems: [`${name} is ignored: ${seals}`], isUnusable: false, writes: 0 };
 
   const entries: T[] = [];
   const others: unknown[] = [];
@@ -206,7 +201,7 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
     const isObject = typeof value === 'object' && value !== null;
     const entry = isObject ? options.read(value) : undefined;
     const mac = isObject && 'mac' in value && typeof value.mac === 'string' ? value.mac : '';
-    const isOurs = entry !== undefined && isSealOf(mac, { key, purpose: options.purpose, text: options.text(entry) });
+    const isOurs = entry !== undefined && seals.isValid(mac, options.text(entry));
     if (isOurs) entries.push(entry);
     else {
       others.push(value);
@@ -214,7 +209,7 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
       problems.push(`entry ${String(place + 1)}${which} of ${name} is ignored: it was edited after it was written`);
     }
   }
-  const writes = problems.length > 0 ? 0 : checkWhole(options, key, { value, all: values });
+  const writes = problems.length > 0 ? 0 : checkWhole(options, seals, { value, all: values });
   if (typeof writes === 'string') problems.push(`${name} is ignored: ${writes}`);
   return { entries, others, problems, isUnusable: false, writes: typeof writes === 'number' ? writes : 0 };
 }
@@ -234,9 +229,9 @@ function isShallow(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).every((part) => isShallow(part, depth - 1));
 }
 
-function keyOrReason(home: string): Uint8Array | string {
+function sealsOrReason({ home, purpose }: { readonly home: string; readonly purpose: string }): Seals | string {
   try {
-    return sealKey(home);
+    return openSeals(sealKey(home), purpose);
   } catch (error) {
     if (isSkillError(error)) return error.message;
     throw error;

@@ -10,8 +10,20 @@ import { isSystemError } from '../system-error.ts';
 /** Entries kept per kind: a few projects with a few snapshots each. */
 const MAX_ENTRIES = 16;
 
-/** The bytes of a cache entry; `undefined` if it is missing or unreadable. Marks the entry as used. */
-export function readCacheEntry(file: string): Uint8Array | undefined {
+export interface CacheEntry {
+  /** The bytes; `undefined` if they are missing or unreadable. Marks the entry as used. */
+  read(): Uint8Array | undefined;
+  /** Also removes the least recently used entries of its kind. System errors are ignored: the cache is optional. */
+  write(bytes: Uint8Array | string): void;
+}
+
+/** One file of the cache. Without a file, nothing is kept. */
+export function cacheEntry(file: string | undefined): CacheEntry {
+  if (file === undefined) return { read: () => undefined, write: () => undefined };
+  return { read: () => readEntry(file), write: (bytes) => writeEntry(file, Buffer.from(bytes)) };
+}
+
+function readEntry(file: string): Uint8Array | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, NAMED_FILE);
@@ -28,8 +40,7 @@ export function readCacheEntry(file: string): Uint8Array | undefined {
   }
 }
 
-/** Writes a cache entry and removes the least recently used entries of its kind. System errors are ignored: the cache is optional. */
-export function writeCacheEntry(file: string, bytes: Uint8Array): void {
+function writeEntry(file: string, bytes: Uint8Array): void {
   try {
     makeFolders(path.dirname(file), 0o700);
     writeFileAtomically(file, bytes);

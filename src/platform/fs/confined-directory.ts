@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, toRelativePath, type RelativePath, type ActionProblem } from '#core';
+import { compareText, toRelativePath, type RelativePath, type ActionProblem, isProblem } from '#core';
 import {
   DirectoryHandle,
   descriptorPath,
@@ -153,7 +153,7 @@ export class ConfinedDirectory {
       if (isCut && files.length === maxFiles) break;
       const spelled = toRelativePath(relative);
       const stats = statQuietly(place);
-      if (spelled.type === 'refused' || spelled.path !== relative) isCut = true;
+      if (isProblem(spelled) || spelled !== relative) isCut = true;
       else if (directory !== undefined || stats === undefined) continue;
       else if (files.length === maxFiles) isCut = true;
       else files.push(listedEntry(relative, stats));

@@ -21,17 +21,11 @@ import path from 'node:path';
 import type { Identity } from '#core';
 import { writeAll } from './atomic-replace.ts';
 import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
-import { TreeReading, isProgram, pause, type ReadTreeOptions, type TreeDigest } from './tree-digest.ts';
-import { SMALL_FILE, hashOpened } from './tree-file.ts';
+import { TreeReading, isProgram, pause, type ReadTreeOptions, type TreeDigest, twiceIfChanged } from './tree-digest.ts';
+import { SMALL_FILE, hashOpened, walkOpened, type OpenedEntry } from './tree-file.ts';
 import { TreeFingerprint } from './tree-stat.ts';
-import {
-  orRefusal,
-  walkOpened,
-  type FolderEntry,
-  type LinkEntry,
-  type OpenedEntry,
-  type TreeRefusal,
-} from './tree-walk.ts';
+import { orRefusal, type FolderEntry, type LinkEntry, type TreeRefusal } from './tree-walk.ts';
+import { type Usable, withoutUnusable } from './usable-tree.ts';
 
 export interface CopyTreeOptions extends ReadTreeOptions {
   /** Does not exist yet; its parent belongs to this user, and no other process writes to it. */
@@ -67,11 +61,17 @@ export async function copyTree(from: string, options: CopyTreeOptions): Promise<
   return orRefusal(() => copyOnce(from, options));
 }
 
+/** Copies the usable part of a tree. `nextTarget` prepares a place for each attempt. */
+export function copyUsableTree(
+  from: string,
+  { nextTarget, ...options }: Omit<CopyTreeOptions, 'to' | 'skip'> & { readonly nextTarget: () => string },
+): Promise<Usable<CopiedTree> | TreeRefusal> {
+  return withoutUnusable((usable) => twiceIfChanged(() => copyTree(from, { ...options, ...usable, to: nextTarget() })));
+}
+
 interface Copying extends CopyTreeOptions {
   readonly reading: TreeReading;
   readonly copied: TreeFingerprint;
-  /** Shared by all small files. */
-  readonly buffer: Buffer;
 }
 
 async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedTree> {
@@ -79,7 +79,7 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
   const linkNames = new Set(Object.keys(links));
   const reading = new TreeReading(Date.now());
   const copied = new TreeFingerprint();
-  const copying: Copying = { ...options, reading, copied, buffer: Buffer.allocUnsafe(SMALL_FILE) };
+  const copying: Copying = { ...options, reading, copied };
   const folders: CopiedFolder[] = [];
   const taken: string[] = [];
   let count = 0;
@@ -131,27 +131,25 @@ function copyLink(entry: LinkEntry, { to, owner, reading, copied }: Copying): vo
   copied.append(entry.path, lstatSync(place));
 }
 
-/** Closes the source file. */
 function copyFile(entry: OpenedEntry, copying: Copying): void {
-  const { path: at, descriptor, stats } = entry;
+  const { path: at, stats } = entry;
   const { to, owner, permissions, reading, copied } = copying;
   const mode = MODES[permissions][isProgram(stats) ? 'program' : 'file'];
   const place = `${to}/${at}`;
+  const isCloned = cloneLargeFile(entry, place);
+  const copy = isCloned ? openSync(place, 'r') : openSync(place, 'wx', mode);
   try {
-    const isCloned = cloneLargeFile(entry, place);
-    const copy = isCloned ? openSync(place, 'r') : openSync(place, 'wx', mode);
-    try {
-      reading.file(at, stats, isCloned ? hashCopy(entry, copy) : writeAndHash(entry, copy, copying.buffer));
-      if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
-      // The umask and chown clear bits.
-      if ((fstatSync(copy).mode & 0o7777) !== mode) fchmodSync(copy, mode);
-      futimesSync(copy, stats.atimeMs / 1000, stats.mtimeMs / 1000);
-      copied.append(at, fstatSync(copy));
-    } finally {
-      closeSync(copy);
-    }
+    const hash = isCloned
+      ? hashOpened(at, { descriptor: copy, size: stats.size })
+      : entry.hash((bytes) => writeAll(copy, bytes));
+    reading.file(at, stats, hash);
+    if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
+    // The umask and chown clear bits.
+    if ((fstatSync(copy).mode & 0o7777) !== mode) fchmodSync(copy, mode);
+    futimesSync(copy, stats.atimeMs / 1000, stats.mtimeMs / 1000);
+    copied.append(at, fstatSync(copy));
   } finally {
-    closeSync(descriptor);
+    closeSync(copy);
   }
 }
 
@@ -160,12 +158,4 @@ function cloneLargeFile({ descriptor, stats }: OpenedEntry, to: string): boolean
   if (stats.size < SMALL_FILE || !HAS_DESCRIPTOR_PATHS || (stats.mode & 0o400) === 0) return false;
   copyFileSync(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   return true;
-}
-
-function hashCopy({ path: at, stats }: OpenedEntry, copy: number): string {
-  return hashOpened(at, { descriptor: copy, size: stats.size });
-}
-
-function writeAndHash({ path: at, descriptor, stats }: OpenedEntry, copy: number, buffer: Buffer): string {
-  return hashOpened(at, { descriptor, size: stats.size, buffer }, (bytes) => writeAll(copy, bytes));
 }

@@ -18,9 +18,9 @@ export const HAS_DESCRIPTOR_PATHS =
   process.platform === 'linux' && lstatSync('/proc/self/fd', { throwIfNoEntry: false }) !== undefined;
 const DEFAULT_CONFINEMENT: Confinement = HAS_DESCRIPTOR_PATHS ? 'descriptors' : 'paths';
 
-/** The path by which this process reaches what a descriptor holds open. */
-export function descriptorPath(descriptor: number): string {
-  return `/proc/self/fd/${String(descriptor)}`;
+/** The path by which this process reaches what a descriptor holds open; `otherwise` on systems without such paths. */
+export function descriptorPath(descriptor: number, otherwise?: string): string {
+  return otherwise === undefined || HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${String(descriptor)}` : otherwise;
 }
 
 export interface OpenFailed {

@@ -20,11 +20,6 @@ export function isPresent(file: string): boolean {
   return quietly(() => lstatSync(file, QUIET) !== undefined, false);
 }
 
-/** True if nothing exists at the path; false on system errors. */
-export function isAbsent(file: string): boolean {
-  return quietly(() => lstatSync(file, QUIET) === undefined, false);
-}
-
 /** True for a directory or a link to one. */
 export function isDirectory(file: string): boolean {
   return quietly(() => statSync(file, QUIET)?.isDirectory() ?? false, false);

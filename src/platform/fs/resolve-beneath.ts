@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { toRelativePath, type RelativePath } from '#core';
+import { toRelativePath, type RelativePath, isProblem } from '#core';
 import { MAX_LINKS, pathBelow } from './confined-directory.ts';
 import { failed, systemFailure, type OpenFailed } from './directory-handle.ts';
 import { isInside, tryRealPath } from './paths.ts';
@@ -105,6 +105,6 @@ function spelled(root: string, { found, missing }: ResolvedNames): Resolution {
   if (names.length === 0) return { type: 'resolved', path: '', isThere };
   // A link may lead to a name that is not a valid path.
   const reading = toRelativePath(names.join('/'));
-  if (reading.type === 'refused') return failed(reading.failure.code);
-  return { type: 'resolved', path: reading.path, isThere };
+  if (isProblem(reading)) return failed(reading.code);
+  return { type: 'resolved', path: reading, isThere };
 }

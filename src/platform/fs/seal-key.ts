@@ -29,10 +29,14 @@ export function sealKey(home: string): Uint8Array {
   return made;
 }
 
-/** The key; `undefined` if it is missing or unusable. */
-export function readSealKey(home: string): Uint8Array | undefined {
+/** The key; `undefined` without a home folder, or if it is unusable or, unless `create` is set, missing. */
+export function readSealKey(
+  home: string | undefined,
+  { create = false }: { readonly create?: boolean } = {},
+): Uint8Array | undefined {
   try {
-    return readKey(sealKeyFile(home));
+    if (home === undefined) return undefined;
+    return create ? sealKey(home) : readKey(sealKeyFile(home));
   } catch (error) {
     if (isSkillError(error)) return undefined;
     throw error;
@@ -55,17 +59,21 @@ export function checkSealKey(home: string): { readonly file: string; readonly pr
   }
 }
 
-/** HMAC-SHA-256 in hex. `purpose` separates kinds of records: a seal of one kind is invalid for another. */
-export function computeSeal(key: Uint8Array, purpose: string, text: string): string {
-  return nodeCrypto().createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
+export interface Seals {
+  /** HMAC-SHA-256 in hex. */
+  compute(text: string): string;
+  isValid(seal: string, text: string): boolean;
 }
 
-export function isSealOf(
-  seal: string,
-  { key, purpose, text }: { readonly key: Uint8Array; readonly purpose: string; readonly text: string },
-): boolean {
-  if (!/^[0-9a-f]{64}$/.test(seal)) return false;
-  return nodeCrypto().timingSafeEqual(Buffer.from(seal), Buffer.from(computeSeal(key, purpose, text)));
+/** `purpose` separates kinds of records: a seal of one kind is invalid for another. */
+export function openSeals(key: Uint8Array, purpose: string): Seals {
+  const compute = (text: string): string =>
+    nodeCrypto().createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
+  return {
+    compute,
+    isValid: (seal, text) =>
+      /^[0-9a-f]{64}$/.test(seal) && nodeCrypto().timingSafeEqual(Buffer.from(seal), Buffer.from(compute(text))),
+  };
 }
 
 function readKey(file: string): Uint8Array | undefined {
@@ -97,14 +105,4 @@ function unusable(file: string, cause: string): SkillError<'io/failed'> {
     hint: 'restrict it to yourself (chmod 600), or delete it: a new key is created, and records sealed with the old one become invalid',
     data: { path: file, cause },
   });
-}
-
-/** The key, made if there is none; undefined without a home folder, or where the key cannot be used. */
-export function trySealKey(home: string | undefined): Uint8Array | undefined {
-  try {
-    return home === undefined ? undefined : (readSealKey(home) ?? sealKey(home));
-  } catch (error) {
-    if (isSkillError(error)) return undefined;
-    throw error;
-  }
 }

@@ -2,21 +2,20 @@
  * The identity of a tree: `sha256-tree:<hex>`, the same for equal trees on every machine. It covers the path, executable bit and bytes
  * of every file, the target of every link, and every folder. It does not cover times, owners, other permission bits and `.git`.
  */
-import { closeSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 
 import { parseJson, quoted } from '#core';
 import { writeFileAtomically } from './atomic-replace.ts';
 import { isSettled } from './file-stamp.ts';
 import { sha256 } from '../hash.ts';
 import { readPrivateFile } from './read-file.ts';
-import { SMALL_FILE, hashOpened } from './tree-file.ts';
-import { TreeFingerprint, fingerprintTree, readFingerprint } from './tree-stat.ts';
+import { walkOpened } from './tree-file.ts';
+import { TreeFingerprint } from './tree-stat.ts';
 import {
   findTreeRefusal,
   treeRefused,
   orRefusal,
   refuseLinksOutside,
-  walkOpened,
   type TreeRefusal,
   type WalkOptions,
 } from './tree-walk.ts';
@@ -139,7 +138,7 @@ export class TreeReading {
     for (const { path, all, found } of this.#names.values())
       if (found < all)
         throw treeRefused('hard-link', path, `${quoted(path)} has a second name (hard link) outside of the tree`);
-    if (fingerprintTree(root, options) !== this.#fingerprint.digest())
+    if (TreeFingerprint.read(root, options).digest() !== this.#fingerprint.digest())
       throw treeRefused('changed', '', 'it changed while it was read');
   }
 
@@ -192,19 +191,11 @@ export async function twiceIfChanged<T extends { readonly type: string }>(
 
 async function readOnce(root: string, options: ReadTreeOptions): Promise<TreeDigest> {
   const reading = new TreeReading(Date.now());
-  const buffer = Buffer.allocUnsafe(SMALL_FILE);
   let count = 0;
   for (const entry of walkOpened(root, options)) {
     if (entry.type === 'folder') reading.folder(entry.path, entry.stats);
     else if (entry.type === 'link') reading.link(entry.path, entry.stats, entry.target);
-    else {
-      const { path, stats, descriptor } = entry;
-      try {
-        reading.file(path, stats, hashOpened(path, { descriptor, size: stats.size, buffer }));
-      } finally {
-        closeSync(descriptor);
-      }
-    }
+    else reading.file(entry.path, entry.stats, entry.hash());
     count += 1;
     if (count % SLICE === 0) await pause(options.signal);
   }
@@ -268,7 +259,7 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
     const isWhole = Object.keys(options).every((name) => name === 'signal');
     if (isWhole && entries.get(tree)?.isCurrent(root) === true) return tree.digest;
     try {
-      const now = readFingerprint(root, options);
+      const now = TreeFingerprint.read(root, options);
       if (now.digest() !== tree.fingerprint) return undefined;
       if (isWhole && now.size <= MAX_ENTRIES) entries.set(tree, now);
       return tree.digest;

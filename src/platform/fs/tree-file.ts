@@ -1,28 +1,85 @@
-/** Reading and hashing one file of a tree walk. */
-import { closeSync, readSync, type Stats } from 'node:fs';
+/** Walking a tree whose files are read and hashed. */
+import { closeSync, lstatSync, readSync } from 'node:fs';
 import { createHash, hash as hashAtOnce, type Hash } from 'node:crypto';
 
-import { asRefusal, changed, openFileAt, type FileEntry } from './tree-walk.ts';
+import {
+  asRefusal,
+  changed,
+  openFileAt,
+  walkStrictly,
+  type FileEntry,
+  type FolderEntry,
+  type LinkEntry,
+  type WalkOptions,
+} from './tree-walk.ts';
 
 /** Larger files are read in chunks of this size. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 /** Smaller files are read into one shared buffer. */
 export const SMALL_FILE = 256 * 1024;
 
-/**
- * Opens a file of a walk while `use` runs, and also returns its state from before. Raises a `TreeRefusal` if it is not the file that the
- * walk met, and whatever `use` throws. The caller detects later changes by walking the tree again.
- */
-export function withEntryNow<T>(
-  entry: FileEntry,
-  use: (descriptor: number, before: Stats) => T,
-): { readonly stats: Stats; readonly value: T } {
-  const { descriptor, stats } = openFileAt(entry.place, entry.path, entry.stats);
-  try {
-    return { value: use(descriptor, stats), stats };
-  } finally {
-    closeSync(descriptor);
-  }
+/** A file of a walk, which can be read while it is the current entry. Raises a `TreeRefusal` if it is not the file that the walk met. */
+export interface WalkedFile extends FileEntry {
+  /** Passes all bytes to `use` in chunks, which share one buffer. */
+  read(use: (bytes: Buffer) => void): void;
+  /** SHA-256 in hex; `also` receives the bytes that are hashed, as `use` of `read`. */
+  hash(also?: (bytes: Buffer) => void): string;
+}
+
+export type TreeEntry = FolderEntry | WalkedFile | LinkEntry;
+
+/** Every entry of a tree. The caller detects files that change after they were read by walking the tree again. */
+export function walkTree(root: string, options: WalkOptions = {}): Generator<TreeEntry, void, undefined> {
+  const buffer = sharedBuffer();
+  return walkStrictly<WalkedFile>(root, options, (place, at) => {
+    const stats = lstatSync(place);
+    if (!stats.isFile()) throw changed(at);
+    const opened = <T>(use: (file: OpenedFile) => T): T => {
+      const { descriptor, stats: now } = openFileAt(place, at, stats);
+      try {
+        return use({ descriptor, size: now.size, buffer: buffer() });
+      } finally {
+        closeSync(descriptor);
+      }
+    };
+    return {
+      type: 'file',
+      path: at,
+      stats,
+      read: (use) => opened((file) => readPieces(at, file, use)),
+      hash: (also) => opened((file) => hashOpened(at, file, also)),
+    };
+  });
+}
+
+/** A file that stays open until the walk goes on. */
+export interface OpenedEntry extends WalkedFile {
+  readonly descriptor: number;
+}
+
+/** The same with every file opened: `stats` are those of the opened file. */
+export function walkOpened(
+  root: string,
+  options: WalkOptions = {},
+): Generator<FolderEntry | OpenedEntry | LinkEntry, void, undefined> {
+  const buffer = sharedBuffer();
+  return walkStrictly<OpenedEntry>(root, options, (place, at) => {
+    const { descriptor, stats } = openFileAt(place, at);
+    const file = (): OpenedFile => ({ descriptor, size: stats.size, buffer: buffer() });
+    return {
+      type: 'file',
+      path: at,
+      stats,
+      descriptor,
+      read: (use) => readPieces(at, file(), use),
+      hash: (also) => hashOpened(at, file(), also),
+    };
+  });
+}
+
+function sharedBuffer(): () => Buffer {
+  let buffer: Buffer | undefined;
+  return () => (buffer ??= Buffer.allocUnsafe(SMALL_FILE));
 }
 
 export interface OpenedFile {

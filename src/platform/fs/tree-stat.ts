@@ -2,7 +2,8 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
 
 import { sha256 } from '../hash.ts';
-import { walkTree, type WalkOptions } from './tree-walk.ts';
+import { walkTree } from './tree-file.ts';
+import type { WalkOptions } from './tree-walk.ts';
 import { quietly } from '../system-error.ts';
 
 const FIELDS = 5;
@@ -13,6 +14,13 @@ export class TreeFingerprint {
   readonly #paths: string[] = [];
   /** `FIELDS` numbers for each path: formatting the times of thousands of files as text takes longer than reading them. */
   #numbers = new Float64Array(FIELDS * INITIAL_CAPACITY);
+
+  /** The fingerprint of a tree as it is now. Raises a `TreeRefusal`. */
+  static read(root: string, options: WalkOptions): TreeFingerprint {
+    const fingerprint = new TreeFingerprint();
+    for (const { path, stats } of walkTree(root, options)) fingerprint.append(path, stats);
+    return fingerprint;
+  }
 
   /** Reserves a position for an entry whose metadata is known later. */
   reserve(): number {
@@ -70,14 +78,3 @@ export class TreeFingerprint {
 }
 
 const QUIET = { throwIfNoEntry: false } as const;
-
-/** The fingerprint of a tree as it is now. Raises a `TreeRefusal`. */
-export function fingerprintTree(root: string, options: WalkOptions): string {
-  return readFingerprint(root, options).digest();
-}
-
-export function readFingerprint(root: string, options: WalkOptions): TreeFingerprint {
-  const fingerprint = new TreeFingerprint();
-  for (const { path, stats } of walkTree(root, options)) fingerprint.append(path, stats);
-  return fingerprint;
-}

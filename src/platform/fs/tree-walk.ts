@@ -79,8 +79,6 @@ export interface FileEntry {
   readonly type: 'file';
   readonly path: string;
   readonly stats: Stats;
-  /** Opens the file while it is the current entry. */
-  readonly place: string;
 }
 
 export interface LinkEntry {
@@ -88,13 +86,6 @@ export interface LinkEntry {
   readonly path: string;
   readonly stats: Stats;
   readonly target: string;
-}
-
-export type TreeEntry = FolderEntry | FileEntry | LinkEntry;
-
-/** An opened file; the receiver closes the descriptor. */
-export interface OpenedEntry extends FileEntry {
-  readonly descriptor: number;
 }
 
 export interface WalkOptions {
@@ -110,24 +101,11 @@ export interface WalkOptions {
 /** Repository data beside the files, at any depth: it differs between equal checkouts. Everything else is part of a tree. */
 export const REPOSITORY_DATA = '.git';
 
-/** Every entry of a tree; a directory comes before its entries. Raises a `TreeRefusal`. */
-export function walkTree(root: string, options: WalkOptions = {}): Generator<TreeEntry, void, undefined> {
-  return walkStrictly<FileEntry>(root, options, (place, at) => {
-    const stats = lstatSync(place);
-    if (!stats.isFile()) throw changed(at);
-    return { type: 'file', path: at, stats, place };
-  });
-}
-
-/** The same with every file opened. */
-export function walkOpened(
-  root: string,
-  options: WalkOptions = {},
-): Generator<FolderEntry | OpenedEntry | LinkEntry, void, undefined> {
-  return walkStrictly<OpenedEntry>(root, options, (place, at) => openFileAt(place, at, undefined));
-}
-
-function* walkStrictly<F extends FileEntry>(
+/**
+ * Every entry of a tree; a directory comes before its entries. Raises a `TreeRefusal`. A file that `meetFile` opened is closed when the
+ * walk goes on.
+ */
+export function* walkStrictly<F extends FileEntry>(
   root: string,
   { limits = TREE_LIMITS, leaveOut = [], skip, repositoryData = false }: WalkOptions,
   meetFile: (place: string, at: string) => F,
@@ -154,12 +132,14 @@ function* walkStrictly<F extends FileEntry>(
         continue;
       }
       const entry = meetEntry(step, meetFile);
-      bytes += entry.stats.size;
-      if (bytes > limits.maxBytes) {
+      try {
+        bytes += entry.stats.size;
+        if (bytes > limits.maxBytes)
+          throw treeRefused('too-large', '', `it has more than ${String(limits.maxBytes)} bytes`);
+        yield entry;
+      } finally {
         if ('descriptor' in entry && typeof entry.descriptor === 'number') closeSync(entry.descriptor);
-        throw treeRefused('too-large', '', `it has more than ${String(limits.maxBytes)} bytes`);
       }
-      yield entry;
     }
   } catch (error) {
     throw asRefusal(error, '');
@@ -221,14 +201,18 @@ export function asRefusal(error: unknown, at: string): unknown {
 }
 
 /** Opens a file of a tree. Raises a `TreeRefusal` if it is not a regular file, or not the file that was `seen`. */
-export function openFileAt(place: string, at: string, seen: Stats | undefined): OpenedEntry {
+export function openFileAt(
+  place: string,
+  at: string,
+  seen?: Stats,
+): { readonly descriptor: number; readonly stats: Stats } {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(place, FOREIGN_FILE);
     const stats = fstatSync(descriptor);
     const isSeen = seen === undefined || (stats.ino === seen.ino && stats.dev === seen.dev);
     if (!stats.isFile() || !isSeen) throw changed(at);
-    return { type: 'file', path: at, stats, place, descriptor };
+    return { descriptor, stats };
   } catch (error) {
     if (descriptor !== undefined) closeSync(descriptor);
     throw asRefusal(error, at);

@@ -4,11 +4,11 @@
  * reached. The policy decides what to enter and what to do about entries that cannot be visited: refuse the tree, or go on without them.
  */
 import { isUtf8 } from 'node:buffer';
-import { lstatSync, opendirSync, readdirSync, statSync, type Dirent } from 'node:fs';
+import { lstatSync, opendirSync, readdirSync, statSync, type Dirent, type Stats } from 'node:fs';
 
-import { compareText } from '#core';
-import type { DirectoryHandle } from './directory-handle.ts';
-import { isSystemError } from '../system-error.ts';
+import { compareText, type RelativePath } from '#core';
+import { inDirectory, systemFailure, type DirectoryHandle, type OpenFailed } from './directory-handle.ts';
+import { isSystemError, tryStat } from '../system-error.ts';
 
 export interface WalkedEntry {
   /** What the directory lists. It counts only after the entry was opened, because it may be swapped. */
@@ -139,7 +139,7 @@ function listEntries(directory: DirectoryHandle, path: string, policy: WalkPolic
 const SMALL_DIRECTORY = 16 * 1024;
 
 /** Reads at most `room` names: a directory may hold millions. */
-export function readEntries(place: string, room: number): { readonly entries: Dirent[]; readonly isCut: boolean } {
+function readEntries(place: string, room: number): { readonly entries: Dirent[]; readonly isCut: boolean } {
   if (room === Infinity || statSync(place).size <= SMALL_DIRECTORY) {
     const entries = readdirSync(place, { withFileTypes: true });
     return entries.length <= room
@@ -157,6 +157,29 @@ export function readEntries(place: string, room: number): { readonly entries: Di
   } finally {
     listing.closeSync();
   }
+}
+
+/** `stats` is absent if the entry is gone by now. */
+export interface ListedEntry {
+  readonly name: string;
+  readonly stats: Stats | undefined;
+}
+
+/** At most `room` entries of a folder below `root`, a real path, sorted by name. No link is followed. */
+export function listBeneath(
+  root: string,
+  folder: RelativePath | '',
+  room: number,
+): { readonly type: 'listed'; readonly entries: readonly ListedEntry[]; readonly isCut: boolean } | OpenFailed {
+  return inDirectory(root, folder, ({ place }) => {
+    try {
+      const { entries, isCut } = readEntries(place, room);
+      const names = entries.map(({ name }) => name).toSorted(compareText);
+      return { type: 'listed', entries: names.map((name) => ({ name, stats: tryStat(`${place}/${name}`) })), isCut };
+    } catch (error) {
+      return systemFailure(error);
+    }
+  });
 }
 
 /** The entries whose names are UTF-8. Node replaces other bytes by U+FFFD, and no text reaches such an entry. */

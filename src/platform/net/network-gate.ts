@@ -5,7 +5,6 @@ import { networkInterfaces } from 'node:os';
 import {
   findGrant,
   invalidInput,
-  isForHost,
   readAddress,
   readHostPattern,
   writeAuthority,
@@ -169,7 +168,7 @@ function isOwn({ text }: NetworkAddress): boolean {
 }
 
 function notGranted(grants: readonly HostPattern[], { host, port }: HostAndPort): string {
-  const others = grants.filter((grant) => isForHost(grant, host));
+  const others = grants.filter((grant) => findGrant([grant], host) !== undefined);
   if (others.length > 0) return `port ${String(port)} of ${host.name} is not granted, only ${named(others)}`;
   const known = grants.length === 0 ? 'no host is' : `granted: ${named(grants)}`;
   return `${writeAuthority(host, port)} is not granted; ${known}`;

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   APPROVAL_SCOPES,
   readField,
-  hasShape,
   invalidInput,
   isObject,
   parseJson,
@@ -19,12 +18,11 @@ import {
 } from '#core';
 import {
   isPresent,
-  isSealOf,
   makeFolders,
   namesIn,
   readPrivateFile,
   sealKey,
-  computeSeal,
+  openSeals,
   temporaryName,
   writeFileAtomically,
   isSystemError,
@@ -210,7 +208,7 @@ function writeSealed(
   file: string,
   { purpose, body }: { readonly purpose: string; readonly body: string },
 ): boolean {
-  const text = JSON.stringify({ mac: computeSeal(sealKey(home), purpose, body), body });
+  const text = JSON.stringify({ mac: openSeals(sealKey(home), purpose).compute(body), body });
   try {
     makeFolders(folder, 0o700);
     writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true, isNew: purpose === ANSWER });
@@ -233,7 +231,7 @@ function readSealed({ home }: PendingFolder, file: string, purpose: string): str
   if (read.type !== 'read') return undefined;
   const { mac, body } = objectIn(read.bytes.toString('utf8'));
   if (typeof mac !== 'string' || typeof body !== 'string') return undefined;
-  return isSealOf(mac, { key: sealKey(home), purpose, text: body }) ? body : undefined;
+  return openSeals(sealKey(home), purpose).isValid(mac, body) ? body : undefined;
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
@@ -251,7 +249,7 @@ function parseQuestion(body: string): PendingQuestion | undefined {
 const REQUEST = shape({ text: 'id tool rule coverage', object: 'origin detail action', list: 'scopes affects' });
 
 function isRequest(value: unknown): value is ApprovalRequest {
-  return hasShape(value, REQUEST) && RISKS.some((known) => known === readField(value, 'risk'));
+  return REQUEST(value) && RISKS.some((known) => known === readField(value, 'risk'));
 }
 
 function parseAnswer(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {

@@ -1,4 +1,4 @@
-import { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest } from '#core';
+import { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest } from '#core';
 import { timerMs } from '#platform';
 
 interface AskOptions {
@@ -33,6 +33,8 @@ export async function askCallback(
 }
 
 const CALLBACK = 'the approval callback';
+
+const APPROVERS: readonly ApprovalAnswer['by'][] = ['terminal', 'callback', 'option', 'stored', 'file'];
 
 /** Every field is read once: a getter may give another value the next time, or throw. */
 export function readAnswer(reply: unknown, request: ApprovalRequest): ApprovalAnswer {

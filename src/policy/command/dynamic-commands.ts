@@ -1,5 +1,5 @@
 /** Commands that Claude Code runs while loading a skill: inline `` !`command` `` and code blocks opened with ```` ```! ````. */
-import { closesFence, fenceMark } from '#core';
+import { fenceAfter } from '#core';
 
 export interface DynamicCommand {
   readonly start: number;
@@ -20,10 +20,10 @@ export function findDynamicCommands(body: string): readonly DynamicCommand[] {
     const end = feed === -1 ? body.length : feed;
     const line = body.slice(start, end);
     if (fence === undefined) {
-      fence = fenceMark(line);
+      fence = fenceAfter(line);
       if (fence === undefined) findInLine(line, start, found);
       else if (line.trimStart().startsWith(`${fence}!`) && fence.startsWith('`')) block = { start, from: end + 1 };
-    } else if (closesFence(line, fence)) {
+    } else if (fenceAfter(line, fence) === undefined) {
       if (block !== undefined) found.push({ start: block.start, end, command: body.slice(block.from, start).trim() });
       fence = undefined;
       block = undefined;
@@ -53,11 +53,11 @@ export function refuseDynamicCommands(
 }
 
 function plainBlock(written: string, note: string): string {
-  const fence = fenceMark(written.split('\n', 1)[0] ?? '') ?? '';
+  const fence = fenceAfter(written.split('\n', 1)[0] ?? '') ?? '';
   const indent = written.slice(0, written.indexOf(fence));
   const rest = written.slice(indent.length + fence.length).replace(MARKS, '');
   const lastLine = rest.slice(rest.lastIndexOf('\n') + 1);
-  const isClosed = rest.includes('\n') && closesFence(lastLine, fence);
+  const isClosed = rest.includes('\n') && fenceAfter(lastLine, fence) === undefined;
   const ending = isClosed ? '' : `${rest.endsWith('\n') ? '' : '\n'}${indent}${fence}`;
   return `${indent}${fence}${rest}${ending}\n${indent}${note}`;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import {
   checkConfig,
   diagnose,
-  pathText,
+  quoted,
   problemText,
   SkillError,
   withValue,
@@ -138,7 +138,10 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
   const allowed = { ...layer, config: withoutPaths(layer.config, forbidden) };
   const wider = widerSettings(own, allowed).map((setting) => setting.path);
   const remark = (code: 'config/not-for-project' | 'config/wider', at: readonly string[], rest: string): Diagnostic =>
-    diagnose({ code, path: place.path, ...text?.locate(at), message: `${pathText(at)} ${rest}` }, 'lenient');
+    diagnose(
+      { code, path: place.path, ...text?.locate(at), message: `${quoted(at.join('.'), 120)} ${rest}` },
+      'lenient',
+    );
   return {
     // Policy rules are evaluated elsewhere, so a wider default must not remain here.
     layers: [

@@ -1,4 +1,4 @@
-import { SETTINGS, isMap, valueAt, withValue, isObject, type Config, type LoadedConfig } from '#core';
+import { SETTINGS, valueAt, withValue, isObject, type Config, type LoadedConfig } from '#core';
 import { findOverrideRule, narrow } from './project-override-rules.ts';
 
 export type Setting = (typeof SETTINGS)[number];
@@ -48,7 +48,7 @@ export function explainLayers(layers: readonly ConfigLayer[]): readonly Explaine
 export function widerSettings(own: readonly ConfigLayer[], project: ConfigLayer): readonly Setting[] {
   return SETTINGS.filter((setting) => {
     const asked = valueAt(project.config, setting.path);
-    if (asked === undefined || isMap(setting)) return false;
+    if (asked === undefined || setting.isMap) return false;
     const [below] = resolveSetting(setting, isPolicy(setting) ? own : own.filter(({ layer }) => layer === 'user'));
     return narrow(findOverrideRule(setting.key), below?.value, asked).isWider;
   });
@@ -74,7 +74,7 @@ function projectLast({ layer }: ConfigLayer): number {
 
 /** Resolves a setting, or each entry of a map. Empty if no layer sets it and it has no default. */
 function resolveSetting(setting: Setting, layers: readonly ConfigLayer[]): readonly Resolved[] {
-  if (!isMap(setting)) return resolvePath(setting, setting.path, layers);
+  if (!setting.isMap) return resolvePath(setting, setting.path, layers);
   const maps = layers.map(({ config }) => valueAt(config, setting.path)).filter((map) => isObject(map));
   const keys = new Set(maps.flatMap((map) => Object.keys(map)));
   return [...keys].flatMap((key) => resolvePath(setting, [...setting.path, key], layers));

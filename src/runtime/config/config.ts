@@ -1,9 +1,10 @@
 import path from 'node:path';
 
 import type { LoadedConfig, Surroundings } from '#core';
-import { isAbsent, realPath } from '#platform';
+import { realPath, quietly } from '#platform';
 import { settingNames } from './environment-names.ts';
 import type { ConfigFileLocation, ConfigOverride } from './config-files.ts';
+import { lstatSync } from 'node:fs';
 
 /** The environment of this process, with overrides. */
 export function readSurroundings(options: Partial<Surroundings>): Surroundings {
@@ -52,4 +53,9 @@ function listConfigFiles({ cwd, home }: Surroundings, file: string | undefined):
   if (own !== undefined)
     places.push({ layer: 'user', path: own, base: path.resolve(own, '../..'), isRequired: isOwn && isRequired });
   return places;
+}
+
+/** True if nothing exists at the path; false on system errors. */
+function isAbsent(file: string): boolean {
+  return quietly(() => lstatSync(file, { throwIfNoEntry: false }) === undefined, false);
 }

@@ -80,10 +80,10 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
             return await seen(action.type, await interactions.write(session, { ...waiting, chars, submit }), parts);
           }
           case 'poll_command':
-            return await seen(action.type, await interactions.poll(action.session, waiting), parts);
+            return await seen(action.type, await interactions.write(action.session, waiting), parts);
           case 'kill_command': {
-            const { sessionId, status } = await interactions.kill(action.session);
-            return { type: 'command-killed', action: action.type, session: sessionId, status };
+            const { type, session } = action;
+            return { type: 'command-killed', action: type, session, status: await interactions.kill(session) };
           }
         }
       } catch (error) {

@@ -3,8 +3,9 @@ import { openSync, fchmodSync, closeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 
 import { cleanText, SkillError, quoted, type OutputSink, type AttachedWorkspace, type ProgramEnd } from '#core';
-import { OPEN_FLAGS, writeAll, wholeCharacters, isSystemError } from '#platform';
+import { OPEN_FLAGS, writeAll, isSystemError } from '#platform';
 import type { Redactor } from '#journal';
+import { wholeCharacters } from '#sandbox';
 
 export interface CaptureLimits {
   /** Bytes of the text for a model: half from the start, half from the end (default: 16 KiB). */

@@ -6,10 +6,10 @@ import {
   fileProblemText,
   SKIP_MEANINGS,
   toRelativePath,
-  type FileProblem,
   type RelativePath,
+  isProblem,
 } from '#core';
-import { openConfined, type ConfinedDirectory } from '#platform';
+import { openConfined, type ConfinedDirectory, type OpenFailed } from '#platform';
 import { writeProtection } from '#policy';
 import { listOutputs } from '#sandbox';
 import type { Session } from '../session.ts';
@@ -115,14 +115,14 @@ function readResult(directory: ConfinedDirectory, name: string, short: string): 
   const missed = (reason: string): LeftOutFile => ({ name, reason, isMissed: true });
   const from = toRelativePath(name);
   const target = toRelativePath(short);
-  if (from.type === 'refused' || target.type === 'refused') return missed(SKIP_MEANINGS.name);
-  if (isNeverResult(target.path)) return missed('other tools run what is at this path');
-  const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
+  if (isProblem(from) || isProblem(target)) return missed(SKIP_MEANINGS.name);
+  if (isNeverResult(target)) return missed('other tools run what is at this path');
+  const file = directory.read(from, { maxBytes: MAX_FILE_BYTES });
   if (file.type === 'failed') return missed(leftOutReason(file));
-  return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
+  return { name: target, bytes: file.bytes, isExecutable: file.isExecutable };
 }
 
-function leftOutReason({ code, detail }: FileProblem): string {
+function leftOutReason({ code, detail }: OpenFailed): string {
   if (code === 'file/too-large') return `it is larger than ${String(MAX_FILE_BYTES / 1024 / 1024)} MiB`;
   if (code === 'path/hard-link') return SKIP_MEANINGS['hard-link'];
   return detail === 'EACCES' || detail === 'EPERM'

@@ -19,10 +19,19 @@ import {
   type Action,
   type OfType,
   type ProgramAction,
+  isProblem,
 } from '#core';
-import { inConfined, isInside, programEnvironment } from '#platform';
+import { inConfined, isInside } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
-import { areaForSecrets, mountFolders, programCommand, serveProgram, stageInputs, writableSkill } from '#sandbox';
+import {
+  areaForSecrets,
+  mountFolders,
+  programCommand,
+  serveProgram,
+  stageInputs,
+  writableSkill,
+  programEnvironment,
+} from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
 import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
 import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';
@@ -141,7 +150,7 @@ export async function prepareProgram(
     runDir: run.path,
     skillDir: staged === undefined ? undefined : `skills/${staged.name}`,
   });
-  if (outputs.type === 'refused') return outputs;
+  if (isProblem(outputs)) return refused(outputs);
   const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
   const mounted = parts.packages.mount(packages, attached.root);
   const environment = programEnvironment({
@@ -188,7 +197,7 @@ export async function prepareProgram(
         ...(area?.mounts ?? []),
       ],
     },
-    outputs: outputs.request,
+    outputs,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),
     warnings: [
       ...workspace.warnings,
@@ -362,10 +371,10 @@ function stagedInput(
 
 function sizeOf(root: string, relative: string): number {
   const reading = toRelativePath(relative);
-  if (reading.type === 'refused') return 0;
+  if (isProblem(reading)) return 0;
   const found = inConfined(
     root,
-    (folder) => folder.resolve(reading.path),
+    (folder) => folder.resolve(reading),
     () => undefined,
   );
   return found?.type === 'found' ? found.bytes : 0;

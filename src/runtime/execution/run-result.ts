@@ -1,6 +1,5 @@
 /** What a program should return, and the result as models and programs read it. */
 import {
-  DEFAULT_OUTPUT_LIMITS,
   normaliseGlob,
   refusedText,
   compareText,
@@ -14,6 +13,7 @@ import {
   type OfType,
   type Executor,
   type ProgramSpec,
+  isProblem,
 } from '#core';
 import type { Redactor } from '#journal';
 import { collectOutputs, type RunFolder, type Workspace } from '#sandbox';
@@ -32,22 +32,17 @@ export interface OutputRequest {
   readonly save: boolean;
   /** Prefix of artifact names. */
   readonly artifactPrefix: string;
-  readonly maxFiles: number;
-  readonly maxFileBytes: number;
-  readonly maxTotalBytes: number;
+  readonly maxFiles?: number;
+  readonly maxFileBytes?: number;
+  readonly maxTotalBytes?: number;
   /** True if no outputs were requested; then missing files are not reported. */
   readonly isAutomatic: boolean;
 }
-
-export type OutputReading =
-  | { readonly type: 'request'; readonly request: OutputRequest }
-  | { readonly type: 'refused'; readonly failure: ActionProblem };
 
 /** Where inputs are, relative to the workspace; scripts often write their results beside them. */
 export const INPUTS_FOLDER = 'work/inputs/';
 
 const AUTOMATIC: OutputRequest = {
-  ...DEFAULT_OUTPUT_LIMITS,
   globs: ['out/**', `${INPUTS_FOLDER}**`],
   inline: false,
   showsPrimary: true,
@@ -90,35 +85,31 @@ export interface RunParts {
 export function readOutputRequest(
   parameters: NonNullable<OfType<Action, 'run_command'>['outputs']>,
   places: Parameters<typeof normaliseGlob>[1] = {},
-): OutputReading {
+): OutputRequest | ActionProblem {
   const { output_files: files = [], outputs = {}, omit_inline_content: isOmitted = false } = parameters;
   const declared = outputs.globs ?? [];
   const save = (parameters.save_as_artifacts ?? false) || (outputs.save ?? false);
   const artifactPrefix = outputs.name_template ?? parameters.artifact_prefix ?? '';
   const wanted = [...files, ...declared];
-  if (wanted.length === 0)
-    return { type: 'request', request: { ...AUTOMATIC, showsPrimary: !isOmitted, save, artifactPrefix } };
+  if (wanted.length === 0) return { ...AUTOMATIC, showsPrimary: !isOmitted, save, artifactPrefix };
   const globs = new Set<string>();
   for (const text of wanted) {
     const reading = normaliseGlob(text, places);
-    if (reading.type === 'refused') return reading;
-    globs.add(reading.glob);
+    if (isProblem(reading)) return reading;
+    globs.add(reading);
   }
   const inline = !isOmitted && (files.length > 0 || (outputs.inline ?? false));
   return {
-    type: 'request',
-    request: {
-      globs: [...globs],
-      inline,
-      // Contents are sent once, and not at all if the caller declined them.
-      showsPrimary: !isOmitted && !inline && outputs.inline === undefined,
-      save,
-      artifactPrefix,
-      maxFiles: outputs.max_files ?? DEFAULT_OUTPUT_LIMITS.maxFiles,
-      maxFileBytes: outputs.max_file_bytes ?? DEFAULT_OUTPUT_LIMITS.maxFileBytes,
-      maxTotalBytes: outputs.max_total_bytes ?? DEFAULT_OUTPUT_LIMITS.maxTotalBytes,
-      isAutomatic: false,
-    },
+    globs: [...globs],
+    inline,
+    // Contents are sent once, and not at all if the caller declined them.
+    showsPrimary: !isOmitted && !inline && outputs.inline === undefined,
+    save,
+    artifactPrefix,
+    maxFiles: outputs.max_files,
+    maxFileBytes: outputs.max_file_bytes,
+    maxTotalBytes: outputs.max_total_bytes,
+    isAutomatic: false,
   };
 }
 

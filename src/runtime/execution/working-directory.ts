@@ -11,6 +11,7 @@ import {
   type ActionProblem,
   type WorkspaceFolder,
   type SkillEntry,
+  isProblem,
 } from '#core';
 import type { RunFolder, Workspace } from '#sandbox';
 import { sha256 } from '#platform';
@@ -48,9 +49,9 @@ export function workingDirectory(requested: string | undefined, place: Directory
   const inWorkspace = fromVariable(text, own) ?? fromRoot(text, root);
   const relative = toRelativePath(inWorkspace ?? `${own}/${text}`);
   if (inWorkspace === '') return { type: 'directory', path: '.' };
-  if (relative.type === 'path' && (inWorkspace !== undefined || !text.startsWith('/')))
-    return { type: 'directory', path: relative.path };
-  const cause = relative.type === 'refused' ? relative.failure : undefined;
+  if (!isProblem(relative) && (inWorkspace !== undefined || !text.startsWith('/')))
+    return { type: 'directory', path: relative };
+  const cause = isProblem(relative) ? relative : undefined;
   return {
     type: 'refused',
     failure: failure(cause?.code ?? 'path/absolute', `the program cannot start in ${quoted(text)}`, {

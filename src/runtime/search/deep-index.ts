@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { SkillEntry } from '#core';
-import { builtFile, fingerprintFiles, readCacheEntry, writeCacheEntry } from '#platform';
+import { builtFile, fingerprintFiles, cacheEntry } from '#platform';
 import { readSearchIndex, type SearchIndex } from '#skills';
 import type { DeepIndexRequest } from './deep-index-worker.ts';
 
@@ -19,8 +19,8 @@ export async function openDeepIndex(
   signal?: AbortSignal,
 ): Promise<SearchIndex> {
   const { fingerprint, isSettled } = fingerprintFiles(skills.map(({ dir, file }) => `${dir}/${file}`));
-  const cacheFile = cacheDir === undefined ? undefined : path.join(cacheDir, `deep-${fingerprint.slice(0, 32)}.bin`);
-  const kept = cacheFile === undefined ? undefined : readCacheEntry(cacheFile);
+  const entry = cacheEntry(cacheDir && path.join(cacheDir, `deep-${fingerprint.slice(0, 32)}.bin`));
+  const kept = entry.read();
   const known = kept === undefined ? undefined : readSearchIndex(kept);
   if (known !== undefined && known.size === skills.length) return known;
 
@@ -29,7 +29,7 @@ export async function openDeepIndex(
     signal,
   );
   // A file that changed just now could change again within the resolution of its timestamp.
-  if (cacheFile !== undefined && isSettled) writeCacheEntry(cacheFile, bytes);
+  if (isSettled) entry.write(bytes);
   const built = readSearchIndex(bytes);
   if (built === undefined) throw new Error('the deep index could not be read back');
   return built;

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { buildSearchIndex, readSearchIndex, type SearchIndex, type SkillIndex } from '#skills';
 import { isForModel, type SkillEntry } from '#core';
-import { readCacheEntry, sha256, writeCacheEntry } from '#platform';
+import { sha256, cacheEntry } from '#platform';
 import { openDeepIndex } from './deep-index.ts';
 
 export interface SearchOptions {
@@ -63,12 +63,12 @@ function searchable(index: SkillIndex): readonly SkillEntry[] {
 function openPlainIndex(index: SkillIndex, skills: readonly SkillEntry[], cacheDir: string | undefined): SearchIndex {
   if (cacheDir === undefined || skills.length === 0) return buildSearchIndex(skills);
   // The index hash covers names, descriptions and states, so a cached file is never stale.
-  const file = path.join(cacheDir, `search-${sha256(index.indexHash).slice(0, 32)}.bin`);
-  const bytes = readCacheEntry(file);
+  const entry = cacheEntry(path.join(cacheDir, `search-${sha256(index.indexHash).slice(0, 32)}.bin`));
+  const bytes = entry.read();
   const kept = bytes === undefined ? undefined : readSearchIndex(bytes);
   if (kept !== undefined && kept.size === skills.length) return kept;
   const built = buildSearchIndex(skills);
-  writeCacheEntry(file, built.toBytes());
+  entry.write(built.toBytes());
   return built;
 }
 

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
 import { DEFAULT_LIMITS, isSkillError, quoted, type OutputSink, type ProgramEnd, type Surroundings } from '#core';
-import { PROGRAM_FOLDERS, readPrivateFile, runChild } from '#platform';
+import { readPrivateFile } from '#platform';
+import { runChild, PROGRAM_FOLDERS } from '#sandbox';
 
 /** The source of a secret: exactly one of these. */
 export interface SecretSource {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 
 import { docsPage, quoted, SkillError } from '#core';
-import { programEnvironment } from '#platform';
 import { isProviderKey } from './provider-keys.ts';
 import type { SecretSource } from './secret-sources.ts';
+import { programEnvironment } from '#sandbox';
 
 /** Variables per skill, by `name` or `source/name`. Only the user may write it, because its commands are run. */
 export type SecretsConfig = Readonly<Record<string, Readonly<Record<string, SecretSource>>>>;

@@ -25,7 +25,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, SkillError, hasShape, parseJson, readField, shape } from '#core';
+import { compareText, SkillError, parseJson, readField, shape } from '#core';
 import {
   isPresent,
   isSystemError,
@@ -235,8 +235,8 @@ const VERSION = shape({ text: 'name digest mediaType savedAt', number: 'bytes' }
 const TOMBSTONE = shape({ text: 'name deletedAt' });
 
 function isRecord(value: unknown): value is ArtifactRecord {
-  if (hasShape(value, TOMBSTONE)) return true;
-  return hasShape(value, VERSION) && /^[0-9a-f]{64}$/.test(String(readField(value, 'digest')));
+  if (TOMBSTONE(value)) return true;
+  return VERSION(value) && /^[0-9a-f]{64}$/.test(String(readField(value, 'digest')));
 }
 
 /** Ascending, deleted versions included. */

@@ -1,5 +1,5 @@
 /** Versioned files that outlive a run (EXEC-9). What every store does is here; a backend keeps the bytes. */
-import { nearest, quoted, SkillError, toRelativePath } from '#core';
+import { nearest, quoted, SkillError, toRelativePath, isProblem } from '#core';
 import { sha256 } from '#platform';
 
 export interface ArtifactVersion {
@@ -134,10 +134,10 @@ function readArtifactName(text: string): string {
   const prefix = text.startsWith(USER) ? USER : '';
   const reading = toRelativePath(text.slice(prefix.length));
   // `name@3` means version 3 of a name.
-  if (reading.type === 'path' && !/@\d+$/.test(reading.path)) return prefix + reading.path;
+  if (!isProblem(reading) && !/@\d+$/.test(reading)) return prefix + reading;
   throw new SkillError({
     code: 'input/invalid',
-    message: `${quoted(text)} is not a valid artifact name${reading.type === 'refused' ? `: ${reading.failure.message}` : ''}`,
+    message: `${quoted(text)} is not a valid artifact name${isProblem(reading) ? `: ${reading.message}` : ''}`,
     hint: 'use a relative path without .., with the prefix user: to share the artifact between sessions',
     data: { expected: 'a relative path' },
   });

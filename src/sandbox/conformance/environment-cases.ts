@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '#core';
-import { RUN_MARK } from '#platform';
-import { assertExit, type Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { RUN_MARK } from '../process/process-tree.ts';
+import { assertExit, type CaseDefinition, conform, type Fixture, prints } from './fixture.ts';
 import { SKILL } from './skill.ts';
 
 /** Shells and sandboxes set these on their own; none reveals anything about the host. */
@@ -32,8 +31,10 @@ function variableCase([name, expected]: (typeof VARIABLES)[number]): CaseDefinit
 
 function cwdCase(asked: string, about: string): CaseDefinition {
   return conform('EXEC-2', `a program starts in ${about}`, async (fixture) => {
-    const { stdout } = await fixture.mustSucceed('pwd -P', { cwd: asked });
-    assert.equal(stdout.toString('utf8'), `${asked === '.' ? fixture.root : `${fixture.root}/${asked}`}\n`);
+    assert.equal(
+      await fixture.print('pwd -P', { cwd: asked }),
+      `${asked === '.' ? fixture.root : `${fixture.root}/${asked}`}\n`,
+    );
   });
 }
 
@@ -42,15 +43,12 @@ function refusedCwdCase(asked: string): CaseDefinition {
     'EXEC-2',
     `a program does not start in ${JSON.stringify(asked)}, which is outside`,
     async (fixture) => {
-      const prepared = fixture.prepare(['sh', '-c', 'echo x > "$RUN_DIR/ran"'], { cwd: asked });
-      await assert.rejects(
-        fixture.runPrepared(prepared),
-        (error) => isSkillError(error) && error.code === 'input/invalid',
-      );
-      assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
+      await fixture.mustRefuse(['sh', '-c', 'echo x > "$RUN_DIR/ran"'], { cwd: asked });
     },
   );
 }
+
+const ODD_VALUE = ` a=b "c" 'd' $(e) \\n\n größe 大小 `;
 
 export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
   conform('EXEC-2', 'the environment is the given one and nothing of the host', async (fixture) => {
@@ -65,23 +63,21 @@ export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
       .filter(([name]) => Object.hasOwn(prepared.spec.env, name) || !OWN_OF_SHELLS.has(name));
     assert.deepEqual(Object.fromEntries(seen), prepared.spec.env);
   }),
-  conform('EXEC-2', 'a value with quotes, a newline, an equals sign and Unicode arrives as it is', async (fixture) => {
-    const value = ` a=b "c" 'd' $(e) \\n\n größe 大小 `;
-    const { stdout } = await fixture.mustSucceed('printf %s "$ODD"; printf "|%s|" "$EMPTY"', {
-      env: { ODD: value, EMPTY: '' },
-    });
-    assert.equal(stdout.toString('utf8'), `${value}||`);
-  }),
+  prints(
+    'EXEC-2',
+    'a value with quotes, a newline, an equals sign and Unicode arrives as it is',
+    'printf %s "$ODD"; printf "|%s|" "$EMPTY"',
+    `${ODD_VALUE}||`,
+    { env: { ODD: ODD_VALUE, EMPTY: '' } },
+  ),
   ...VARIABLES.map(variableCase),
-  conform('EXEC-2', 'SKILL_NAME is the name of the skill', async (fixture) => {
-    assert.equal((await fixture.mustSucceed('printf %s "$SKILL_NAME"')).stdout.toString('utf8'), SKILL);
-  }),
-  conform('EXEC-2', 'HOME and TMPDIR are inside the workspace and can be written', async (fixture) => {
-    const { stdout } = await fixture.mustSucceed(
-      'for d in "$HOME" "$TMPDIR"; do case $d/ in "$WORKSPACE_DIR"/*) : > "$d/.probe" && printf y ;; esac; done',
-    );
-    assert.equal(stdout.toString('utf8'), 'yy');
-  }),
+  prints('EXEC-2', 'SKILL_NAME is the name of the skill', 'printf %s "$SKILL_NAME"', SKILL),
+  prints(
+    'EXEC-2',
+    'HOME and TMPDIR are inside the workspace and can be written',
+    'for d in "$HOME" "$TMPDIR"; do case $d/ in "$WORKSPACE_DIR"/*) : > "$d/.probe" && printf y ;; esac; done',
+    'yy',
+  ),
   cwdCase(`skills/${SKILL}`, "the skill's folder"),
   cwdCase('.', 'the workspace itself'),
   cwdCase('work', 'the folder for work'),
@@ -93,10 +89,10 @@ export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-2', 'a program inherits no descriptor but its three streams', async (fixture) => {
     // Ignores closed descriptors and that of the folder which the shell just listed.
-    const { stdout } = await fixture.mustSucceed(
+    const text = await fixture.print(
       '[ ! -d /proc/self/fd ] || for f in /proc/$$/fd/*; do [ "${f##*/}" -gt 2 ] && readlink "$f"; done; true',
     );
-    const leadsTo = stdout.toString('utf8').split('\n');
+    const leadsTo = text.split('\n');
     assert.deepEqual(
       leadsTo.filter((place) => place !== '' && place !== '/dev/null' && !/^\/proc\/\d+\/fd$/.test(place)),
       [],

@@ -5,17 +5,18 @@ import path from 'node:path';
 import {
   defined,
   DEFAULT_LIMITS,
+  isSkillError,
   toRelativePath,
-  type AttachedWorkspace,
   type Executor,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
   type RunLimits,
   type RunningProgram,
-  type StagedSkill,
+  isProblem,
 } from '#core';
-import { openConfined, programEnvironment, removeTree } from '#platform';
+import { inConfined, isPresent, removeTree } from '#platform';
+import { programEnvironment } from '../process/program-environment.ts';
 import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
@@ -44,122 +45,81 @@ export interface ProgramResult {
   readonly end: ProgramEnd;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
+  /** `stdout` as UTF-8. */
+  readonly text: string;
   /** `$RUN_DIR`, relative to the workspace. */
   readonly runFolder: string;
 }
 
-export interface InteractiveProgram extends RunningProgram {
-  readonly runFolder: string;
-  readonly output: CapturedOutput;
-}
-
 /** Captures output and lets callers wait for a text in it. */
-export class CapturedOutput implements OutputSink {
-  readonly #chunks: Buffer[] = [];
-  readonly #waiting = new Set<() => void>();
-
-  write(chunk: Uint8Array): boolean {
-    this.#chunks.push(Buffer.from(chunk));
-    for (const look of this.#waiting) look();
-    return true;
-  }
-
-  get bytes(): Buffer {
-    return Buffer.concat(this.#chunks);
-  }
-
+export interface CapturedOutput extends OutputSink {
+  bytes(): Buffer;
   /** Resolves when the text has arrived. The deadline of the case limits the wait. */
-  async until(text: string): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const look = (): void => {
-        if (!this.bytes.includes(text)) return;
-        this.#waiting.delete(look);
-        resolve();
-      };
-      this.#waiting.add(look);
-      look();
-    });
-  }
+  until(text: string): Promise<void>;
 }
 
-export interface FixtureOptions {
-  readonly executor: Executor;
-  /** Parent folder of the fixture's files. */
-  readonly base: string;
+export function captureOutput(): CapturedOutput {
+  const chunks: Buffer[] = [];
+  const waiting = new Set<() => void>();
+  const bytes = (): Buffer => Buffer.concat(chunks);
+  return {
+    bytes,
+    write(chunk) {
+      chunks.push(Buffer.from(chunk));
+      for (const look of waiting) look();
+      return true;
+    },
+    until: (text) =>
+      new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (!bytes().includes(text)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
 }
 
 /** A workspace with the skill of the suite, and operations for the cases. */
-export class Fixture {
-  readonly executor: Executor;
-  readonly workspace: Workspace;
-  readonly staged: StagedSkill;
-  /** Source folder of the staged skill. */
-  readonly skillSource: string;
-  /** Folder of this fixture on the host. */
-  readonly folder: string;
-  readonly base: string;
-  readonly #close: () => Promise<void>;
-  readonly #programs = new Map<string, Promise<ProgramResult>>();
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-  private constructor(options: FixtureOptions, parts: FixtureParts) {
-    this.executor = options.executor;
-    this.base = options.base;
-    this.workspace = parts.workspace;
-    this.staged = parts.staged;
-    this.skillSource = parts.skillSource;
-    this.folder = parts.folder;
-    this.#close = parts.close;
-  }
-
-  static async open(options: FixtureOptions): Promise<Fixture> {
-    const { executor, base } = options;
-    mkdirSync(base, { recursive: true });
-    const folder = mkdtempSync(path.join(base, 'conformance-'));
-    // Programs may run as another user, who has to traverse it.
-    chmodSync(folder, 0o711);
-    const workspaces = openWorkspaces({ base: path.join(folder, 'workspaces') });
-    const close = async (): Promise<void> => {
-      try {
-        await workspaces.close();
-      } finally {
-        await removeTree(folder);
-      }
-    };
+/** `base` is the parent folder of the fixture's files. */
+export async function openFixture(executor: Executor, base: string) {
+  mkdirSync(base, { recursive: true });
+  const folder = mkdtempSync(path.join(base, 'conformance-'));
+  // Programs may run as another user, who has to traverse it.
+  chmodSync(folder, 0o711);
+  const workspaces = openWorkspaces({ base: path.join(folder, 'workspaces') });
+  const close = async (): Promise<void> => {
     try {
-      const skillSource = writeConformanceSkill(path.join(folder, 'skills'));
-      const workspace = await workspaces.open('conformance', executor);
-      const staged = await workspace.stage({ name: SKILL, dir: skillSource });
-      return new Fixture(options, { workspace, staged, skillSource, folder, close });
-    } catch (error) {
-      await close();
-      throw error;
+      await workspaces.close();
+    } finally {
+      await removeTree(folder);
     }
+  };
+  try {
+    const skillSource = writeConformanceSkill(path.join(folder, 'skills'));
+    const workspace = await workspaces.open('conformance', executor);
+    const staged = await workspace.stage({ name: SKILL, dir: skillSource });
+    return { executor, base, folder, skillSource, workspace, staged, close, ...operations(workspace) };
+  } catch (error) {
+    await close();
+    throw error;
   }
+}
 
-  get attached(): AttachedWorkspace {
-    return this.workspace.attached;
-  }
-
-  get isIsolating(): boolean {
-    return this.attached.capabilities.isolation !== 'none';
-  }
-
-  /** Path of the workspace inside the sandbox. */
-  get root(): string {
-    return this.attached.root;
-  }
+function operations(workspace: Workspace) {
+  const { attached, place } = workspace;
+  const { root } = attached;
+  const programs = new Map<string, Promise<ProgramResult>>();
 
   /** Prepares a program like the runtime does: it starts in the folder of the skill and has its own run folder. */
-  prepare(argv: readonly string[], { limits, env, stdin, cwd, network }: RunOptions = {}): PreparedRun {
-    const run = this.workspace.newRunFolder();
-    const home = this.workspace.homeOf({ name: SKILL, source: 'conformance' });
-    const environment = programEnvironment({
-      root: this.root,
-      runFolder: run.path,
-      home,
-      skillName: SKILL,
-      declared: env,
-    });
+  const prepare = (argv: readonly string[], { limits, env, stdin, cwd, network }: RunOptions = {}): PreparedRun => {
+    const { path: runFolder } = workspace.newRunFolder();
+    const home = workspace.homeOf({ name: SKILL, source: 'conformance' });
+    const environment = programEnvironment({ root, runFolder, home, skillName: SKILL, declared: env });
     assert.equal(environment.type, 'environment');
     const spec: ProgramSpec = {
       argv,
@@ -170,95 +130,90 @@ export class Fixture {
       network: network ?? [],
       home,
     };
-    return { spec, runFolder: run.path };
-  }
-
-  async run(argv: readonly string[], options: RunOptions = {}): Promise<ProgramResult> {
-    return await this.runPrepared(this.prepare(argv, options), options);
-  }
-
-  async runPrepared({ spec, runFolder }: PreparedRun, options: RunOptions = {}): Promise<ProgramResult> {
-    const stdout = new CapturedOutput();
-    const stderr = new CapturedOutput();
-    const { signal } = options;
-    const end = await this.attached.run(spec, {
-      stdout: options.stdout ?? stdout,
-      stderr: options.stderr ?? stderr,
-      signal,
-    });
-    return { end, stdout: stdout.bytes, stderr: stderr.bytes, runFolder };
-  }
-
+    return { spec, runFolder };
+  };
+  const runPrepared = async ({ spec, runFolder }: PreparedRun, options: RunOptions = {}): Promise<ProgramResult> => {
+    const [stdout, stderr] = [captureOutput(), captureOutput()];
+    const streams = { stdout: options.stdout ?? stdout, stderr: options.stderr ?? stderr, signal: options.signal };
+    const end = await attached.run(spec, streams);
+    return { end, stdout: stdout.bytes(), stderr: stderr.bytes(), text: stdout.bytes().toString('utf8'), runFolder };
+  };
+  const run = (argv: readonly string[], options: RunOptions = {}): Promise<ProgramResult> =>
+    runPrepared(prepare(argv, options), options);
   /** Runs a script with `sh`; `words` are `$1` and so on. */
-  async shell(script: string, options: RunOptions = {}, words: readonly string[] = []): Promise<ProgramResult> {
-    return await this.run(['sh', '-c', script, 'sh', ...words], options);
-  }
-
+  const shell = (script: string, options: RunOptions = {}, words: readonly string[] = []): Promise<ProgramResult> =>
+    run(['sh', '-c', script, 'sh', ...words], options);
   /** Runs a script that must exit with 0. */
-  async mustSucceed(script: string, options: RunOptions = {}): Promise<ProgramResult> {
-    const ran = await this.shell(script, options);
+  const mustSucceed = async (script: string, options: RunOptions = {}): Promise<ProgramResult> => {
+    const ran = await shell(script, options);
     assertExit(ran, 0);
     return ran;
-  }
-
-  /** Starts an interactive program. Captures stdout and stderr together. */
-  async startInteractive(
-    argv: readonly string[],
-    options: RunOptions & { readonly terminal?: boolean } = {},
-  ): Promise<InteractiveProgram> {
-    const { attached } = this;
-    assert(attached.start !== undefined, 'capabilities claim interaction, but there is no `start`');
-    const { spec, runFolder } = this.prepare(argv, options);
-    const output = new CapturedOutput();
-    const streams = { stdout: output, stderr: output, terminal: options.terminal ?? false };
-    const running = await attached.start(spec, streams);
-    return {
-      ended: running.ended,
-      write: (bytes) => running.write(bytes),
-      closeInput: () => running.closeInput(),
-      kill: () => running.kill(),
-      runFolder,
-      output,
-    };
-  }
-
-  /** Path on the host. */
-  onHost(relative: string): string {
-    return path.join(this.workspace.place.root, relative);
-  }
-
-  /** Reads a file of a program on the host. Returns `undefined` where it does not exist. */
-  read(relative: string): Buffer | undefined {
-    const opening = openConfined(this.workspace.place.root);
-    assert(opening.type === 'open', 'the workspace does not exist');
-    try {
+  };
+  return {
+    attached,
+    /** Path of the workspace inside the sandbox. */
+    root,
+    isIsolating: attached.capabilities.isolation !== 'none',
+    prepare,
+    runPrepared,
+    run,
+    shell,
+    mustSucceed,
+    /** The output of a script that must exit with 0. */
+    print: async (script: string, options: RunOptions = {}): Promise<string> =>
+      (await mustSucceed(script, options)).text,
+    /** Starts an interactive program. Captures stdout and stderr together. */
+    async startInteractive(
+      argv: readonly string[],
+      { terminal = false, ...options }: RunOptions & { readonly terminal?: boolean } = {},
+    ): Promise<RunningProgram & { readonly runFolder: string; readonly output: CapturedOutput }> {
+      assert(attached.start !== undefined, 'capabilities claim interaction, but there is no `start`');
+      const { spec, runFolder } = prepare(argv, options);
+      const output = captureOutput();
+      const running = await attached.start(spec, { stdout: output, stderr: output, terminal });
+      return {
+        ended: running.ended,
+        write: (bytes) => running.write(bytes),
+        closeInput: () => running.closeInput(),
+        kill: () => running.kill(),
+        runFolder,
+        output,
+      };
+    },
+    /** Starts a script and waits until it prints `ready`. */
+    async startReady(script: string, options: RunOptions = {}) {
+      const stdout = captureOutput();
+      const prepared = prepare(['sh', '-c', script], options);
+      const running = runPrepared(prepared, { ...options, stdout });
+      await Promise.race([stdout.until('ready\n'), running]);
+      return { running, runFolder: prepared.runFolder };
+    },
+    /** A program that is refused, and has not run. */
+    async mustRefuse(argv: readonly string[], options: RunOptions = {}): Promise<void> {
+      const prepared = prepare(argv, options);
+      await assert.rejects(runPrepared(prepared), (error) => isSkillError(error) && error.code === 'input/invalid');
+      assert.equal(isPresent(path.join(place.root, prepared.runFolder, 'ran')), false);
+    },
+    /** Path on the host. */
+    onHost: (relative: string): string => path.join(place.root, relative),
+    /** Reads a file of a program on the host. Returns `undefined` where it does not exist. */
+    read(relative: string): Buffer | undefined {
       const reading = toRelativePath(relative);
-      assert(reading.type === 'path', relative);
-      const file = opening.directory.read(reading.path, { maxBytes: MAX_READ_BYTES });
+      assert(!isProblem(reading), relative);
+      const file = inConfined(
+        place.root,
+        (directory) => directory.read(reading, { maxBytes: MAX_READ_BYTES }),
+        () => assert.fail('the workspace does not exist'),
+      );
       return file.type === 'read' ? file.bytes : undefined;
-    } finally {
-      opening.directory.close();
-    }
-  }
-
-  async requireProgram(program: string): Promise<void> {
-    const looking = this.#programs.get(program) ?? this.shell(`command -v ${program} > /dev/null`);
-    this.#programs.set(program, looking);
-    const { end } = await looking;
-    if (end.exitCode !== 0) throw new CaseSkipped(`${program} is not installed`);
-  }
-
-  async close(): Promise<void> {
-    await this.#close();
-  }
-}
-
-interface FixtureParts {
-  readonly workspace: Workspace;
-  readonly staged: StagedSkill;
-  readonly skillSource: string;
-  readonly folder: string;
-  readonly close: () => Promise<void>;
+    },
+    async requireProgram(program: string): Promise<void> {
+      const looking = programs.get(program) ?? shell(`command -v ${program} > /dev/null`);
+      programs.set(program, looking);
+      const { end } = await looking;
+      if (end.exitCode !== 0) throw new CaseSkipped(`${program} is not installed`);
+    },
+  };
 }
 
 /** The parts of an end that are the same in every run. */
@@ -273,3 +228,51 @@ export function assertExit({ end, stderr }: Pick<ProgramResult, 'end' | 'stderr'
     `stderr: ${stderr.toString('utf8').slice(0, 2000)}`,
   );
 }
+
+/** Capabilities and programs that a case requires. */
+export interface Needs {
+  readonly limits?: readonly (keyof RunLimits)[];
+  readonly interaction?: boolean;
+  readonly terminal?: boolean;
+  /** Programs that must be installed inside the sandbox. */
+  readonly programs?: readonly string[];
+}
+
+export interface CaseDefinition {
+  readonly name: string;
+  readonly requirement: `${'EXEC' | 'ENV'}-${number}`;
+  readonly isIsolation?: boolean;
+  readonly needs?: Needs;
+  /** Runs in its own workspace, because it damages, fills or detaches it. Other cases share one. */
+  readonly ownWorkspace?: boolean;
+  run(fixture: Fixture): Promise<void>;
+}
+
+type CaseOptions = Pick<CaseDefinition, 'isIsolation' | 'needs' | 'ownWorkspace'>;
+type Conform = readonly [run: CaseDefinition['run']] | readonly [options: CaseOptions, run: CaseDefinition['run']];
+
+/** Defines a case. Options come before its function, as in test runners. */
+export function conform(requirement: CaseDefinition['requirement'], name: string, ...rest: Conform): CaseDefinition {
+  const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
+  return { name, requirement, ...options, run };
+}
+
+/** A case of one script that must exit with 0 and whose whole output is known. */
+export function prints(
+  requirement: CaseDefinition['requirement'],
+  name: string,
+  script: string,
+  expected: string | Uint8Array,
+  options: RunOptions = {},
+): CaseDefinition {
+  return conform(requirement, name, async (fixture) => {
+    const { stdout, text } = await fixture.mustSucceed(script, options);
+    assert.deepEqual(
+      typeof expected === 'string' ? text : stdout,
+      typeof expected === 'string' ? expected : Buffer.from(expected),
+    );
+  });
+}
+
+export const ISOLATED = { isIsolation: true };
+export const ALONE = { ownWorkspace: true };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { pickStableEnd, type Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { type CaseDefinition, conform, type Fixture, pickStableEnd } from './fixture.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 /** A requested end is reported as a signal or as cancelled. */
@@ -36,14 +35,14 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     program.write(Buffer.from('two '));
     program.closeInput();
     assert.deepEqual(pickStableEnd(await program.ended), { reason: 'exited', exitCode: 5 });
-    assert.equal(program.output.bytes.toString('utf8'), 'one two the end\n');
+    assert.equal(program.output.bytes().toString('utf8'), 'one two the end\n');
   }),
   conform('EXEC-7', 'input that was given at the start comes before what is written later', TALKS, async (fixture) => {
     const program = await fixture.startInteractive(['cat'], { stdin: 'first ' });
     program.write(Buffer.from('second'));
     program.closeInput();
     await program.ended;
-    assert.equal(program.output.bytes.toString('utf8'), 'first second');
+    assert.equal(program.output.bytes().toString('utf8'), 'first second');
   }),
   conform('EXEC-7', 'a program that is killed is gone with all it started', FORKS, async (fixture) => {
     const heartbeat = makeHeartbeat();
@@ -73,7 +72,7 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
   conform('EXEC-7', 'a program that is talked to has no terminal unless it was asked for', TALKS, async (fixture) => {
     const program = await fixture.startInteractive(['sh', '-c', '[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none']);
     await program.ended;
-    assert.equal(program.output.bytes.toString('utf8'), 'none\n');
+    assert.equal(program.output.bytes().toString('utf8'), 'none\n');
   }),
   conform('EXEC-7', 'a terminal is one for the program, on all three streams', TTY, async (fixture) => {
     const program = await fixture.startInteractive(
@@ -83,7 +82,7 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
       },
     );
     assert.deepEqual(pickStableEnd(await program.ended), { reason: 'exited', exitCode: 7 });
-    assert.equal(program.output.bytes.toString('utf8').replaceAll('\r', ''), 'terminal\n');
+    assert.equal(program.output.bytes().toString('utf8').replaceAll('\r', ''), 'terminal\n');
   }),
   conform('EXEC-7', 'a program in a terminal that asks is answered, prompt by prompt', TTY, async (fixture) => {
     await converse(fixture, true);
@@ -94,10 +93,7 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     { needs: { interaction: true, terminal: true, programs: ['setsid'] } },
     async (fixture) => {
       const heartbeat = makeHeartbeat();
-      const program = await fixture.startInteractive(
-        ['sh', '-c', `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`],
-        { terminal: true },
-      );
+      const program = await fixture.startInteractive(['sh', '-c', heartbeat.forked], { terminal: true });
       await program.output.until('ready');
       program.kill();
       assertKilled((await program.ended).reason);

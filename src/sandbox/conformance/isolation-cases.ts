@@ -3,18 +3,17 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isPresent } from '#platform';
-import { attemptScript, fileName } from '../probe/escape-attempts.ts';
-import { findDamage, openHostDecoys, type HostAttempt } from '../probe/host-decoys.ts';
-import { pickStableEnd } from './fixture.ts';
+import { attemptScript, fileName, findDamage, type EscapeAttempt } from '../probe/escape-attempts.ts';
+import { openHostDecoys } from '../probe/host-decoys.ts';
 import { CaseSkipped } from './case.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { type CaseDefinition, conform, ISOLATED, pickStableEnd } from './fixture.ts';
 
 /** A packet may still be in flight when its program has ended. */
 const ARRIVAL_MS = 100;
 
 /** Runs an escape attempt, which must leave nothing on the host. */
-function attemptCase([attempt, name]: readonly [HostAttempt, string]): CaseDefinition {
-  return conform('EXEC-7', name, { isIsolation: true }, async (fixture) => {
+function attemptCase([attempt, name]: readonly [EscapeAttempt, string]): CaseDefinition {
+  return conform('EXEC-7', name, ISOLATED, async (fixture) => {
     const decoys = await openHostDecoys({ folder: fixture.folder, identity: fixture.executor.identity });
     try {
       const script = `OUT=$RUN_DIR; export OUT\n${attemptScript(attempt, decoys.targets)}`;
@@ -41,9 +40,7 @@ const ATTEMPTS = [
   ['nested namespaces', 'a program makes no namespace of its own'],
   ['runs as root', 'a program is not root and has no capability'],
   ['leaves a setuid file', 'a program leaves no file that runs as its owner'],
-] as const satisfies readonly (readonly [HostAttempt, string])[];
-
-const ISOLATED = { isIsolation: true };
+] as const satisfies readonly (readonly [EscapeAttempt, string])[];
 
 export const ISOLATION_CASES: readonly CaseDefinition[] = [
   ...ATTEMPTS.map(attemptCase),
@@ -69,7 +66,7 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-7',
     'a program that needs a host to which there is no way is denied and not started',
-    { isIsolation: true },
+    ISOLATED,
     async (fixture) => {
       if (fixture.attached.capabilities.hasNetworkGrants) throw new CaseSkipped('the executor grants network access');
       const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"'], { network: ['example.org'] });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { lstatSync } from 'node:fs';
 
-import { assertExit } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { assertExit, type CaseDefinition, conform } from './fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Enough for interpreters and sandboxes to start. */
@@ -60,7 +59,7 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-8',
     'processes with more memory than allowed together are ended for it',
-    { needs: { limits: ['memoryBytes'] } },
+    MEMORY_HELD,
     async (fixture) => {
       // Long enough for an executor that polls on a busy machine; one that works ends the program at once.
       const one = holding(MEMORY / 2, 15);
@@ -76,7 +75,7 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
       limits: { memoryBytes: MEMORY },
     });
     assertExit(ran, 0);
-    assert.equal(ran.stdout.toString('utf8').trim(), bytes);
+    assert.equal(ran.text.trim(), bytes);
   }),
   conform('EXEC-8', 'more processes than allowed are not had at once', PROCESSES_HELD, async (fixture) => {
     const { end, runFolder } = await fixture.shell(
@@ -98,7 +97,7 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-8',
     'many files of too many bytes together end the program for its disk',
-    { needs: { limits: ['diskBytes'] }, ownWorkspace: true },
+    DISK_HELD,
     async (fixture) => {
       const { end } = await fixture.shell(
         'i=0; while [ $i -lt 64 ]; do head -c 1048576 /dev/zero > "work/$i"; i=$((i + 1)); sleep 0.02; done; sleep 20',

@@ -4,8 +4,7 @@ import path from 'node:path';
 
 import type { HostMount } from '#core';
 import { CaseSkipped } from './case.ts';
-import { conform, type CaseDefinition } from './definition.ts';
-import type { Fixture } from './fixture.ts';
+import { type CaseDefinition, conform, type Fixture, ISOLATED } from './fixture.ts';
 
 /** A folder of the user that every user may change: what is refused is refused by the executor. */
 function makeFolder({ folder: base }: Fixture): string {
@@ -33,7 +32,7 @@ async function runIn(fixture: Fixture, folder: string, mounts: readonly HostMoun
 const TRY_ALL = 'for f in src/main.py src/new .git/config .git/new; do (echo x >> $f) 2> /dev/null; done';
 
 export const MOUNT_CASES: readonly CaseDefinition[] = [
-  conform('ENV-2', 'a host folder is seen at its path and stays as it is', { isIsolation: true }, async (fixture) => {
+  conform('ENV-2', 'a host folder is seen at its path and stays as it is', ISOLATED, async (fixture) => {
     const folder = makeFolder(fixture);
     const outside = path.join(fixture.folder, 'beside');
     writeFileSync(outside, 'secret');
@@ -48,7 +47,7 @@ export const MOUNT_CASES: readonly CaseDefinition[] = [
   conform(
     'ENV-2',
     'a writable host folder is changed, but not its read-only and hidden entries',
-    { isIsolation: true },
+    ISOLATED,
     async (fixture) => {
       const folder = makeFolder(fixture);
       const empty = path.join(fixture.folder, 'empty');

@@ -4,8 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import type { OutputSink } from '#core';
-import { CapturedOutput, assertExit, pickStableEnd } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { assertExit, captureOutput, type CaseDefinition, conform, pickStableEnd } from './fixture.ts';
 
 const FLOOD = 32 * 1024 * 1024;
 /** Bytes between two memory measurements, which start in the second half. */
@@ -32,32 +31,26 @@ const WAIT_FOR_GO =
   'i=0; while [ ! -e "$RUN_DIR/go" ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done; [ -e "$RUN_DIR/go" ]';
 
 /** Counts bytes, measures the memory at intervals, and says when everything has come. */
-class CountingSink implements OutputSink {
-  bytes = 0;
-  /** The smallest share of the passed bytes that was in memory at any measurement. */
-  leastShare = Infinity;
-  readonly #before = heldBytes();
-  readonly #everythingCame: () => void;
-  #nextMeasurement = FLOOD / 2;
-
-  constructor(everythingCame: () => void) {
-    this.#everythingCame = everythingCame;
-  }
-
-  write(chunk: Uint8Array): boolean {
-    this.bytes += chunk.length;
-    if (this.bytes === FLOOD) this.#everythingCame();
-    if (this.bytes < this.#nextMeasurement || this.leastShare < BUFFERED_SHARE) return true;
-    this.#nextMeasurement += MEASURE_EVERY;
-    this.leastShare = Math.min(this.leastShare, this.#share(usedBytes()));
-    // Collecting garbage is expensive and can only lower the share.
-    if (this.leastShare >= BUFFERED_SHARE) this.leastShare = Math.min(this.leastShare, this.#share(heldBytes()));
-    return true;
-  }
-
-  #share(bytes: number): number {
-    return (bytes - this.#before) / this.bytes;
-  }
+function countingSink(everythingCame: () => void): OutputSink & { bytes: number; leastShare: number } {
+  const before = heldBytes();
+  let nextMeasurement = FLOOD / 2;
+  const sink = {
+    bytes: 0,
+    /** The smallest share of the passed bytes that was in memory at any measurement. */
+    leastShare: Infinity,
+    write(chunk: Uint8Array): boolean {
+      sink.bytes += chunk.length;
+      if (sink.bytes === FLOOD) everythingCame();
+      if (sink.bytes < nextMeasurement || sink.leastShare < BUFFERED_SHARE) return true;
+      nextMeasurement += MEASURE_EVERY;
+      // Collecting garbage is expensive and can only lower the share.
+      for (const measure of [usedBytes, heldBytes])
+        if (sink.leastShare >= BUFFERED_SHARE)
+          sink.leastShare = Math.min(sink.leastShare, (measure() - before) / sink.bytes);
+      return true;
+    },
+  };
+  return sink;
 }
 
 const HELD = { needs: { limits: ['outputBytes'] } } as const;
@@ -68,7 +61,7 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
     const prepared = fixture.prepare(['sh', '-c', `head -c ${String(FLOOD)} /dev/zero; ${WAIT_FOR_GO}`], {
       limits: { outputBytes: 2 * FLOOD },
     });
-    const stdout = new CountingSink(() => {
+    const stdout = countingSink(() => {
       writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
     });
     assertExit(await fixture.runPrepared(prepared, { stdout }), 0);
@@ -81,12 +74,12 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-3', 'output comes while the program runs', async (fixture) => {
     const prepared = fixture.prepare(['sh', '-c', `echo ready; ${WAIT_FOR_GO} && echo went`]);
-    const stdout = new CapturedOutput();
+    const stdout = captureOutput();
     const running = fixture.runPrepared(prepared, { stdout });
     await Promise.race([stdout.until('ready\n'), running]);
     writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
     assertExit(await running, 0);
-    assert.equal(stdout.bytes.toString('utf8'), 'ready\nwent\n');
+    assert.equal(stdout.bytes().toString('utf8'), 'ready\nwent\n');
   }),
   conform('EXEC-8', 'a program that prints without end is ended for its output', HELD, async (fixture) => {
     const { end, stdout } = await fixture.run(['yes'], { limits: { outputBytes: 100_000 } });

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { scriptCommand, shellCommand } from '../programs/interpreter.ts';
-import { assertExit, type Fixture, type ProgramResult } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { assertExit, type CaseDefinition, conform, type Fixture, type ProgramResult } from './fixture.ts';
 import { SKILL } from './skill.ts';
 
 const WHERE = 'scripts/where.sh';
@@ -17,7 +16,7 @@ function spellingCase(about: string, line: (root: string) => string, script = WH
     async (fixture) => {
       const ran = await fixture.run(shellCommand(`${line(fixture.root)} 'a b'`));
       assertExit(ran, 0);
-      assert.equal(ran.stdout.toString('utf8'), `${fixture.root}/skills/${SKILL}/${script}|a b`);
+      assert.equal(ran.text, `${fixture.root}/skills/${SKILL}/${script}|a b`);
     },
   );
 }
@@ -26,7 +25,7 @@ function wordCase(about: string, words: readonly string[]): CaseDefinition {
   return conform('EXEC-6', `arguments with ${about} reach the program as they are`, async (fixture) => {
     const ran = await fixture.shell(`printf '%s\\0' "$@"`, {}, words);
     assertExit(ran, 0);
-    assert.deepEqual(ran.stdout.toString('utf8').split('\0').slice(0, -1), words);
+    assert.deepEqual(ran.text.split('\0').slice(0, -1), words);
   });
 }
 

@@ -3,14 +3,13 @@ import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 
 import { isSkillError } from '#core';
-import { Fixture, CapturedOutput, assertExit } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { ALONE, assertExit, type CaseDefinition, conform, type Fixture, ISOLATED, openFixture } from './fixture.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 const MANY = 20;
 
 async function withSecond(first: Fixture, act: (second: Fixture) => Promise<void>): Promise<void> {
-  const second = await Fixture.open({ executor: first.executor, base: first.base });
+  const second = await openFixture(first.executor, first.base);
   try {
     await act(second);
   } finally {
@@ -18,9 +17,7 @@ async function withSecond(first: Fixture, act: (second: Fixture) => Promise<void
   }
 }
 
-const ISOLATED = { isIsolation: true };
 const FORKS = { ownWorkspace: true, needs: { programs: ['setsid'] } } as const;
-const ALONE = { ownWorkspace: true };
 
 export const SHARING_CASES: readonly CaseDefinition[] = [
   conform('EXEC-7', 'twenty programs at once each get what is theirs', ALONE, async (fixture) => {
@@ -30,7 +27,7 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
         const script =
           'read -r line; echo "$NUMBER" > "$RUN_DIR/number"; sleep 0.2; echo "$1 $line $(cat "$RUN_DIR/number")"; echo "err $1" >&2; exit "$1"';
         const ran = await fixture.shell(script, { stdin: `line ${number}\n`, env: { NUMBER: number } }, [number]);
-        return [ran.stdout.toString('utf8'), ran.stderr.toString('utf8'), ran.end.exitCode, ran.end.reason];
+        return [ran.text, ran.stderr.toString('utf8'), ran.end.exitCode, ran.end.reason];
       }),
     );
     const expected = all.map((number) => [
@@ -48,18 +45,18 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
         fixture.mustSucceed(script, { env: { WHOSE: 'first' } }),
         second.mustSucceed(script, { env: { WHOSE: 'second' } }),
       ]);
-      assert.deepEqual([one.stdout.toString('utf8'), two.stdout.toString('utf8')], ['first\n', 'second\n']);
+      assert.deepEqual([one.text, two.text], ['first\n', 'second\n']);
     });
   }),
   conform('EXEC-13', 'a program sees nothing of the private folder of another skill', ISOLATED, async (fixture) => {
     const home = fixture.workspace.homeOf({ name: 'other', source: 'conformance' });
     const script = 'echo "$HOME" > "$HOME/own"; ls -A "$WORKSPACE_DIR/home" 2> /dev/null || basename "$HOME"';
     const own = fixture.prepare(['sh', '-c', script]);
-    const { stdout } = await fixture.runPrepared(own);
-    assert.deepEqual(stdout.toString('utf8').split('\n'), [path.basename(own.spec.home ?? ''), '']);
+    const { text } = await fixture.runPrepared(own);
+    assert.deepEqual(text.split('\n'), [path.basename(own.spec.home ?? ''), '']);
     const other = fixture.prepare(['sh', '-c', 'cat "$1/own"; ls -A "$2"', 'sh', `../../${own.spec.home ?? ''}`, home]);
     const ran = await fixture.runPrepared({ ...other, spec: { ...other.spec, home } });
-    assert.equal(ran.stdout.toString('utf8'), '');
+    assert.equal(ran.text, '');
     assert.equal(
       fixture.read(`${own.spec.home ?? ''}/own`)?.toString('utf8'),
       `${fixture.root}/${own.spec.home ?? ''}\n`,
@@ -82,17 +79,11 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-7', 'detaching ends what runs', FORKS, async (fixture) => {
     const heartbeat = makeHeartbeat();
-    const stdout = new CapturedOutput();
-    const prepared = fixture.prepare([
-      'sh',
-      '-c',
-      `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`,
-    ]);
-    const running = Promise.allSettled([fixture.runPrepared(prepared, { stdout })]);
-    await Promise.race([stdout.until('ready\n'), running]);
+    const { running, runFolder } = await fixture.startReady(heartbeat.forked);
+    const settled = Promise.allSettled([running]);
     await fixture.attached.detach();
-    await heartbeat.assertGone(fixture, prepared.runFolder);
-    const [ran] = await running;
+    await heartbeat.assertGone(fixture, runFolder);
+    const [ran] = await settled;
     // An end or a failure is accepted, but not a normal exit.
     if (ran.status === 'fulfilled') assert.notEqual(ran.value.end.reason, 'exited');
     else assert(isSkillError(ran.reason), String(ran.reason));
@@ -110,6 +101,6 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
     writeFileSync(fixture.onHost('work/open/by-the-host'), 'hand-made', { mode: 0o644, flag: 'wx' });
     const ran = await fixture.shell('cat work/open/by-the-host');
     assertExit(ran, 0);
-    assert.equal(ran.stdout.toString('utf8'), 'hand-made');
+    assert.equal(ran.text, 'hand-made');
   }),
 ];

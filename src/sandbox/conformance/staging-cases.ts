@@ -5,8 +5,7 @@ import path from 'node:path';
 import { digestOfEntries, readTreeDigest } from '#platform';
 import { stageInputs } from '../inputs/inputs.ts';
 import { collectOutputs } from '../outputs/collect.ts';
-import type { Fixture } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { ALONE, type CaseDefinition, conform, type Fixture, ISOLATED, prints } from './fixture.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';
 
 /** Lists the skill as a program sees it, without the links into the workspace. */
@@ -19,8 +18,7 @@ for part in $top; do find "$part" -type l -exec sh -c 'for f; do printf "%s -> "
 
 /** Computes the digest of the skill from the output of a program inside. */
 async function digestInside(fixture: Fixture): Promise<string> {
-  const { stdout } = await fixture.mustSucceed(LIST_TREE);
-  const [folders = '', programs = '', files = '', links = ''] = stdout.toString('utf8').split('---\n');
+  const [folders = '', programs = '', files = '', links = ''] = (await fixture.print(LIST_TREE)).split('---\n');
   const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
   const hashed = (text: string, kind: 'program' | 'file'): readonly Parameters<typeof digestOfEntries>[0][number][] =>
     lines(text).map((line) => ({ kind, path: line.slice(66), content: Buffer.from(line.slice(0, 64), 'hex') }));
@@ -71,39 +69,36 @@ function writableCase(what: string, variable: string): CaseDefinition {
 }
 
 const SPOILED = { isIsolation: true, ownWorkspace: true };
-const ALONE = { ownWorkspace: true };
 
 export const STAGING_CASES: readonly CaseDefinition[] = [
   conform('EXEC-1', 'a program sees the skill exactly as it was staged, by the digest of the tree', async (fixture) => {
     assert.equal(await digestInside(fixture), fixture.staged.digest);
     assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
   }),
-  conform('EXEC-1', 'a file that may be executed can be, and another cannot', async (fixture) => {
-    const { stdout } = await fixture.mustSucceed('scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]');
-    assert.equal(stdout.toString('utf8'), 'hello from hello.sh\n');
-  }),
-  conform('EXEC-1', 'a binary file is the same byte for byte', async (fixture) => {
-    assert.deepEqual((await fixture.mustSucceed('cat assets/all-bytes.bin')).stdout, Buffer.from(ALL_BYTES));
-  }),
+  prints(
+    'EXEC-1',
+    'a file that may be executed can be, and another cannot',
+    'scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]',
+    'hello from hello.sh\n',
+  ),
+  prints('EXEC-1', 'a binary file is the same byte for byte', 'cat assets/all-bytes.bin', ALL_BYTES),
   conform('EXEC-1', 'a name with spaces, umlauts, Chinese and an emoji is found', async (fixture) => {
-    assert.equal((await fixture.run(['cat', UNICODE_NAME])).stdout.toString('utf8'), UNICODE_TEXT);
+    assert.equal((await fixture.run(['cat', UNICODE_NAME])).text, UNICODE_TEXT);
   }),
-  conform('EXEC-1', 'an empty folder is there', async (fixture) => {
-    assert.equal((await fixture.mustSucceed('[ -d empty ] && ls -A empty')).stdout.toString('utf8'), '');
-  }),
-  conform('EXEC-1', 'a file without a byte is there', async (fixture) => {
-    await fixture.mustSucceed('[ -f assets/nothing ] && [ ! -s assets/nothing ]');
-  }),
+  prints('EXEC-1', 'an empty folder is there', '[ -d empty ] && ls -A empty', ''),
+  prints('EXEC-1', 'a file without a byte is there', '[ -f assets/nothing ] && [ ! -s assets/nothing ]', ''),
   conform('EXEC-1', 'a copy of a file or folder of the skill can be changed', async (fixture) => {
     await fixture.mustSucceed(
       'cp SKILL.md work/copy.md && echo more >> work/copy.md && cp -r references work/copied && echo x > work/copied/new',
     );
     assert.match(fixture.read('work/copy.md')?.toString('utf8') ?? '', /more\n$/);
   }),
-  conform('EXEC-1', 'a link inside the skill leads to its file', async (fixture) => {
-    const { stdout } = await fixture.mustSucceed('[ -L references/link.bin ] && cat references/link.bin');
-    assert.deepEqual(stdout, Buffer.from(ALL_BYTES));
-  }),
+  prints(
+    'EXEC-1',
+    'a link inside the skill leads to its file',
+    '[ -L references/link.bin ] && cat references/link.bin',
+    ALL_BYTES,
+  ),
   linkCase('out', 'out'),
   linkCase('work', 'work'),
   linkCase('inputs', 'work/inputs'),
@@ -117,32 +112,30 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   conform(
     'EXEC-1',
     'a program cannot change names and contents of the skill it runs from',
-    { isIsolation: true, ownWorkspace: true },
+    SPOILED,
     async (fixture) => {
-      const { stdout: before } = await fixture.mustSucceed(CONTENTS);
+      const before = await fixture.print(CONTENTS);
       await fixture.mustSucceed(SPOIL);
-      assert.equal((await fixture.mustSucceed(CONTENTS)).stdout.toString(), before.toString());
+      assert.equal(await fixture.print(CONTENTS), before);
     },
   ),
   conform(
     'EXEC-1',
     "a program that spoils its skill spoils neither the skill's own folder nor the next workspace",
-    { ownWorkspace: true },
+    ALONE,
     async (fixture) => {
       await fixture.mustSucceed(SPOIL);
       assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
     },
   ),
-  conform('EXEC-1', 'the records of the workspace are not seen', { isIsolation: true }, async (fixture) => {
+  conform('EXEC-1', 'the records of the workspace are not seen', ISOLATED, async (fixture) => {
     await fixture.mustSucceed('[ ! -e "$WORKSPACE_DIR/metadata.json" ]');
   }),
   conform('EXEC-1', 'a skill that is staged between two programs is seen by the second', ALONE, async (fixture) => {
     await fixture.mustSucceed(`[ ! -e "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md" ]`);
     await fixture.workspace.stage({ name: OTHER_SKILL, dir: writeOtherSkill(path.join(fixture.folder, 'skills')) });
-    const { stdout } = await fixture.mustSucceed(
-      `head -n 2 "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md"; cat "$SKILLS_DIR/${SKILL}/assets/nothing"`,
-    );
-    assert.equal(stdout.toString('utf8'), `---\nname: ${OTHER_SKILL}\n`);
+    const script = `head -n 2 "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md"; cat "$SKILLS_DIR/${SKILL}/assets/nothing"`;
+    assert.equal(await fixture.print(script), `---\nname: ${OTHER_SKILL}\n`);
   }),
   conform('EXEC-4', 'an input that was staged from the host is read by the program', async (fixture) => {
     const folder = path.join(fixture.folder, 'given');
@@ -187,6 +180,6 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   }),
   conform('EXEC-1', 'a second program finds in work/ what the first one left there', async (fixture) => {
     await fixture.mustSucceed('printf first > work/handed-on.txt');
-    assert.equal((await fixture.mustSucceed('cat work/handed-on.txt')).stdout.toString('utf8'), 'first');
+    assert.equal(await fixture.print('cat work/handed-on.txt'), 'first');
   }),
 ];

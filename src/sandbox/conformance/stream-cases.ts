@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import { assertExit } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { assertExit, type CaseDefinition, conform, prints } from './fixture.ts';
 import { ALL_BYTES } from './skill.ts';
 
 const LARGE = 8 * 1024 * 1024;
@@ -19,22 +18,15 @@ function largeInput(): Buffer {
 }
 
 export const STREAM_CASES: readonly CaseDefinition[] = [
-  conform('EXEC-3', 'a program without input finds the end of it at once', async (fixture) => {
-    assert.equal((await fixture.mustSucceed('wc -c | tr -d " "')).stdout.toString('utf8'), '0\n');
+  prints('EXEC-3', 'a program without input finds the end of it at once', 'wc -c | tr -d " "', '0\n'),
+  prints('EXEC-3', 'text is read from the input', 'read -r a; read -r b; echo "$b $a"; cat', '大小 größe\nrest', {
+    stdin: 'größe\n大小\nrest',
   }),
-  conform('EXEC-3', 'text is read from the input', async (fixture) => {
-    const { stdout } = await fixture.mustSucceed('read -r a; read -r b; echo "$b $a"; cat', {
-      stdin: 'größe\n大小\nrest',
-    });
-    assert.equal(stdout.toString('utf8'), '大小 größe\nrest');
-  }),
-  conform('EXEC-3', 'every byte value passes through input and output', async (fixture) => {
-    assert.deepEqual((await fixture.mustSucceed('cat', { stdin: ALL_BYTES })).stdout, Buffer.from(ALL_BYTES));
-  }),
+  prints('EXEC-3', 'every byte value passes through input and output', 'cat', ALL_BYTES, { stdin: ALL_BYTES }),
   conform('EXEC-3', 'eight megabytes of input arrive whole', async (fixture) => {
     const stdin = largeInput();
-    const { stdout } = await fixture.mustSucceed('sha256sum | cut -c 1-64', { stdin });
-    assert.equal(stdout.toString('utf8').trim(), createHash('sha256').update(stdin).digest('hex'));
+    const hash = await fixture.print('sha256sum | cut -c 1-64', { stdin });
+    assert.equal(hash.trim(), createHash('sha256').update(stdin).digest('hex'));
   }),
   conform('EXEC-3', 'a program may read a part of its input and leave', async (fixture) => {
     const ran = await fixture.shell('head -c 4; exec 0<&-; echo " enough"; exit 3', { stdin: largeInput() });

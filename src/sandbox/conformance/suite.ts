@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { invalidInput, type Executor } from '#core';
-import { Fixture } from './fixture.ts';
+import { type CaseDefinition, type Fixture, type Needs, openFixture } from './fixture.ts';
 import { CaseSkipped, type ConformanceCase } from './case.ts';
-import type { CaseDefinition, Needs } from './definition.ts';
 import { ENDING_CASES } from './ending-cases.ts';
 import { ENVIRONMENT_CASES } from './environment-cases.ts';
 import { INTERACTION_CASES } from './interaction-cases.ts';
@@ -17,7 +16,7 @@ import { STAGING_CASES } from './staging-cases.ts';
 import { STREAM_CASES } from './stream-cases.ts';
 import { TIME_CASES } from './time-cases.ts';
 import { KERNEL_CASES } from './kernel-cases.ts';
-import { withinTime } from '#platform';
+import { withinTime } from '../process/child-process.ts';
 
 export interface ConformanceOptions {
   /** Called once; all cases use the same executor. */
@@ -59,11 +58,16 @@ export function executorConformance({ executor, base, skip = {} }: ConformanceOp
         'use a name from the list of cases',
       );
   let found: Promise<Executor> | undefined;
-  const openFixture = async (): Promise<Fixture> => {
-    found ??= Promise.resolve(executor());
-    return await Fixture.open({ executor: await found, base });
+  const open = async (): Promise<Fixture> => await openFixture(await (found ??= Promise.resolve(executor())), base);
+  const useShared = shareFixture(open);
+  const useOwn = async (act: (fixture: Fixture) => Promise<void>): Promise<void> => {
+    const fixture = await open();
+    try {
+      await act(fixture);
+    } finally {
+      await fixture.close();
+    }
   };
-  const shared = new SharedFixture(openFixture);
   return ALL.map((definition) => ({
     name: definition.name,
     requirement: definition.requirement,
@@ -71,19 +75,9 @@ export function executorConformance({ executor, base, skip = {} }: ConformanceOp
     run: async () => {
       const reason = skip[definition.name];
       if (reason !== undefined) throw new CaseSkipped(reason);
-      if (definition.ownWorkspace === true) await runInOwn(definition, openFixture);
-      else await shared.use(async (fixture) => await runOn(definition, fixture));
+      await (definition.ownWorkspace === true ? useOwn : useShared)((fixture) => runOn(definition, fixture));
     },
   }));
-}
-
-async function runInOwn(definition: CaseDefinition, open: () => Promise<Fixture>): Promise<void> {
-  const fixture = await open();
-  try {
-    await runOn(definition, fixture);
-  } finally {
-    await fixture.close();
-  }
 }
 
 async function runOn(definition: CaseDefinition, fixture: Fixture): Promise<void> {
@@ -114,34 +108,26 @@ async function withDeadline(run: Promise<void>, name: string): Promise<void> {
 const IDLE_MS = 250;
 
 /** One workspace for all cases that leave it intact: opened by the first case, closed shortly after the last. */
-class SharedFixture {
-  readonly #open: () => Promise<Fixture>;
-  #fixture: Promise<Fixture> | undefined;
-  #users = 0;
-  #uses = 0;
-
-  constructor(open: () => Promise<Fixture>) {
-    this.#open = open;
-  }
-
-  async use(act: (fixture: Fixture) => Promise<void>): Promise<void> {
-    this.#users += 1;
-    this.#uses += 1;
-    this.#fixture ??= this.#open();
-    const opening = this.#fixture;
+function shareFixture(open: () => Promise<Fixture>): (act: (fixture: Fixture) => Promise<void>) => Promise<void> {
+  let shared: Promise<Fixture> | undefined;
+  let users = 0;
+  let uses = 0;
+  const closeUnlessUsed = async (opening: Promise<Fixture>, before: number): Promise<void> => {
+    await delay(IDLE_MS);
+    if (users > 0 || uses !== before) return;
+    shared = undefined;
+    const [opened] = await Promise.allSettled([opening]);
+    if (opened.status === 'fulfilled') await opened.value.close();
+  };
+  return async (act) => {
+    users += 1;
+    uses += 1;
+    const opening = (shared ??= open());
     try {
       await act(await opening);
     } finally {
-      this.#users -= 1;
-      if (this.#users === 0) this.#closeUnlessUsed(opening, this.#uses).catch(() => undefined);
+      users -= 1;
+      if (users === 0) closeUnlessUsed(opening, uses).catch(() => undefined);
     }
-  }
-
-  async #closeUnlessUsed(opening: Promise<Fixture>, uses: number): Promise<void> {
-    await delay(IDLE_MS);
-    if (this.#users > 0 || this.#uses !== uses) return;
-    this.#fixture = undefined;
-    const [opened] = await Promise.allSettled([opening]);
-    if (opened.status === 'fulfilled') await opened.value.close();
-  }
+  };
 }

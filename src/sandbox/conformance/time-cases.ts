@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { CapturedOutput, assertExit, pickStableEnd } from './fixture.ts';
-import { conform, type CaseDefinition } from './definition.ts';
+import { assertExit, type CaseDefinition, conform, pickStableEnd } from './fixture.ts';
 import { makeHeartbeat, type Heartbeat } from './heartbeat.ts';
 
 /** Time limits that are tried one after the other: on a busy machine a program may not have begun before the first is over. */
@@ -42,7 +41,7 @@ function leftBehindCase(about: string, script: (heartbeat: Heartbeat) => string,
       const heartbeat = makeHeartbeat();
       const ran = await fixture.shell(`${script(heartbeat)}\n${heartbeat.awaited}; echo done`);
       assertExit(ran, 0);
-      assert.equal(ran.stdout.toString('utf8'), 'done\n');
+      assert.equal(ran.text, 'done\n');
       await heartbeat.assertGone(fixture, ran.runFolder);
     },
   );
@@ -95,29 +94,18 @@ export const TIME_CASES: readonly CaseDefinition[] = [
   conform('EXEC-8', 'a program that is cancelled is gone with all it started', FORKS, async (fixture) => {
     const heartbeat = makeHeartbeat();
     const stop = new AbortController();
-    const stdout = new CapturedOutput();
-    const prepared = fixture.prepare([
-      'sh',
-      '-c',
-      `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 60`,
-    ]);
-    const running = fixture.runPrepared(prepared, { signal: stop.signal, stdout });
-    await Promise.race([stdout.until('ready\n'), running]);
+    const { running, runFolder } = await fixture.startReady(heartbeat.forked, { signal: stop.signal });
     stop.abort();
     const { end } = await running;
     assert.deepEqual([end.reason, end.exitCode], ['cancelled', undefined]);
-    await heartbeat.assertGone(fixture, prepared.runFolder);
+    await heartbeat.assertGone(fixture, runFolder);
   }),
   conform('EXEC-8', 'cancelling one program leaves the others of the workspace alone', async (fixture) => {
     const stop = new AbortController();
-    const stdout = new CapturedOutput();
-    const other = fixture.shell('sleep 1.5; echo whole');
-    const cancelled = fixture.shell('echo ready; sleep 60', { signal: stop.signal, stdout });
-    await Promise.race([stdout.until('ready\n'), cancelled]);
+    const other = fixture.print('sleep 1.5; echo whole');
+    const { running } = await fixture.startReady('echo ready; sleep 60', { signal: stop.signal });
     stop.abort();
-    assert.equal((await cancelled).end.reason, 'cancelled');
-    const ran = await other;
-    assertExit(ran, 0);
-    assert.equal(ran.stdout.toString('utf8'), 'whole\n');
+    assert.equal((await running).end.reason, 'cancelled');
+    assert.equal(await other, 'whole\n');
   }),
 ];

@@ -7,21 +7,20 @@ import path from 'node:path';
 import { parseJson, quoted, type ActionProblem, type PackageLayer, type RequestedPackage } from '#core';
 import { inConfined } from '#platform';
 import {
-  connectionFailure,
+  explainOutcome,
   lastErrors,
-  digestLock,
   packagesFailed,
+  wrongHash,
   type BuildRequest,
+  type FailureRule,
   type ResolvedPackages,
 } from './build.ts';
-import type { BuildOutcome } from './build-sandbox.ts';
 import { copyCertificates, hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
 import { readSkillText } from './skill-text.ts';
 
 /** Where programs see the packages: above all skills and the working folder, so that `import` and `require` both find them. */
 export const NODE_TARGET = 'node_modules';
 const MAX_LOCK_BYTES = 16 * 1024 * 1024;
-const BUILD_TARGET = 'packages/node';
 
 const FLAGS = [
   '--ignore-scripts',
@@ -63,26 +62,24 @@ export async function resolveNode(request: BuildRequest): Promise<ResolvedPackag
     env,
     network,
   });
-  if (!resolved.isDone) return npmFailure(resolved, registry);
+  const index = withoutCredentials(registry);
+  if (!resolved.isDone) return explainOutcome(resolved, index, FAILURES, 'installed');
   const lockText = lockIn(path.join(sandbox.work, 'node'));
   const locked = lockText === undefined ? 'package-lock.json is missing' : lockedPackages(lockText, registry);
   if (typeof locked === 'string') return packagesFailed(`the packages cannot be locked: ${locked}`);
   return {
-    type: 'resolved',
-    ecosystem: 'node',
     packages: locked,
-    lockDigest: digestLock('node', locked),
-    index: withoutCredentials(registry),
-    install: async (tree) => {
-      const target = sandbox.isOwnPath ? tree : `${sandbox.root}/${BUILD_TARGET}`;
+    index,
+    target: 'packages/node',
+    install: async ({ inside, mount }) => {
       const installed = await sandbox.run({
-        argv: ['sh', '-c', INSTALL, 'sh', target, manifest, folder, ...FLAGS],
+        argv: ['sh', '-c', INSTALL, 'sh', inside, manifest, folder, ...FLAGS],
         stdin: npmrc,
         env,
         network,
-        mounts: [{ source: tree, target, access: 'write' }],
+        mounts: [mount],
       });
-      return installed.isDone ? undefined : npmFailure(installed, registry);
+      return installed.isDone ? undefined : explainOutcome(installed, index, FAILURES, 'installed');
     },
   };
 }
@@ -111,7 +108,7 @@ function lockIn(folder: string): string | undefined {
 }
 
 /** The packages of a lock file, or why it is refused: a package from elsewhere has no hash that the registry vouches for. */
-function lockedPackages(text: string, registry: string): readonly PackageLayer['packages'][number][] | string {
+function lockedPackages(text: string, registry: string): PackageLayer['packages'] | string {
   const lock = parseJson(text);
   const packages = typeof lock === 'object' && lock !== null && 'packages' in lock ? lock.packages : undefined;
   if (typeof packages !== 'object' || packages === null) return 'package-lock.json lists no packages';
@@ -135,23 +132,19 @@ function lockedPackages(text: string, registry: string): readonly PackageLayer['
   return found.toSorted((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
 }
 
-function npmFailure(outcome: BuildOutcome, registry: string): ActionProblem {
-  const text = `${outcome.stdout}\n${outcome.stderr}`;
-  const index = withoutCredentials(registry);
-  const [, name] =
-    /404 Not Found - GET \S{1,500}\/((?:@[\w.-]{1,100}(?:%2f|\/))?[\w.-]{1,100})(?:\s|$)/i.exec(text) ?? [];
-  if (name !== undefined)
-    return packagesFailed(`${index} has no package ${quoted(name)}`, 'check the name and the version');
-  if (/ETARGET|No matching version/.test(text))
-    return packagesFailed(`${index} has no such version: ${lastErrors(outcome)}`, 'check the version');
-  if (/EINTEGRITY/.test(text))
-    return packagesFailed(`a downloaded package does not have the hash that ${index} states; nothing was installed`);
-  const connection = connectionFailure(outcome, index);
-  if (connection !== undefined) return connection;
-  if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|tunneling socket|E50\d|403/.test(text))
-    return packagesFailed(
-      `the npm registry ${index} cannot be reached`,
-      'check the network connection and registry in ~/.npmrc',
-    );
-  return packagesFailed(`the packages cannot be installed: ${lastErrors(outcome)}`);
-}
+const FAILURES: readonly FailureRule[] = [
+  [
+    /404 Not Found - GET \S{1,500}\/((?:@[\w.-]{1,100}(?:%2f|\/))?[\w.-]{1,100})(?:\s|$)/i,
+    (index, name) => [`${index} has no package ${quoted(name)}`, 'check the name and the version'],
+  ],
+  [
+    /ETARGET|No matching version/,
+    (index, _name, outcome) => [`${index} has no such version: ${lastErrors(outcome)}`, 'check the version'],
+  ],
+  [/EINTEGRITY/, wrongHash],
+  'connection',
+  [
+    /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|tunneling socket|E50\d|403/,
+    (index) => [`the npm registry ${index} cannot be reached`, 'check the network connection and registry in ~/.npmrc'],
+  ],
+];

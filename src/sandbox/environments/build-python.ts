@@ -2,21 +2,23 @@
  * Python packages by uv where the user has it (`build-uv.ts`), else by pip: wheels only, so that no code of a package runs while it is installed. All wheels are downloaded first, with
  * network to the index; they are installed later, by hash and without network.
  */
-import { closeSync } from 'node:fs';
 import path from 'node:path';
 
-import { normalName, parseJson, quoted, type ActionProblem, type HostMount, type PackageLayer } from '#core';
-import { hashOpened, SMALL_FILE, findTreeRefusal, walkOpened } from '#platform';
+import { normalName, parseJson, quoted, readField, type ActionProblem, type HostMount, type PackageLayer } from '#core';
+import { findTreeRefusal, walkOpened } from '#platform';
 import {
   MOVE_SCRIPTS,
-  connectionFailure,
+  explainOutcome,
   lastErrors,
-  digestLock,
+  noPythonPackage,
+  noWheel,
   packagesFailed,
+  unreachableIndex,
+  wrongHash,
   type BuildRequest,
+  type FailureRule,
   type ResolvedPackages,
 } from './build.ts';
-import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import { readDefaultIndex, findUv, resolveWithUv } from './build-uv.ts';
 import { copyCertificates, hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
 
@@ -76,59 +78,43 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
     );
   const reached = network.length === 0 ? [] : [...network, ...request.hosts];
   const from = wheels === undefined ? withoutCredentials(index) : `the folder ${wheels}`;
-  if (uv !== undefined)
-    return await resolveWithUv(uv, packages, sandbox, {
-      settings,
-      trust,
-      index: wheels === undefined ? index : undefined,
-      from,
-      network: reached,
-      wheels: wheels === undefined ? undefined : wheelsInside(wheels, sandbox),
-      mounts: wheelMounts(wheels, sandbox),
-      target: `${sandbox.root}/${PYTHON_TARGET}`,
-    });
-  const sources = wheels === undefined ? [] : ['--no-index', '--find-links', wheelsInside(wheels, sandbox)];
+  const inside = wheels === undefined || sandbox.isOwnPath ? wheels : `${sandbox.root}/${WHEELS_TARGET}`;
+  const mounts: readonly HostMount[] =
+    wheels === undefined ? [] : [{ source: wheels, target: inside ?? wheels, access: 'read' }];
+  const sources = inside === undefined ? [] : ['--no-index', '--find-links', inside];
+  if (uv !== undefined) {
+    const own = wheels === undefined ? index : undefined;
+    const source = { settings, trust, index: own, from, network: reached, sources, mounts, target: PYTHON_TARGET };
+    return await resolveWithUv(uv, packages, sandbox, source);
+  }
+  const [extra, trusted] = [settings.extraIndexes.join(' '), settings.trustedHosts.join(' ')];
   const download = await sandbox.run({
     argv: [...DOWNLOAD, '--dest', `${sandbox.root}/work/wheels`, ...sources, ...packages.map(({ text }) => text)],
     env: {
       PIP_CONFIG_FILE: '/dev/null',
       ...trust,
       ...(wheels === undefined ? { PIP_INDEX_URL: index } : {}),
-      ...(settings.extraIndexes.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: settings.extraIndexes.join(' ') }),
-      ...(settings.trustedHosts.length === 0 ? {} : { PIP_TRUSTED_HOST: settings.trustedHosts.join(' ') }),
+      ...(extra === '' ? {} : { PIP_EXTRA_INDEX_URL: extra }),
+      ...(trusted === '' ? {} : { PIP_TRUSTED_HOST: trusted }),
     },
     network: reached,
-    mounts: wheelMounts(wheels, sandbox),
+    mounts,
   });
-  if (!download.isDone) return downloadFailure(download, from);
+  if (!download.isDone) return explainOutcome(download, from, FAILURES);
   const locked = wheelsIn(path.join(sandbox.work, 'wheels'));
   if (typeof locked === 'string') return packagesFailed(`the downloaded wheels cannot be read: ${locked}`);
   return {
-    type: 'resolved',
-    ecosystem: 'python',
     packages: locked,
-    lockDigest: digestLock('python', locked),
     index: from,
-    install: async (tree, final) => {
-      const target = sandbox.isOwnPath ? tree : `${sandbox.root}/${PYTHON_TARGET}`;
+    target: PYTHON_TARGET,
+    install: async ({ inside, final, mount }) => {
       const installed = await sandbox.run({
-        argv: [
-          'sh',
-          '-c',
-          INSTALL,
-          'sh',
-          target,
-          sandbox.isOwnPath ? final : target,
-          `${sandbox.root}/work/wheels`,
-          ...QUIET,
-        ],
+        argv: ['sh', '-c', INSTALL, 'sh', inside, final, `${sandbox.root}/work/wheels`, ...QUIET],
         env: { PIP_CONFIG_FILE: '/dev/null' },
         stdin: locked.map(({ name, version, hash }) => `${name}==${version} --hash=${hash}\n`).join(''),
-        mounts: [{ source: tree, target, access: 'write' }],
+        mounts: [mount],
       });
-      return installed.isDone
-        ? undefined
-        : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
+      return installed.isDone ? undefined : explainOutcome(installed, from, [], 'installed');
     },
   };
 }
@@ -141,14 +127,6 @@ python3 -I -m venv --without-pip --system-site-packages "$target" &&
 "$target/bin/python3" -I -m pip install "$@" --progress-bar off --no-index --find-links "$wheels" --only-binary :all: \\
   --no-deps --ignore-installed --require-hashes -r "$lock" && ${MOVE_SCRIPTS}`;
 
-function wheelsInside(wheels: string, { root, isOwnPath }: BuildSandbox): string {
-  return isOwnPath ? wheels : `${root}/${WHEELS_TARGET}`;
-}
-
-function wheelMounts(wheels: string | undefined, sandbox: BuildSandbox): readonly HostMount[] {
-  return wheels === undefined ? [] : [{ source: wheels, target: wheelsInside(wheels, sandbox), access: 'read' }];
-}
-
 interface PythonFacts {
   readonly version: string;
   readonly pip: boolean;
@@ -159,15 +137,10 @@ interface PythonFacts {
 
 function probeResult(text: string): PythonFacts | undefined {
   const parsed = parseJson(text);
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const { version, pip, index, files } = { version: '', pip: false, index: undefined, files: undefined, ...parsed };
+  const [version, pip, index, files] = ['version', 'pip', 'index', 'files'].map((name) => readField(parsed, name));
   if (typeof version !== 'string' || typeof pip !== 'boolean') return undefined;
-  return {
-    version,
-    pip,
-    ...(typeof index === 'string' ? { index } : {}),
-    ...(typeof files === 'string' ? { files } : {}),
-  };
+  const known = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  return { version, pip, index: known(index), files: known(files) };
 }
 
 function grants(index: string, extra: readonly string[], files: string | undefined): readonly string[] | undefined {
@@ -181,23 +154,16 @@ function grants(index: string, extra: readonly string[], files: string | undefin
 const WHEEL = /^([A-Za-z0-9_.]+)-([\w.!+]+)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl$/;
 
 /** The names, versions and hashes of downloaded wheels, or why they cannot be read. */
-function wheelsIn(folder: string): readonly PackageLayer['packages'][number][] | string {
+function wheelsIn(folder: string): PackageLayer['packages'] | string {
   const found: PackageLayer['packages'][number][] = [];
-  const buffer = Buffer.allocUnsafe(SMALL_FILE);
   const limits = { maxEntries: 10_000, maxBytes: 64 * 1024 ** 3, maxDepth: 1 };
   try {
     for (const entry of walkOpened(folder, { limits })) {
       if (entry.type === 'folder' && entry.path === '') continue;
       if (entry.type !== 'file') return `${quoted(entry.path)} is not a file`;
-      try {
-        const [, name, version] = WHEEL.exec(entry.path) ?? [];
-        if (name === undefined || version === undefined) return `${quoted(entry.path)} is not a wheel`;
-        const { descriptor, stats } = entry;
-        const hash = hashOpened(entry.path, { descriptor, size: stats.size, buffer });
-        found.push({ name: normalName(name), version, hash: `sha256:${hash}` });
-      } finally {
-        closeSync(entry.descriptor);
-      }
+      const [, name, version] = WHEEL.exec(entry.path) ?? [];
+      if (name === undefined || version === undefined) return `${quoted(entry.path)} is not a wheel`;
+      found.push({ name: normalName(name), version, hash: `sha256:${entry.hash()}` });
     }
   } catch (error) {
     const refusal = findTreeRefusal(error);
@@ -207,36 +173,13 @@ function wheelsIn(folder: string): readonly PackageLayer['packages'][number][] |
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function downloadFailure(outcome: BuildOutcome, index: string): ActionProblem {
-  if (outcome.end.startsWith('denied'))
-    return packagesFailed(
-      `the sandbox cannot reach ${index} (${outcome.end})`,
-      'use a container engine on this machine, or --executor bubblewrap or namespaces',
-    );
-  const text = `${outcome.stdout}\n${outcome.stderr}`;
-  const name = /No matching distribution found for (\S{1,100})/.exec(text)?.[1];
-  if (/DO NOT MATCH THE HASHES/.test(text))
-    return packagesFailed(
-      `a downloaded package does not have the hash that ${index} states; nothing was installed`,
-      'try again; if it happens again, the index or the network may be compromised',
-    );
-  const connection = connectionFailure(outcome, index);
-  if (connection !== undefined) return connection;
-  if (name !== undefined && /No sources permitted for/.test(text))
-    return packagesFailed(
-      `${quoted(name)} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,
-      'choose a version with wheels, or build a wheel yourself and pass: skillwright prepare SKILL --wheels DIR',
-    );
-  if (
-    /Failed to establish a new connection|NewConnectionError|Name or service not known|Connection refused|timed out|50\d Server Error|Max retries/i.test(
-      text,
-    )
-  )
-    return packagesFailed(
-      `the package index ${index} cannot be reached`,
-      'check the network connection, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
-    );
-  if (name !== undefined)
-    return packagesFailed(`${index} has no package ${quoted(name)} for this Python`, 'check the name and the version');
-  return packagesFailed(`the packages cannot be resolved: ${lastErrors(outcome)}`);
-}
+const FAILURES: readonly FailureRule[] = [
+  [/DO NOT MATCH THE HASHES/, wrongHash],
+  'connection',
+  [/^(?=[^]*No sources permitted for)[^]*No matching distribution found for (\S{1,100})/, noWheel],
+  [
+    /Failed to establish a new connection|NewConnectionError|Name or service not known|Connection refused|timed out|50\d Server Error|Max retries/i,
+    unreachableIndex,
+  ],
+  [/No matching distribution found for (\S{1,100})/, noPythonPackage],
+];

@@ -1,10 +1,10 @@
 /** Runs package managers in a sandbox of their own: no files of the user, and network only to the configured index. */
 import path from 'node:path';
 
-import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RunLimits, type ProgramEnd } from '#core';
-import { programEnvironment } from '#platform';
+import { DEFAULT_LIMITS, isSkillError, type HostMount, type ProgramSpec, type RunLimits, type ProgramEnd } from '#core';
 import type { Workspace } from '../workspace/workspace.ts';
 import { textSink } from '../executors/output-sinks.ts';
+import { programEnvironment } from '../process/program-environment.ts';
 
 export interface BuildProgram {
   readonly argv: readonly string[];
@@ -33,6 +33,8 @@ export interface BuildSandbox {
   /** Host files cannot be mounted elsewhere: programs see them at their own path. */
   readonly isOwnPath: boolean;
   run(program: BuildProgram): Promise<BuildOutcome>;
+  /** Like `run`, but a program that the sandbox cannot start has failed. */
+  attempt(program: BuildProgram): Promise<BuildOutcome>;
   close(): Promise<void>;
 }
 
@@ -65,35 +67,44 @@ export function openBuildSandbox(
   const { attached, place } = workspace;
   const { root } = attached;
   const home = workspace.homeOf(undefined);
+  const run: BuildSandbox['run'] = async ({ argv, env = {}, stdin = '', network = [], mounts = [], cwd = 'work' }) => {
+    const [stdout, stderr] = [textSink(), textSink()];
+    const base = programEnvironment({ root, runFolder: workspace.newRunFolder().path, home, programFolders });
+    const spec = {
+      // The package index may be on this machine: NO_PROXY of the sandbox would bypass the proxy, which is the only way out.
+      argv: ['env', '-u', 'NO_PROXY', '-u', 'no_proxy', ...argv],
+      cwd,
+      env: { ...(base.type === 'environment' ? base.env : {}), ...env },
+      stdin: Buffer.from(stdin),
+      limits: LIMITS,
+      network,
+      mounts,
+      home,
+      proxyFrom,
+    };
+    const streams = { stdout, stderr };
+    const end = await attached.run(spec, signal === undefined ? streams : { ...streams, signal });
+    if (end.reason === 'cancelled') signal?.throwIfAborted();
+    return {
+      isDone: end.reason === 'exited' && end.exitCode === 0,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      end: end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : [end.reason, ...end.warnings].join(': '),
+      refused: end.refused ?? [],
+    };
+  };
   return {
     root,
     isOwnPath,
     work: path.join(place.root, 'work'),
-    async run({ argv, env = {}, stdin = '', network = [], mounts = [], cwd = 'work' }) {
-      const [stdout, stderr] = [textSink(), textSink()];
-      const base = programEnvironment({ root, runFolder: workspace.newRunFolder().path, home, programFolders });
-      const spec = {
-        // The package index may be on this machine: NO_PROXY of the sandbox would bypass the proxy, which is the only way out.
-        argv: ['env', '-u', 'NO_PROXY', '-u', 'no_proxy', ...argv],
-        cwd,
-        env: { ...(base.type === 'environment' ? base.env : {}), ...env },
-        stdin: Buffer.from(stdin),
-        limits: LIMITS,
-        network,
-        mounts,
-        home,
-        proxyFrom,
-      };
-      const streams = { stdout, stderr };
-      const end = await attached.run(spec, signal === undefined ? streams : { ...streams, signal });
-      if (end.reason === 'cancelled') signal?.throwIfAborted();
-      return {
-        isDone: end.reason === 'exited' && end.exitCode === 0,
-        stdout: stdout.text(),
-        stderr: stderr.text(),
-        end: end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : [end.reason, ...end.warnings].join(': '),
-        refused: end.refused ?? [],
-      };
+    run,
+    async attempt(program) {
+      try {
+        return await run(program);
+      } catch (error) {
+        if (!isSkillError(error) || error.code !== 'executor/failed') throw error;
+        return { isDone: false, stdout: '', stderr: '', end: error.message, refused: [] };
+      }
     },
     close: () => workspace.close(),
   };

@@ -6,7 +6,6 @@ import path from 'node:path';
 
 import {
   defined,
-  isSkillError,
   normalName,
   quoted,
   type ActionProblem,
@@ -14,29 +13,33 @@ import {
   type PackageLayer,
   type RequestedPackage,
 } from '#core';
-import { PROGRAM_FOLDERS, sha256, tryRealPath } from '#platform';
+import { sha256, tryRealPath } from '#platform';
 import { findProgram } from '../programs/preflight.ts';
 import {
   MOVE_SCRIPTS,
-  connectionFailure,
-  lastErrors,
-  digestLock,
+  explainOutcome,
+  noPythonPackage,
+  noWheel,
   packagesFailed,
+  unreachableIndex,
+  wrongHash,
+  type FailureRule,
   type ResolvedPackages,
 } from './build.ts';
-import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
+import type { BuildSandbox } from './build-sandbox.ts';
 import type { PipSettings, UserEnvironment } from './index-settings.ts';
+import { PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 const UV_TARGET = 'packages/uv';
 
 /** The uv of the user, mounted for the sandbox. */
-export interface Uv {
+interface Uv {
   readonly argv: readonly string[];
   readonly mount: HostMount;
 }
 
 /** Where the packages come from. */
-export interface UvSource {
+interface UvSource extends Pick<ResolvedPackages, 'target'> {
   readonly settings: PipSettings;
   /** Variables for the certificates of the user. */
   readonly trust: Readonly<Record<string, string>>;
@@ -45,11 +48,9 @@ export interface UvSource {
   /** For messages and the record. */
   readonly from: string;
   readonly network: readonly string[];
-  /** The mounted folder of wheels, as programs see it. */
-  readonly wheels: string | undefined;
+  /** Options for a mounted folder of wheels. */
+  readonly sources: readonly string[];
   readonly mounts: readonly HostMount[];
-  /** Where programs see the layer. */
-  readonly target: string;
 }
 
 /** Finds uv and tries it in the sandbox. One that the sandbox cannot run counts as absent. */
@@ -68,13 +69,8 @@ export async function findUv({ env, home }: UserEnvironment, sandbox: BuildSandb
   if (file === undefined) return undefined;
   const target = sandbox.isOwnPath ? file : `${sandbox.root}/${UV_TARGET}`;
   const mount: HostMount = { source: file, target, access: 'read' };
-  try {
-    const tried = await sandbox.run({ argv: [target, '--version'], mounts: [mount] });
-    return tried.isDone && tried.stdout.startsWith('uv ') ? { argv: [target], mount } : undefined;
-  } catch (error) {
-    if (isSkillError(error) && error.code === 'executor/failed') return undefined;
-    throw error;
-  }
+  const tried = await sandbox.attempt({ argv: [target, '--version'], mounts: [mount] });
+  return tried.isDone && tried.stdout.startsWith('uv ') ? { argv: [target], mount } : undefined;
 }
 
 /** The index that uv uses by itself, as its help states it. */
@@ -89,7 +85,8 @@ export async function resolveWithUv(
   sandbox: BuildSandbox,
   source: UvSource,
 ): Promise<ResolvedPackages | ActionProblem> {
-  const { settings, trust, index, from, network, target } = source;
+  const { settings, trust, index, from, network, sources, target } = source;
+  const [extra, trusted] = [settings.extraIndexes.join(' '), settings.trustedHosts.join(' ')];
   const env = {
     UV_NO_CONFIG: '1',
     UV_CACHE_DIR: `${sandbox.root}/work/uv-cache`,
@@ -99,46 +96,31 @@ export async function resolveWithUv(
     UV_HTTP_TIMEOUT: '20',
     ...trust,
     ...defined({ UV_DEFAULT_INDEX: index }),
-    ...(settings.extraIndexes.length === 0 ? {} : { UV_INDEX: settings.extraIndexes.join(' ') }),
-    ...(settings.trustedHosts.length === 0 ? {} : { UV_INSECURE_HOST: settings.trustedHosts.join(' ') }),
+    ...(extra === '' ? {} : { UV_INDEX: extra }),
+    ...(trusted === '' ? {} : { UV_INSECURE_HOST: trusted }),
   };
-  const where = source.wheels === undefined ? [] : ['--no-index', '--find-links', source.wheels];
   const shared = { env, network, mounts: [mount, ...source.mounts] };
   const resolved = await sandbox.run({
     ...shared,
-    argv: [...argv, 'pip', 'compile', ...COMPILE, ...where, '-'],
+    argv: [...argv, 'pip', 'compile', ...COMPILE, ...sources, '-'],
     stdin: packages.map(({ text }) => `${text}\n`).join(''),
   });
-  if (!resolved.isDone) return uvFailure(resolved, from);
+  if (!resolved.isDone) return explainOutcome(resolved, from, FAILURES);
   const locked = lockedPackages(resolved.stdout);
   if (typeof locked === 'string') return packagesFailed(`the packages cannot be locked: ${locked}`);
   return {
-    type: 'resolved',
-    ecosystem: 'python',
     packages: locked.packages,
-    lockDigest: digestLock('python', locked.packages),
     index: from,
-    install: async (tree, final) => {
-      const inside = sandbox.isOwnPath ? tree : target;
+    target,
+    install: async ({ inside, final, mount: layer }) => {
+      const command = [...argv, 'pip', 'install', ...INSTALL_FLAGS, ...sources];
       const installed = await sandbox.run({
         ...shared,
-        argv: [
-          'sh',
-          '-c',
-          INSTALL,
-          'sh',
-          inside,
-          sandbox.isOwnPath ? final : inside,
-          ...argv,
-          'pip',
-          'install',
-          ...INSTALL_FLAGS,
-          ...where,
-        ],
+        argv: ['sh', '-c', INSTALL, 'sh', inside, final, ...command],
         stdin: locked.text,
-        mounts: [...shared.mounts, { source: tree, target: inside, access: 'write' }],
+        mounts: [...shared.mounts, layer],
       });
-      return installed.isDone ? undefined : uvFailure(installed, from);
+      return installed.isDone ? undefined : explainOutcome(installed, from, FAILURES);
     },
   };
 }
@@ -154,7 +136,7 @@ cat > "$lock" && python3 -I -m venv --without-pip --system-site-packages "$targe
 "$@" --python "$target/bin/python3" -r "$lock" && ${MOVE_SCRIPTS}`;
 
 interface UvLock {
-  readonly packages: readonly PackageLayer['packages'][number][];
+  readonly packages: PackageLayer['packages'];
   /** The lock in the format of requirements files. */
   readonly text: string;
 }
@@ -183,30 +165,11 @@ function joinHashes(hashes: readonly string[]): string {
   return hashes.length === 1 ? only : `sha256-set:${sha256(hashes.join('\n'))}`;
 }
 
-function uvFailure(outcome: BuildOutcome, index: string): ActionProblem {
-  // uv wraps its messages.
-  const text = `${outcome.stdout}\n${outcome.stderr}`.replaceAll(/\s+/g, ' ');
-  const [, missing] = /Because (\S{1,100}) was not found in/.exec(text) ?? [];
-  const [, unbuilt] =
-    /Because (?:only )?(\S{1,100})[^.]{0,200}has no usable wheels|(\S{1,100}) has no wheels/.exec(text) ?? [];
-  if (/Hash mismatch/i.test(text))
-    return packagesFailed(`a downloaded package does not have the hash that ${index} states; nothing was installed`);
-  if (unbuilt !== undefined || /building from source is disabled/i.test(text))
-    return packagesFailed(
-      `${quoted(unbuilt ?? 'a package')} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,
-      'choose a version with wheels, or build a wheel yourself and pass: skillwright prepare SKILL --wheels DIR',
-    );
-  if (missing !== undefined)
-    return packagesFailed(
-      `${index} has no package ${quoted(missing)} for this Python`,
-      'check the name and the version',
-    );
-  const connection = connectionFailure(outcome, index);
-  if (connection !== undefined) return connection;
-  if (/error sending request|Failed to fetch|dns error|Connection refused|timed out/i.test(text))
-    return packagesFailed(
-      `the package index ${index} cannot be reached`,
-      'check the network connection, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
-    );
-  return packagesFailed(`the packages cannot be resolved: ${lastErrors(outcome)}`);
-}
+const FAILURES: readonly FailureRule[] = [
+  [/Hash mismatch/i, wrongHash],
+  [/Because (?:only )?(\S{1,100})[^.]{0,200}has no usable wheels/, noWheel],
+  [/building from source is disabled/i, noWheel],
+  [/Because (\S{1,100}) was not found in/, noPythonPackage],
+  'connection',
+  [/error sending request|Failed to fetch|dns error|Connection refused|timed out/i, unreachableIndex],
+];

@@ -1,13 +1,13 @@
 import {
   failure,
   shownText,
-  stableJson,
+  quoted,
   type ActionProblem,
+  type HostMount,
   type RequestedPackage,
   type PackageLayer,
   type Surroundings,
 } from '#core';
-import { sha256 } from '#platform';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 
 /** What a package manager needs to resolve a request. */
@@ -23,17 +23,21 @@ export interface BuildRequest {
 
 /** Packages with exact versions and hashes, ready to be installed without asking the index for versions again. */
 export interface ResolvedPackages {
-  readonly type: 'resolved';
-  readonly ecosystem: RequestedPackage['ecosystem'];
-  readonly packages: readonly PackageLayer['packages'][number][];
-  readonly lockDigest: string;
+  readonly packages: PackageLayer['packages'];
   /** Where they come from, without credentials. */
   readonly index: string;
-  /**
-   * Installs exactly these packages into an empty folder of the host, which is mounted at the final path of the layer. Without mounts the
-   * folder is moved to `final` afterwards, which console scripts have to name.
-   */
-  readonly install: (tree: string, final: string) => Promise<ActionProblem | undefined>;
+  /** Where programs see the layer, relative to the workspace. */
+  readonly target: string;
+  /** Installs exactly these packages. */
+  readonly install: (layer: NewLayer) => Promise<ActionProblem | undefined>;
+}
+
+/** An empty folder for packages, as the package manager sees it. */
+export interface NewLayer {
+  readonly inside: string;
+  /** The later path, which console scripts have to name: without mounts the folder is moved there. */
+  readonly final: string;
+  readonly mount: HostMount;
 }
 
 /** Console scripts name the interpreter by the path at which they were installed; a layer that is moved names its later one. */
@@ -48,19 +52,62 @@ for entry in os.scandir(target):
 ' "$target" "$final"
 `;
 
-export function digestLock(
-  ecosystem: RequestedPackage['ecosystem'],
-  packages: readonly PackageLayer['packages'][number][],
-): string {
-  return `sha256:${sha256(stableJson({ ecosystem, packages }))}`;
-}
-
 export function packagesFailed(message: string, hint?: string): ActionProblem {
   return failure('packages/unavailable', message, hint === undefined ? {} : { hint });
 }
 
+/** A pattern in the output of a package manager, and the message and hint for it; the first group of the pattern is the name of a package. */
+export type FailureRule =
+  | readonly [
+      pattern: RegExp,
+      explain: (index: string, name: string, outcome: BuildOutcome) => readonly [message: string, hint?: string],
+    ]
+  | 'connection';
+
+export const wrongHash = (index: string): readonly [string, string] => [
+  `a downloaded package does not have the hash that ${index} states; nothing was installed`,
+  'try again; if it happens again, the index or the network may be compromised',
+];
+export const noWheel = (index: string, name: string): readonly [string, string] => [
+  `${quoted(name)} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,
+  'choose a version with wheels, or build a wheel yourself and pass: skillwright prepare SKILL --wheels DIR',
+];
+export const noPythonPackage = (index: string, name: string): readonly [string, string] => [
+  `${index} has no package ${quoted(name)} for this Python`,
+  'check the name and the version',
+];
+export const unreachableIndex = (index: string): readonly [string, string] => [
+  `the package index ${index} cannot be reached`,
+  'check the network connection, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
+];
+
+/** Explains the end of a package manager by the first rule that applies. */
+export function explainOutcome(
+  outcome: BuildOutcome,
+  index: string,
+  rules: readonly FailureRule[],
+  otherwise = 'resolved',
+): ActionProblem {
+  if (outcome.end.startsWith('denied'))
+    return packagesFailed(
+      `the sandbox cannot reach ${index} (${outcome.end})`,
+      'use a container engine on this machine, or --executor bubblewrap or namespaces',
+    );
+  // uv wraps its messages.
+  const text = `${outcome.stdout}\n${outcome.stderr}`.replaceAll(/\s+/g, ' ');
+  for (const rule of rules) {
+    const match = rule === 'connection' ? null : rule[0].exec(text);
+    const found =
+      rule === 'connection'
+        ? connectionFailure(outcome, index)
+        : match && packagesFailed(...rule[1](index, match[1] ?? 'a package', outcome));
+    if (found) return found;
+  }
+  return packagesFailed(`the packages cannot be ${otherwise}: ${lastErrors(outcome)}`);
+}
+
 /** What prevented the connection to an index, if something did. Package managers report all of these as network errors. */
-export function connectionFailure({ stdout, stderr, refused }: BuildOutcome, index: string): ActionProblem | undefined {
+function connectionFailure({ stdout, stderr, refused }: BuildOutcome, index: string): ActionProblem | undefined {
   const text = `${stdout}\n${stderr}`;
   const [, problem] = TLS_PROBLEM.exec(text) ?? [];
   if (problem !== undefined)

@@ -5,6 +5,7 @@ import {
   type SkillEntry,
   type StagedSkill,
   type ProgramAction,
+  isProblem,
 } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { findMissing, type ProgramMachine } from '../programs/preflight.ts';
@@ -92,6 +93,6 @@ async function lacksAny(
 function isInSkill(directory: ConfinedDirectory, name: string): boolean {
   return ['', 'scripts/'].some((folder) => {
     const asked = toRelativePath(`${folder}node_modules/${name}/package.json`);
-    return asked.type === 'path' && directory.resolve(asked.path, { allowHardLinks: true }).type === 'found';
+    return !isProblem(asked) && directory.resolve(asked, { allowHardLinks: true }).type === 'found';
   });
 }

@@ -43,23 +43,22 @@ export function pipSettings({ env, home }: UserEnvironment): PipSettings {
   const config = env['XDG_CONFIG_HOME'] ?? (home === undefined ? undefined : path.join(home, '.config'));
   const files = [
     '/etc/pip.conf',
-    ...(home === undefined ? [] : [path.join(home, '.pip', 'pip.conf')]),
-    ...(config === undefined ? [] : [path.join(config, 'pip', 'pip.conf')]),
-    ...(env['PIP_CONFIG_FILE'] === undefined ? [] : [env['PIP_CONFIG_FILE']]),
+    home && path.join(home, '.pip', 'pip.conf'),
+    config && path.join(config, 'pip', 'pip.conf'),
+    env['PIP_CONFIG_FILE'],
   ];
-  const values = new Map<string, string>();
-  for (const file of files) for (const [key, value] of settingsIn(file)) values.set(key, value);
+  const values = new Map(files.flatMap((file) => (file === undefined ? [] : [...settingsIn(file)])));
   const variable = (name: string): string | undefined => env[`PIP_${name.toUpperCase().replaceAll('-', '_')}`];
   const value = (name: string): string | undefined => variable(name) ?? values.get(name);
   const list = (name: string): readonly string[] => (value(name) ?? '').split(/\s+/).filter((word) => word !== '');
   // uv allows a name before the address.
   const index = value('index-url') ?? (env['UV_DEFAULT_INDEX'] ?? env['UV_INDEX_URL'])?.replace(/^[\w-]+=/, '');
-  const named = ['PIP_CERT', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'SSL_CERT_FILE'].map((name) =>
-    toCertificateFile(name, env[name]),
-  );
-  const certificates = [...named, toCertificateFile('cert in pip.conf', values.get('cert'))].filter(
-    (file) => file !== undefined,
-  );
+  const certificates = [
+    ...['PIP_CERT', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'SSL_CERT_FILE'].flatMap((name) =>
+      toCertificateFiles(name, env[name]),
+    ),
+    ...toCertificateFiles('cert in pip.conf', values.get('cert')),
+  ];
   return {
     certificates,
     ...(index === undefined || index === '' ? {} : { index }),
@@ -93,20 +92,20 @@ export function npmSettings({ env, home }: UserEnvironment): NpmSettings {
   const named = lines.flatMap((line) => /^registry\s*=\s*(\S+)/.exec(line)?.[1] ?? []).at(-1);
   const registry = env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? named;
   const cafile = lines.flatMap((line) => /^cafile\s*=\s*(["']?)(.+)\1$/.exec(line)?.[2] ?? []).at(-1);
-  const certificates =
-    toCertificateFile('npm_config_cafile', env['npm_config_cafile'] ?? env['NPM_CONFIG_CAFILE']) ??
-    toCertificateFile('cafile in .npmrc', cafile?.replace(/^~(?=\/)/, home ?? '~'));
-  const extra = toCertificateFile('NODE_EXTRA_CA_CERTS', env['NODE_EXTRA_CA_CERTS']);
+  const certificates = [
+    ...toCertificateFiles('npm_config_cafile', env['npm_config_cafile'] ?? env['NPM_CONFIG_CAFILE']),
+    ...toCertificateFiles('cafile in .npmrc', cafile?.replace(/^~(?=\/)/, home ?? '~')),
+  ].slice(0, 1);
   return {
     ...(registry === undefined || registry === '' ? {} : { registry }),
-    certificates: certificates === undefined ? [] : [certificates],
-    extraCertificates: extra === undefined ? [] : [extra],
+    certificates,
+    extraCertificates: toCertificateFiles('NODE_EXTRA_CA_CERTS', env['NODE_EXTRA_CA_CERTS']),
     lines: lines.filter((line) => /^(?:\/\/|@[\w.-]+:registry\s*=|ca(?:\[\])?\s*=|strict-ssl\s*=)/.test(line)),
   };
 }
 
-function toCertificateFile(setting: string, file: string | undefined): CertificateFile | undefined {
-  return file === undefined || file === '' ? undefined : { setting, file };
+function toCertificateFiles(setting: string, file: string | undefined): readonly CertificateFile[] {
+  return file === undefined || file === '' ? [] : [{ setting, file }];
 }
 
 /** npm replaces `${NAME}` by variables, which the sandbox does not have. */

@@ -20,7 +20,6 @@ import path from 'node:path';
 import { isProblem, parseJson, SkillError, type ActionProblem, type Identity, type PackageLayer } from '#core';
 import {
   acquireLock,
-  fingerprintTree,
   isSystemError,
   makeFolders,
   namesIn,
@@ -33,6 +32,7 @@ import {
   thisProcess,
   findTreeRefusal,
   type walkOpened,
+  TreeFingerprint,
 } from '#platform';
 
 /** A layer on disk. */
@@ -56,17 +56,13 @@ export interface StoredLayer extends PackageLayer {
 export type BuiltTree = Pick<StoredLayer, 'ecosystem' | 'lockDigest' | 'packages' | 'requested' | 'skills' | 'index'>;
 
 /** Gets an empty folder that programs may write, and its later path. */
-type FillTree<Failure> = (tree: string, final: string) => Promise<BuiltTree | Failure>;
+type FillTree = (tree: string, final: string) => Promise<BuiltTree | ActionProblem>;
 
 export interface Layers {
   /** Returns an intact layer. One that changed since it was built is removed. */
   find(key: string): Promise<StoredLayer | undefined>;
   /** Builds a layer unless another process has built it meanwhile. If `fill` fails, nothing is left. */
-  build<Failure extends ActionProblem>(
-    key: string,
-    fill: FillTree<Failure>,
-    signal?: AbortSignal,
-  ): Promise<StoredLayer | Failure>;
+  build(key: string, fill: FillTree, signal?: AbortSignal): Promise<StoredLayer | ActionProblem>;
   list(): Promise<readonly (StoredLayer & { readonly usedAt: string })[]>;
   /** Removes layers that were not used since a time, and what killed builds left. Returns the removed keys. */
   prune(options: { readonly unusedSince: number; readonly skill?: string }): Promise<readonly string[]>;
@@ -121,21 +117,17 @@ export function openLayers(folder: string, identity: Identity | undefined): Laye
       try {
         const theirs = await find(key);
         if (theirs !== undefined) return theirs;
-        return await buildOne({ folder, place: place(key), key, owner }, fill);
+        return await buildOne(folder, key, owner, fill);
       } finally {
         lock.release();
       }
     },
-    async list() {
+    list() {
       const layers = namesIn(folder)
         .filter((name) => KEY.test(name))
         .flatMap((key) => readRecord(path.join(folder, key), key) ?? []);
-      return Promise.resolve(
-        layers.map((layer) => ({
-          ...layer,
-          usedAt: statSync(path.join(folder, layer.key, RECORD)).mtime.toISOString(),
-        })),
-      );
+      const usedAt = (key: string): string => statSync(path.join(folder, key, RECORD)).mtime.toISOString();
+      return Promise.resolve(layers.map((layer) => ({ ...layer, usedAt: usedAt(layer.key) })));
     },
     async prune({ unusedSince, skill }) {
       const removed: string[] = [];
@@ -162,17 +154,13 @@ function checkedKey(key: string): string {
   return key;
 }
 
-interface Building {
-  readonly folder: string;
-  readonly place: string;
-  readonly key: string;
-  readonly owner: Identity | undefined;
-}
-
-async function buildOne<Failure extends ActionProblem>(
-  { folder, place, key, owner }: Building,
-  fill: FillTree<Failure>,
-): Promise<StoredLayer | Failure> {
+async function buildOne(
+  folder: string,
+  key: string,
+  owner: Identity | undefined,
+  fill: FillTree,
+): Promise<StoredLayer | ActionProblem> {
+  const place = path.join(folder, key);
   await removeDeadBuilds(folder);
   const temporary = makeTemporary(folder, owner === undefined ? 0o700 : 0o711);
   try {
@@ -237,11 +225,8 @@ function seal(tree: string): void {
 }
 
 function fingerprintLayer(tree: string, files: number): string {
-  if (files <= SMALL_LAYER) return fingerprintTree(tree, WALK);
-  return fingerprintTree(tree, {
-    ...WALK,
-    skip: (file, isFolder) => !isFolder() || WALK.skip?.(file, isFolder) === true,
-  });
+  const skip: typeof WALK.skip = (file, isFolder) => !isFolder() || WALK.skip?.(file, isFolder) === true;
+  return TreeFingerprint.read(tree, files <= SMALL_LAYER ? WALK : { ...WALK, skip }).digest();
 }
 
 /** Compares metadata, and the whole content only where it differs. */

@@ -12,6 +12,7 @@ import {
   stableJson,
   type Executor,
   type ActionProblem,
+  type HostMount,
   type RequestedPackage,
   type SkillEntry,
   type SkillError,
@@ -23,7 +24,7 @@ import {
   isProblem,
   type ProgramAction,
 } from '#core';
-import { interpreterFolders, PROGRAM_FOLDERS, quietly, sha256, tryRealPath } from '#platform';
+import { quietly, sha256, tryRealPath } from '#platform';
 import { findProgram, inspectIn } from '../programs/preflight.ts';
 import { openRequirements, type FindMissingFor } from '../programs/missing.ts';
 import { isRoot } from '../workspace/layout.ts';
@@ -39,6 +40,7 @@ import { explainFailure } from './remedies.ts';
 import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import { openVenv, type Venv } from './venv.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
+import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
@@ -358,23 +360,24 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
       await close();
       return forImage(resolved, parts.executor.image);
     }
+    const { packages, index, target, install } = resolved;
+    const { ecosystem } = needs;
+    const about = { ecosystem, packages, index, lockDigest: `sha256:${sha256(stableJson({ ecosystem, packages }))}` };
+    const requests = needs.packages.map(packageArgument);
     return {
-      ...resolved,
+      ...about,
       status: 'resolved',
       close,
       build: async () => {
-        options.onProgress?.(
-          `installing ${resolved.packages.map(({ name, version }) => `${name} ${version}`).join(', ')}`,
-        );
-        const { install, type: _type, ...about } = resolved;
+        options.onProgress?.(`installing ${packages.map(({ name, version }) => `${name} ${version}`).join(', ')}`);
         return await layers.build(
           key,
-          async (tree, final) =>
-            (await install(tree, final)) ?? {
-              ...about,
-              requested: needs.packages.map(packageArgument),
-              skills: [skill],
-            },
+          async (tree, final) => {
+            const inside = sandbox.isOwnPath ? tree : `${sandbox.root}/${target}`;
+            const mount: HostMount = { source: tree, target: inside, access: 'write' };
+            const failed = await install({ inside, final: sandbox.isOwnPath ? final : inside, mount });
+            return failed ?? { ...about, requested: requests, skills: [skill] };
+          },
           signal,
         );
       },

@@ -6,7 +6,7 @@ import { openConfined, type ConfinedDirectory } from '#platform';
 import type { ProgramMachine } from '../programs/preflight.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
-import { mentionedPackages, missingModules } from './suggested-packages.ts';
+import { findPackage, mentionedPackages, missingModules } from './suggested-packages.ts';
 
 export interface FailedScript {
   /** Standard error, or its last part. */
@@ -20,9 +20,9 @@ export interface FailedScript {
   /** Names that Python could import from the folder of the skill. */
   readonly own?: readonly string[];
   /** Modules and packages that the script imports and this machine lacks, by the static scan. */
-  readonly missing: { readonly python: readonly string[]; readonly node: readonly string[] };
+  readonly missing: ImportedModules;
   /** Packages that the documents of the skill tell the reader to install. */
-  readonly mentioned: { readonly python: readonly string[]; readonly node: readonly string[] };
+  readonly mentioned: ImportedModules;
 }
 
 const MAX_TEXT = 64 * 1024;
@@ -67,7 +67,7 @@ function pythonRemedy(stderr: string, failed: FailedScript): string | undefined 
   const module = MODULE.exec(stderr)?.[1];
   if (module === undefined) return undefined;
   const [top = ''] = module.split('.');
-  const known = packageOfModule(top) ?? mentionedFor(top, failed.mentioned.python);
+  const known = findPackage(top, failed.mentioned);
   const others = failed.missing.python.filter((name) => name !== top && packageOfModule(name) !== undefined);
   const what = `the Python module ${printable(module)} is missing`;
   if (known === undefined) {
@@ -78,12 +78,6 @@ function pythonRemedy(stderr: string, failed: FailedScript): string | undefined 
   const debian = [top, ...others].map(debianPackageOfModule);
   const system = debian.includes(undefined) || failed.canAsk === true ? '' : ` (or: apt install ${debian.join(' ')})`;
   return `${what}; ${command(failed, [known, ...others.flatMap((name) => packageOfModule(name) ?? [])])}${system}`;
-}
-
-/** A package that the skill itself names counts as known, where it is named like the module. */
-function mentionedFor(module: string, mentioned: readonly string[]): string | undefined {
-  const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_.]/g, '');
-  return mentioned.find((name) => plain(name) === plain(module));
 }
 
 function nodeRemedy(stderr: string, failed: FailedScript): string | undefined {
@@ -124,6 +118,8 @@ function command(failed: FailedScript, packages: readonly string[]): string {
     : run;
 }
 
+const NOTHING: ImportedModules = { python: [], node: [] };
+
 /** Explains why a program failed and names the command that fixes it, where its output shows a missing package, program or variable. */
 export async function explainFailure(
   output: string,
@@ -132,22 +128,15 @@ export async function explainFailure(
   { canAsk, ...machine }: ProgramMachine & { readonly canAsk: boolean },
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
-  const plain = {
-    stderr: output,
-    again,
-    canAsk,
-    ...moduleCommand(action, staged),
-    missing: { python: [], node: [] },
-    mentioned: { python: [], node: [] },
-  };
+  const asModule = moduleCommand(action, staged);
+  const plain = { stderr: output, again, canAsk, asModule, missing: NOTHING, mentioned: NOTHING };
   // Reading the files of the skill is worth it only where the output shows a cause at all.
   if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);
   const opening = openConfined(staged.snapshot);
   if (opening.type === 'failed') return remedyFor(plain);
   const { directory } = opening;
   try {
-    const imported: ImportedModules =
-      action.type === 'run_script' ? importedModules(directory, scriptPath(action)) : { python: [], node: [] };
+    const imported = action.type === 'run_script' ? importedModules(directory, scriptPath(action)) : NOTHING;
     return remedyFor({
       ...plain,
       missing: { python: await missingModules(imported.python, machine), node: imported.node },
@@ -174,11 +163,11 @@ function commandAgain(action: ProgramAction, staged: StagedSkill | undefined): s
 }
 
 /** Relative imports work where Python knows the package, which starts in the folder of the skill. */
-function moduleCommand(action: ProgramAction, staged: StagedSkill | undefined): { readonly asModule?: string } {
-  if (action.type !== 'run_script' || staged === undefined || !action.script.endsWith('.py')) return {};
+function moduleCommand(action: ProgramAction, staged: StagedSkill | undefined): string | undefined {
+  if (action.type !== 'run_script' || staged === undefined || !action.script.endsWith('.py')) return undefined;
   const module = scriptPath(action)
     .replace(/(?:\/__init__)?\.py$/, '')
     .replaceAll('/', '.');
   const line = typedWord(`python3 -m ${module}`);
-  return { asModule: `skillwright exec ${typedWord(staged.name)} --command ${line}` };
+  return `skillwright exec ${typedWord(staged.name)} --command ${line}`;
 }

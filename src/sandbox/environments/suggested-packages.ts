@@ -1,8 +1,9 @@
-import { inConfined, openConfined, PROGRAM_FOLDERS } from '#platform';
+import { inConfined, openConfined } from '#platform';
 import { inspectMachine, type ProgramMachine } from '../programs/preflight.ts';
 import { packageOfModule } from './import-names.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
+import { PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 /** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
 export interface SuggestedPackage {
@@ -47,8 +48,7 @@ export async function suggestedPackages(
     }
     const missing = await missingModules([...python.keys()], machine);
     const suggested = missing.map((module) => {
-      const named = packageOfModule(module) ?? mentioned.python.find((name) => plain(name) === plain(module));
-      return { package: named, module, neededBy: python.get(module) ?? '' };
+      return { package: findPackage(module, mentioned), module, neededBy: python.get(module) ?? '' };
     });
     const packages = [...node].map(([name, neededBy]) => ({ package: `npm:${name}`, module: name, neededBy }));
     return [...suggested, ...packages].filter(
@@ -59,8 +59,10 @@ export async function suggestedPackages(
   }
 }
 
-function plain(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_.]/g, '');
+/** The package of a module, where it is listed, or the skill itself names one like the module. */
+export function findPackage(module: string, mentioned: ImportedModules): string | undefined {
+  const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_.]/g, '');
+  return packageOfModule(module) ?? mentioned.python.find((name) => plain(name) === plain(module));
 }
 
 const FIND_MODULES = `

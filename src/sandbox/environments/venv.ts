@@ -1,7 +1,7 @@
 /** A virtual environment of the user, mounted read-only at its own path, because its console scripts contain that path. */
 import path from 'node:path';
 
-import { isSkillError, quoted, type ActionProblem, type HostMount } from '#core';
+import { quoted, type ActionProblem, type HostMount } from '#core';
 import { readTextFile, tryRealPath } from '#platform';
 import { packagesFailed } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
@@ -26,22 +26,11 @@ export async function openVenv(folder: string, sandbox: BuildSandbox): Promise<V
   const bin = path.join(root, 'bin');
   const mount: HostMount = { source: root, target: root, access: 'read' };
   const argv = [path.join(bin, 'python3'), '-I', '-S', '-c', 'import sys; print(sys.version_info[0])'];
-  const cause = await tried(sandbox, { argv, mounts: [mount] });
-  if (cause === undefined) return { mount, bin };
+  const { isDone, end } = await sandbox.attempt({ argv, mounts: [mount] });
+  if (isDone) return { mount, bin };
   const base = tryRealPath(path.join(bin, 'python3')) ?? /^home\s*=\s*(.+)$/m.exec(config.text)?.[1] ?? 'unknown';
   return packagesFailed(
-    `the sandbox cannot run ${quoted(path.join(bin, 'python3'), 200)}: its base interpreter ${quoted(base, 200)} is not visible there (${cause})`,
+    `the sandbox cannot run ${quoted(path.join(bin, 'python3'), 200)}: its base interpreter ${quoted(base, 200)} is not visible there (${end})`,
     `create the environment with the Python of the system: /usr/bin/python3 -m venv ${folder}`,
   );
-}
-
-/** Why the program cannot be run; undefined if it can. */
-async function tried(sandbox: BuildSandbox, program: Parameters<BuildSandbox['run']>[0]): Promise<string | undefined> {
-  try {
-    const outcome = await sandbox.run(program);
-    return outcome.isDone ? undefined : outcome.end;
-  } catch (error) {
-    if (isSkillError(error) && error.code === 'executor/failed') return error.message;
-    throw error;
-  }
 }

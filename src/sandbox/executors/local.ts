@@ -1,8 +1,9 @@
 import type { Executor, Identity, RunLimits, AttachedWorkspace } from '#core';
-import { isPresent, tryRead } from '#platform';
+import { isPresent } from '#platform';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
 import { NOBODY } from './nobody.ts';
+import { tryRead } from '../process/proc.ts';
 
 export interface LocalOptions {
   /** User for programs when the caller is root (default: 65534). */

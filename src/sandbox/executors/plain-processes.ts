@@ -14,22 +14,16 @@ import {
   type RunningProgram,
   type WorkspaceFolder,
 } from '#core';
-import {
-  isDirectory,
-  isInside,
-  OutputPipes,
-  ProcessTable,
-  startChild,
-  supervise,
-  tryRealPath,
-  type Child,
-} from '#platform';
+import { isDirectory, isInside, tryRealPath } from '#platform';
 import { measureMemory, openSockets } from './socket-memory.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
 import { PIPES_FOLDER, invalid, writableFolders } from '../workspace/layout.ts';
 import { setupFailed } from './linux/unavailable.ts';
+import { processTable, type ProcessTable } from '../process/process-tree.ts';
+import { openPipes } from '../process/output-pipes.ts';
+import { startChild, supervise, type Child } from '../process/child-process.ts';
 
 type Capabilities = AttachedWorkspace['capabilities'];
 
@@ -64,7 +58,7 @@ const ROWS_MS = 80;
 
 /** Runs programs as plain processes in their own process group, and finds all that they start by searching the process table. */
 export function plainProcesses(starter: ProgramStarter): Executor {
-  const shared: Shared = { processes: new ProcessTable(), children: new LivingChildren() };
+  const shared: Shared = { processes: processTable(), children: livingChildren() };
   const { name, identity } = starter;
   return {
     name,
@@ -76,25 +70,24 @@ export function plainProcesses(starter: ProgramStarter): Executor {
 /** State shared by all workspaces of one executor. */
 interface Shared {
   readonly processes: ProcessTable;
-  readonly children: LivingChildren;
+  readonly children: ReturnType<typeof livingChildren>;
 }
 
 /** Kills running programs when this process exits early, for example on a second interrupt. */
-class LivingChildren {
-  readonly #children = new Set<Child>();
-
-  add(child: Child): void {
-    if (this.#children.size === 0) process.on('exit', this.#killAll);
-    this.#children.add(child);
-  }
-
-  delete(child: Child): void {
-    this.#children.delete(child);
-    if (this.#children.size === 0) process.off('exit', this.#killAll);
-  }
-
-  readonly #killAll = (): void => {
-    for (const child of this.#children) child.kill();
+function livingChildren(): { add(child: Child): void; delete(child: Child): void } {
+  const children = new Set<Child>();
+  const killAll = (): void => {
+    for (const child of children) child.kill();
+  };
+  return {
+    add(child) {
+      if (children.size === 0) process.on('exit', killAll);
+      children.add(child);
+    },
+    delete(child) {
+      children.delete(child);
+      if (children.size === 0) process.off('exit', killAll);
+    },
   };
 }
 
@@ -108,7 +101,7 @@ function attach(
   const capabilities = starter.capabilities();
   const commandOf = starter.commandsFor({ ...place, root });
   const running = new Map<AbortController, Promise<unknown>>();
-  const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
+  const pipes = openPipes(path.join(root, PIPES_FOLDER));
   let isDetached = false;
 
   const begin = async (spec: ProgramSpec, given: StartStreams): Promise<StartedProgram> => {

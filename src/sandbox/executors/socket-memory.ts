@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs';
 
-import { namesIn, quietly, readProcFile, tryRead } from '#platform';
+import { namesIn, quietly } from '#platform';
+import { readProcFile, tryRead } from '../process/proc.ts';
 
 /**
  * Memory in socket buffers, which belongs to no process. It is needed where no control group counts it. A socket counts with the most that

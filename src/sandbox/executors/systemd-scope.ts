@@ -6,8 +6,9 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 
 import type { RunLimits } from '#core';
-import { isPresent, readProcFile } from '#platform';
+import { isPresent } from '#platform';
 import type { RunGroup } from './cgroup.ts';
+import { readProcFile } from '../process/proc.ts';
 
 /** A service manager that starts scopes with a memory limit. */
 export interface SystemdScopes {

@@ -11,13 +11,13 @@ import {
   type ActionProblem,
   type RelativePath,
   problemError,
+  isProblem,
 } from '#core';
 import {
   OPEN_FLAGS,
   ConfinedDirectory,
   descriptorPath,
   DirectoryHandle,
-  HAS_DESCRIPTOR_PATHS,
   inConfined,
   isInside,
   isSystemError,
@@ -134,8 +134,7 @@ function openReal(from: string, real: string): OpenedSource {
     const isSame = process.platform !== 'linux' || readlinkSync(descriptorPath(descriptor)) === real;
     if (!isSame) refuseInput('file/changed', `${quoted(from)} was replaced while it was opened`);
     if (stats.isFile()) return { type: 'file', descriptor, stats, place: '' };
-    if (stats.isDirectory())
-      return { type: 'folder', descriptor, stats, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real };
+    if (stats.isDirectory()) return { type: 'folder', descriptor, stats, place: descriptorPath(descriptor, real) };
     refuseInput('file/not-regular', `${quoted(from)} is a pipe, a socket or a device`);
   } catch (error) {
     closeSync(descriptor);
@@ -146,8 +145,8 @@ function openReal(from: string, real: string): OpenedSource {
 /** Parses a path below the workspace. */
 export function parsePath(text: string): RelativePath {
   const reading = toRelativePath(text);
-  if (reading.type === 'path') return reading.path;
-  const { code, message } = reading.failure;
+  if (!isProblem(reading)) return reading;
+  const { code, message } = reading;
   refuseInput(code, message.replace('of the skill', 'itself'), {
     hint: PATH_HINTS[code] ?? FAILURES[code],
   });

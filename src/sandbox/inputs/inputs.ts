@@ -25,7 +25,7 @@ import {
   removeTree,
   findTreeRefusal,
   writeAll,
-  type TreeProblem,
+  type TreeRefusal,
 } from '#platform';
 import { checkPlace, parseTarget, placeInput, type PlaceInputOptions } from './input-places.ts';
 import {
@@ -161,42 +161,39 @@ interface PreparedInput {
   readonly record: InputRecord;
 }
 
+/** An input that is being prepared. */
+interface Preparing {
+  readonly from: string;
+  readonly mode: 'copy' | 'link';
+  readonly pin: boolean;
+  readonly source: Source;
+  readonly to: RelativePath;
+  /** Path in the temporary folder. */
+  readonly prepared: string;
+}
+
 async function prepareInput(staging: Staging, input: InputRequest, prepared: string): Promise<PreparedInput> {
   staging.signal?.throwIfAborted();
-  const source = parseSource(input.from);
-  const programRoot = staging.workspace.attached.root;
-  const to = parseTarget(input.to, { base: source.base, programRoot });
-  const found =
-    source.scheme === 'artifact'
-      ? await fetchArtifact(staging, input, source, prepared)
-      : await fetchFile(staging, input, { source, to, prepared });
-  const { from, pin = false } = input;
+  const { from, mode = 'copy', pin = false } = input;
+  const source = parseSource(from);
+  const to = parseTarget(input.to, { base: source.base, programRoot: staging.workspace.attached.root });
+  const preparing = { from, mode, pin, source, to, prepared };
+  const found = await (source.scheme === 'artifact' ? fetchArtifact : fetchFile)(staging, preparing);
   return { prepared, to, record: { from, to, pin, at: staging.at, ...found } };
 }
 
 type ResolvedInput = Pick<InputRecord, 'resolved' | 'mode' | 'version'>;
 
-async function fetchArtifact(
-  staging: Staging,
-  input: InputRequest,
-  source: Source,
-  prepared: string,
-): Promise<ResolvedInput> {
-  const { from, mode = 'copy', pin = false } = input;
+async function fetchArtifact(staging: Staging, preparing: Preparing): Promise<ResolvedInput> {
+  const { from, mode, pin, source } = preparing;
   const load = staging.sources.artifact;
   if (load === undefined) refuseInput('artifact/unknown', 'there is no artifact store', { hint: 'use another source' });
   const pinned = pin ? staging.workspace.metadata.inputs.find((record) => record.from === from)?.version : undefined;
-  const version = source.version ?? pinned;
   try {
-    const artifact = await load(source.rest, version);
-    const { content } = artifact;
-    writePrepared(staging, from, prepared, { bytes: content.length, fill: (output) => writeAll(output, content) });
+    const { content, version } = await load(source.rest, source.version ?? pinned);
+    writePrepared(staging, preparing, content.length, (output) => writeAll(output, content));
     if (mode === 'link') staging.warnings.push(`${quoted(from)} was copied, because artifacts cannot be linked`);
-    return {
-      resolved: `artifact://${source.rest}@${String(artifact.version)}`,
-      version: artifact.version,
-      mode: 'copy',
-    };
+    return { resolved: `artifact://${source.rest}@${String(version)}`, version, mode: 'copy' };
   } catch (error) {
     if (!isSkillError(error) || error.code !== 'artifact/unknown') throw error;
     const near = 'nearest' in error.data ? error.data.nearest : [];
@@ -204,18 +201,8 @@ async function fetchArtifact(
   }
 }
 
-interface FileRequest {
-  readonly source: Source;
-  readonly to: RelativePath;
-  readonly prepared: string;
-}
-
-async function fetchFile(
-  staging: Staging,
-  input: InputRequest,
-  { source, to, prepared }: FileRequest,
-): Promise<ResolvedInput> {
-  const { from, mode = 'copy' } = input;
+async function fetchFile(staging: Staging, preparing: Preparing): Promise<ResolvedInput> {
+  const { from, mode, source, to, prepared } = preparing;
   const place = source.scheme === 'host' ? undefined : await placeBelow(staging, from, source);
   const opened =
     place === undefined ? openHostInput(from, source.rest, staging.sources) : openInput(from, place.root, place.file);
@@ -230,10 +217,8 @@ async function fetchFile(
     }
     if (mode === 'link')
       staging.warnings.push(`${quoted(from)} was copied, because only files of the workspace can be linked`);
-    if (opened.type === 'folder') {
-      const host = place === undefined ? realPath(source.rest) : undefined;
-      await copyFolder(staging, from, { opened, prepared, host });
-    } else copyFile(staging, from, { opened, prepared });
+    if (opened.type === 'file') copyFile(staging, preparing, opened);
+    else await copyFolder(staging, preparing, opened, place === undefined ? realPath(source.rest) : undefined);
     return { resolved: from, mode: 'copy' };
   } finally {
     closeSync(opened.descriptor);
@@ -274,21 +259,14 @@ async function placeBelow(staging: Staging, from: string, { scheme, rest }: Sour
   return { root, file: inside, seen: staged === undefined ? undefined : `skills/${name}/${inside}` };
 }
 
-interface Copying {
-  readonly opened: OpenedSource;
-  readonly prepared: string;
-  /** The path of a folder of the host. */
-  readonly host?: string | undefined;
-}
-
 /** Names in a warning. */
 const MAX_NAMED = 5;
 
-function copyFile(staging: Staging, from: string, { opened: { descriptor, stats }, prepared }: Copying): void {
+function copyFile(staging: Staging, preparing: Preparing, { descriptor, stats }: OpenedSource): void {
   const fill = (output: number): void =>
-    readPieces(from, { descriptor, size: stats.size }, (bytes) => writeAll(output, bytes));
+    readPieces(preparing.from, { descriptor, size: stats.size }, (bytes) => writeAll(output, bytes));
   try {
-    writePrepared(staging, from, prepared, { bytes: stats.size, fill, stats });
+    writePrepared(staging, preparing, stats.size, fill, stats);
   } catch (error) {
     const refusal = findTreeRefusal(error);
     if (refusal === undefined) throw error;
@@ -296,7 +274,7 @@ function copyFile(staging: Staging, from: string, { opened: { descriptor, stats 
   }
 }
 
-const TREE_CODES: Readonly<Record<TreeProblem, ActionProblem['code']>> = {
+const TREE_CODES: Readonly<Record<TreeRefusal['problem'], ActionProblem['code']>> = {
   gone: 'file/missing',
   changed: 'file/changed',
   unreadable: 'file/unreadable',
@@ -309,7 +287,13 @@ const TREE_CODES: Readonly<Record<TreeProblem, ActionProblem['code']>> = {
   'too-deep': 'path/too-long',
 };
 
-async function copyFolder(staging: Staging, from: string, { opened, prepared, host }: Copying): Promise<void> {
+/** `host` is the path of a folder of the host. */
+async function copyFolder(
+  staging: Staging,
+  { from, prepared }: Preparing,
+  opened: OpenedSource,
+  host: string | undefined,
+): Promise<void> {
   const leftOut = new Set<string>();
   const skip = (relative: string): boolean => {
     const { isLeftOut: isHidden, records = [] } = staging.sources;
@@ -348,14 +332,14 @@ async function copyFolder(staging: Staging, from: string, { opened, prepared, ho
   takeRoom(staging, from, { bytes: copied.bytes, entries: copied.files + 1 });
 }
 
-interface FileContent {
-  readonly bytes: number;
-  readonly fill: (output: number) => void;
-  /** Permissions and times to keep. */
-  readonly stats?: Stats;
-}
-
-function writePrepared(staging: Staging, from: string, prepared: string, { bytes, fill, stats }: FileContent): void {
+/** `stats` are the permissions and times to keep. */
+function writePrepared(
+  staging: Staging,
+  { from, prepared }: Preparing,
+  bytes: number,
+  fill: (output: number) => void,
+  stats?: Stats,
+): void {
   takeRoom(staging, from, { bytes, entries: 1 });
   const owner = staging.workspace.identity;
   const output = openSync(prepared, 'wx', 0o600);

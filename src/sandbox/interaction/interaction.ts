@@ -1,20 +1,17 @@
+import { EventEmitter, once } from 'node:events';
+
 import { timerMs } from '#platform';
 import type { OutputSink, ProgramEnd, RunningProgram } from '#core';
-import { LineBuffer } from './line-buffer.ts';
+import { lineBuffer, type OutputPart } from './line-buffer.ts';
 import { PROMPT_LINES, expectedInput, type ExpectedInput } from './prompt.ts';
 import { terminalText } from './terminal-text.ts';
 
 /** State and new output of an interactive program, for the model. */
-export interface InteractionView {
+export interface InteractionView extends Omit<OutputPart, 'text'> {
   readonly status: 'running' | 'exited';
   readonly sessionId: string;
   /** Output since the last view. */
   readonly output: string;
-  /** Line numbers of the start of `output` and of the next one. */
-  readonly offset: number;
-  readonly nextOffset: number;
-  /** Unread lines that the next view returns. */
-  readonly remaining: number;
   readonly exitCode?: number;
   readonly end?: ProgramEnd;
   readonly interaction?: ExpectedInput;
@@ -22,13 +19,28 @@ export interface InteractionView {
   readonly warnings: readonly string[];
 }
 
-export interface InteractionTimes {
-  /** Ends the program after this time without output and without requests. */
-  readonly idleMs: number;
-  readonly totalMs: number;
+/** One interactive program: its output, its timeout and its end. */
+export interface Interaction {
+  readonly id: string;
+  readonly terminal: boolean;
+  readonly stdout: OutputSink;
+  readonly stderr: OutputSink;
+  /** When the program ended; absent while it runs. */
+  readonly overSince: number | undefined;
+  /** Follows the program to its end. */
+  attach(program: RunningProgram): void;
+  write(bytes: Uint8Array): void;
+  closeInput(): void;
+  stop(reason: ProgramEnd['reason']): void;
+  /** Waits for the end, a prompt, enough lines, or the timeout. */
+  wait(options: WaitOptions): Promise<void>;
+  /** Waits for the end, up to a time. */
+  whenOver(withinMs: number): Promise<void>;
+  /** Throws what the program failed with. */
+  view(lines: number): InteractionView;
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   readonly yieldMs: number;
   readonly lines: number;
   /** Ignores a prompt until there is new output, because input was just sent. */
@@ -36,187 +48,136 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface InteractionOptions extends Pick<Interaction, 'id' | 'terminal'>, Pick<InteractionView, 'warnings'> {
+  /** Ends the program after this time without output and without requests. */
+  readonly idleMs: number;
+  readonly now: () => number;
+}
+
 const BUFFER_LIMITS = { lines: 20_000, characters: 4 * 1024 * 1024 };
 /** A prompt counts after this time without further output. */
 const SETTLE_MS = 75;
-export const KILL_GRACE_MS = 2000;
 
-/** One interactive program: its output, its timeouts and its end. */
-export class Interaction {
-  readonly id: string;
-  readonly terminal: boolean;
-  readonly warnings: readonly string[];
-  readonly stdout: OutputSink;
-  readonly stderr: OutputSink;
-  readonly #buffer = new LineBuffer(BUFFER_LIMITS);
-  readonly #times: InteractionTimes;
-  readonly #waiters = new Set<() => void>();
-  #written = 0;
-  #lastWritten = performance.now();
-  #lastActive = performance.now();
-  #program: RunningProgram | undefined;
-  #timers: readonly NodeJS.Timeout[] = [];
-  #stopReason: ProgramEnd['reason'] | undefined;
-  #end: ProgramEnd | undefined;
-  #failure: { readonly error: unknown } | undefined;
+export function openInteraction({ id, terminal, warnings, idleMs, now }: InteractionOptions): Interaction {
+  const buffer = lineBuffer(BUFFER_LIMITS);
+  const texts = [terminalText(), terminalText()] as const;
+  const changes = new EventEmitter();
+  let written = 0;
+  let lastWritten = performance.now();
+  let lastActive = performance.now();
+  let program: RunningProgram | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let stopReason: ProgramEnd['reason'] | undefined;
+  let overSince: number | undefined;
+  let end: ProgramEnd | undefined;
+  let failure: { readonly error: unknown } | undefined;
 
-  constructor(
-    id: string,
-    options: InteractionTimes & { readonly terminal: boolean; readonly warnings: readonly string[] },
-  ) {
-    this.id = id;
-    this.terminal = options.terminal;
-    this.warnings = options.warnings;
-    this.#times = options;
-    const texts = [terminalText(), terminalText()] as const;
-    const sink = ({ take }: { readonly take: (bytes: Uint8Array) => string }): OutputSink => ({
-      write: (bytes) => {
-        this.#take(take(bytes));
-        return true;
-      },
-    });
-    this.stdout = sink(texts[0]);
-    this.stderr = sink(texts[1]);
-    this.#endTexts = () => texts.map((text) => text.end()).join('');
-  }
-
-  readonly #endTexts: () => string;
-
-  get isOver(): boolean {
-    return this.#end !== undefined || this.#failure !== undefined;
-  }
-
-  get end(): ProgramEnd | undefined {
-    return this.#end;
-  }
-
-  /** Follows the program to its end. */
-  attach(program: RunningProgram): void {
-    this.#program = program;
-    program.ended.then(
-      (end) => {
-        this.#finish();
-        const isOurs = this.#stopReason !== undefined && end.reason !== 'exited';
-        this.#end = isOurs ? stopped(end, this.#stopReason) : end;
-        this.#changed();
-      },
-      (error: unknown) => {
-        // The next `view` throws it.
-        this.#finish();
-        this.#failure = { error };
-        this.#changed();
-      },
-    );
-    const idle = (): void => {
-      const left = this.#times.idleMs - (performance.now() - this.#lastActive);
-      if (left <= 0) this.stop('timeout');
-      else this.#timers = [...this.#timers.slice(0, 1), setTimeout(idle, timerMs(left))];
-    };
-    this.#timers = [
-      setTimeout(() => this.stop('timeout'), timerMs(this.#times.totalMs)),
-      setTimeout(idle, timerMs(this.#times.idleMs)),
-    ];
-  }
-
-  write(bytes: Uint8Array): void {
-    this.#lastActive = performance.now();
-    this.#program?.write(bytes);
-  }
-
-  closeInput(): void {
-    this.#lastActive = performance.now();
-    this.#program?.closeInput();
-  }
-
-  stop(reason: ProgramEnd['reason']): void {
-    if (this.isOver) return;
-    this.#stopReason ??= reason;
-    this.#program?.kill();
-  }
-
-  /** Waits for the end, a prompt, enough lines, or the timeout. */
-  async wait({ yieldMs, lines, mustBeNew, signal }: WaitOptions): Promise<void> {
-    const deadline = performance.now() + yieldMs;
-    const before = this.#written;
-    this.#lastActive = performance.now();
-    for (;;) {
-      signal?.throwIfAborted();
-      const now = performance.now();
-      if (this.isOver || now >= deadline || this.#buffer.unread >= lines) return;
-      const isPrompting = (!mustBeNew || this.#written > before) && this.#expected() !== undefined;
-      const quietFor = now - this.#lastWritten;
-      if (isPrompting && quietFor >= SETTLE_MS) return;
-      const until = isPrompting ? Math.min(deadline, now + SETTLE_MS - quietFor) : deadline;
-      await this.#change(Math.max(1, until - now), signal);
-    }
-  }
-
-  /** Returns true if the program ended within the time. */
-  async whenOver(withinMs: number): Promise<boolean> {
-    const deadline = performance.now() + withinMs;
-    while (!this.isOver && performance.now() < deadline) await this.#change(Math.max(1, deadline - performance.now()));
-    return this.isOver;
-  }
-
-  view(lines: number): InteractionView {
-    if (this.#failure !== undefined) throw this.#failure.error;
-    this.#lastActive = performance.now();
-    const { text, offset, nextOffset, remaining } = this.#buffer.read(lines);
-    const expected = this.isOver ? undefined : this.#expected();
-    const exitCode = this.#end?.exitCode;
-    return {
-      status: this.isOver ? 'exited' : 'running',
-      sessionId: this.id,
-      output: text,
-      offset,
-      nextOffset,
-      remaining,
-      exitCode,
-      end: this.#end,
-      interaction: expected,
-      warnings: this.warnings,
-    };
-  }
-
-  #expected(): ExpectedInput | undefined {
-    return expectedInput(this.#buffer.last(PROMPT_LINES));
-  }
-
-  #take(text: string): void {
+  const take = (text: string): void => {
     if (text === '') return;
-    this.#buffer.append(text);
-    this.#written += text.length;
-    this.#lastWritten = performance.now();
-    this.#lastActive = this.#lastWritten;
-    this.#changed();
-  }
-
-  #finish(): void {
-    this.#take(this.#endTexts());
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers = [];
-  }
-
-  #changed(): void {
-    for (const wake of this.#waiters) wake();
-  }
-
-  #change(withinMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#waiters.delete(wake);
-        signal?.removeEventListener('abort', wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, withinMs);
-      this.#waiters.add(wake);
-      signal?.addEventListener('abort', wake, { once: true });
+    buffer.append(text);
+    written += text.length;
+    lastWritten = performance.now();
+    lastActive = lastWritten;
+    changes.emit('change');
+  };
+  const sinkFor = (text: (typeof texts)[number]): OutputSink => ({
+    write: (bytes) => {
+      take(text.take(bytes));
+      return true;
+    },
+  });
+  const finish = (): void => {
+    take(texts.map((text) => text.end()).join(''));
+    clearTimeout(idleTimer);
+    overSince = now();
+    changes.emit('change');
+  };
+  const expected = (): ExpectedInput | undefined => expectedInput(buffer.last(PROMPT_LINES));
+  const change = async (withinMs: number, signal?: AbortSignal): Promise<void> => {
+    const passed = AbortSignal.timeout(Math.max(1, Math.ceil(withinMs)));
+    const until = signal === undefined ? passed : AbortSignal.any([passed, signal]);
+    await once(changes, 'change', { signal: until }).catch((error: unknown) => {
+      if (!until.aborted) throw error;
     });
-  }
-}
+  };
+  const stop: Interaction['stop'] = (reason) => {
+    if (overSince !== undefined) return;
+    stopReason ??= reason;
+    program?.kill();
+  };
+  const endIfIdle = (): void => {
+    const left = idleMs - (performance.now() - lastActive);
+    if (left <= 0) stop('timeout');
+    else idleTimer = setTimeout(endIfIdle, timerMs(left));
+  };
 
-/** Replaces the executor's reason by ours, because we ended the program. */
-function stopped({ signal, durationMs, warnings }: ProgramEnd, reason: ProgramEnd['reason'] | undefined): ProgramEnd {
-  return { reason: reason ?? 'cancelled', signal, durationMs, warnings };
+  return {
+    id,
+    terminal,
+    stdout: sinkFor(texts[0]),
+    stderr: sinkFor(texts[1]),
+    get overSince() {
+      return overSince;
+    },
+    attach(started) {
+      program = started;
+      endIfIdle();
+      started.ended.then(
+        (found) => {
+          const { signal, durationMs, warnings: more } = found;
+          // We ended the program, and know the reason.
+          const isOurs = stopReason !== undefined && found.reason !== 'exited';
+          end = isOurs ? { reason: stopReason ?? 'cancelled', signal, durationMs, warnings: more } : found;
+          finish();
+        },
+        (error: unknown) => {
+          failure = { error };
+          finish();
+        },
+      );
+    },
+    write(bytes) {
+      lastActive = performance.now();
+      program?.write(bytes);
+    },
+    closeInput() {
+      lastActive = performance.now();
+      program?.closeInput();
+    },
+    stop,
+    async wait({ yieldMs, lines, mustBeNew, signal }) {
+      const deadline = performance.now() + yieldMs;
+      const before = written;
+      lastActive = performance.now();
+      for (;;) {
+        signal?.throwIfAborted();
+        const time = performance.now();
+        if (overSince !== undefined || time >= deadline || buffer.unread() >= lines) return;
+        const isPrompting = (!mustBeNew || written > before) && expected() !== undefined;
+        const quietFor = time - lastWritten;
+        if (isPrompting && quietFor >= SETTLE_MS) return;
+        await change(isPrompting ? Math.min(deadline - time, SETTLE_MS - quietFor) : deadline - time, signal);
+      }
+    },
+    async whenOver(withinMs) {
+      const deadline = performance.now() + withinMs;
+      const isOver = (): boolean => overSince !== undefined;
+      while (!isOver() && performance.now() < deadline) await change(deadline - performance.now());
+    },
+    view(lines) {
+      if (failure !== undefined) throw failure.error;
+      lastActive = performance.now();
+      const { text: output, ...part } = buffer.read(lines);
+      return {
+        status: end === undefined ? 'running' : 'exited',
+        sessionId: id,
+        output,
+        ...part,
+        exitCode: end?.exitCode,
+        end,
+        interaction: end === undefined ? expected() : undefined,
+        warnings,
+      };
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { invalidInput, quoted, SkillError, type AttachedWorkspace, type ProgramSpec } from '#core';
-import { Interaction, KILL_GRACE_MS, type InteractionView } from './interaction.ts';
+import { openInteraction, type Interaction, type InteractionView } from './interaction.ts';
 
-export interface ViewOptions {
+interface ViewOptions {
   /** Maximum time to wait for output. */
   readonly yieldMs?: number;
   /** Maximum lines of output. */
@@ -10,51 +10,28 @@ export interface ViewOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface StartOptions extends ViewOptions {
+interface StartOptions extends ViewOptions {
   /** Requests a terminal; pipes are used where the executor has none. */
   readonly terminal?: boolean;
   /** Ends the program after this time without output and without requests. */
   readonly idleMs?: number;
-  /** Time limit of the session; never more than the time limit of the program. */
-  readonly totalMs?: number;
 }
 
-export interface WriteOptions extends ViewOptions {
+interface WriteOptions extends ViewOptions {
   readonly chars?: string;
   /** Sends the Enter key after `chars`. */
   readonly submit?: boolean;
 }
 
-export interface InteractionSummary {
-  readonly sessionId: string;
-  readonly status: 'running' | 'exited';
-  readonly command: string;
-  readonly startedAt: number;
-}
-
-export interface KilledInteraction {
-  readonly ok: boolean;
-  readonly sessionId: string;
-  /** `exited`: it had already ended. */
-  readonly status: 'exited' | 'killed';
-}
-
 /** Interactive programs by id. Calls with an unknown or ended id fail with a list of the open ones. */
 export interface Interactions {
   start(attached: AttachedWorkspace, spec: ProgramSpec, options?: StartOptions): Promise<InteractionView>;
+  /** Sends input, if there is any, and waits for output. */
   write(id: string, options?: WriteOptions): Promise<InteractionView>;
-  poll(id: string, options?: ViewOptions): Promise<InteractionView>;
-  kill(id: string): Promise<KilledInteraction>;
-  list(): readonly InteractionSummary[];
+  /** `exited`: it had already ended. */
+  kill(id: string): Promise<'exited' | 'killed'>;
   /** Ends every program. May be called twice. */
   close(): Promise<void>;
-}
-
-export interface InteractionsOptions {
-  /** Clock in milliseconds, for the expiry of ended sessions. */
-  readonly now: () => number;
-  readonly newId: () => string;
-  readonly maxRunning?: number;
 }
 
 const START_YIELD_MS = 1000;
@@ -68,80 +45,70 @@ const ENDED_TTL_MS = 30 * 60_000;
 const MAX_ENDED = 16;
 const MAX_RUNNING = 8;
 const MAX_WRITE = 64 * 1024;
+const KILL_GRACE_MS = 2000;
 const END_OF_INPUT = '\u0004';
 
-interface Entry {
-  readonly interaction: Interaction;
-  readonly command: string;
-  readonly startedAt: number;
-  overSince: number | undefined;
-}
-
-export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: InteractionsOptions): Interactions {
-  const entries = new Map<string, Entry>();
+/** `now` is a clock in milliseconds, for the expiry of ended sessions. */
+export function openInteractions({
+  now,
+  newId,
+}: {
+  readonly now: () => number;
+  readonly newId: () => string;
+}): Interactions {
+  const known = new Map<string, Interaction>();
   let starting = 0;
   let isClosed = false;
 
+  const listKnown = (isOver: boolean): readonly Interaction[] =>
+    [...known.values()].filter(({ overSince }) => (overSince !== undefined) === isOver);
+  const runningIds = (): readonly string[] => listKnown(false).map(({ id }) => id);
   const forgetOld = (): void => {
-    const over = [...entries].filter(([, { interaction }]) => interaction.isOver);
-    for (const [, entry] of over) entry.overSince ??= now();
-    const kept = over.slice(-MAX_ENDED);
-    for (const [id, { overSince = 0 }] of over) {
-      if (now() - overSince >= ENDED_TTL_MS || !kept.some(([each]) => each === id)) entries.delete(id);
-    }
+    const over = listKnown(true);
+    for (const [at, { id, overSince = 0 }] of over.entries())
+      if (now() - overSince >= ENDED_TTL_MS || at < over.length - MAX_ENDED) known.delete(id);
   };
-  const idsOf = (isOver: boolean): readonly string[] =>
-    [...entries.values()]
-      .filter(({ interaction }) => interaction.isOver === isOver)
-      .map(({ interaction }) => interaction.id);
   const find = (id: string): Interaction => {
     forgetOld();
-    const entry = entries.get(id);
-    if (entry === undefined) throw unknownSession(id, [...entries.keys()]);
-    return entry.interaction;
+    const interaction = known.get(id);
+    if (interaction === undefined) throw unknownSession(id, [...known.keys()]);
+    return interaction;
+  };
+  const refuseClosed = (): void => {
+    if (isClosed) throw invalidInput('the sessions are closed', 'open sessions', 'start a new runtime');
   };
   const waitAndView = async (
     interaction: Interaction,
-    options: ViewOptions,
+    { pollLines = POLL_LINES, yieldMs = YIELD_MS, signal }: ViewOptions,
     isAnswer: boolean,
   ): Promise<InteractionView> => {
-    const lines = within(options.pollLines ?? POLL_LINES, 1, MAX_POLL_LINES);
-    const yieldMs = within(options.yieldMs ?? YIELD_MS, 0, MAX_YIELD_MS);
-    await interaction.wait({ yieldMs, lines, mustBeNew: isAnswer, signal: options.signal });
+    const lines = within(pollLines, 1, MAX_POLL_LINES);
+    await interaction.wait({ yieldMs: within(yieldMs, 0, MAX_YIELD_MS), lines, mustBeNew: isAnswer, signal });
     return interaction.view(lines);
   };
 
   return {
     async start(attached, spec, options = {}) {
       forgetOld();
-      if (isClosed) throw invalidInput('the sessions are closed', 'open sessions', 'start a new runtime');
-      const running = idsOf(false);
-      if (running.length + starting >= maxRunning) throw tooMany(running, maxRunning);
+      refuseClosed();
+      const running = runningIds();
+      if (running.length + starting >= MAX_RUNNING) throw tooMany(running);
       if (attached.start === undefined) throw noInteraction(attached);
       options.signal?.throwIfAborted();
-      const hasTerminal = attached.capabilities.hasTerminal;
-      const terminal = options.terminal === true && hasTerminal;
-      const totalMs = Math.min(options.totalMs ?? Infinity, spec.limits.wallMs);
-      const interaction = new Interaction(newId(), {
-        terminal,
-        idleMs: options.idleMs ?? IDLE_MS,
-        totalMs,
-        warnings:
-          options.terminal === true && !hasTerminal ? ['this executor has no terminal; pipes are used instead'] : [],
-      });
+      const isAsked = options.terminal === true;
+      const terminal = isAsked && attached.capabilities.hasTerminal;
+      const warnings = isAsked && !terminal ? ['this executor has no terminal; pipes are used instead'] : [];
+      const interaction = openInteraction({ id: newId(), terminal, idleMs: options.idleMs ?? IDLE_MS, now, warnings });
       starting += 1;
       try {
         const { stdout, stderr } = interaction;
-        const limits = { ...spec.limits, wallMs: totalMs };
-        const program = await attached.start({ ...spec, limits }, { stdout, stderr, terminal });
-        interaction.attach(program);
+        interaction.attach(await attached.start(spec, { stdout, stderr, terminal }));
       } finally {
         starting -= 1;
       }
-      const command = quoted(spec.argv.join(' '), 200);
-      entries.set(interaction.id, { interaction, command, startedAt: now(), overSince: undefined });
+      known.set(interaction.id, interaction);
       try {
-        if (isClosed) throw invalidInput('the sessions are closed', 'open sessions', 'start a new runtime');
+        refuseClosed();
         return await waitAndView(interaction, { ...options, yieldMs: options.yieldMs ?? START_YIELD_MS }, false);
       } catch (error) {
         // The caller never learns its id.
@@ -153,35 +120,26 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
       const { chars = '', submit = false } = options;
       const interaction = find(id);
       if (chars === '' && !submit) return await waitAndView(interaction, options, false);
-      if (interaction.isOver) throw isOver(id, idsOf(false));
+      if (interaction.overSince !== undefined) throw isOver(id, runningIds());
       if (chars.length > MAX_WRITE) throw tooLong(chars.length);
       // Without a terminal, ^D has to close the input here.
       if (!interaction.terminal && chars === END_OF_INPUT) interaction.closeInput();
       else interaction.write(new TextEncoder().encode(submit ? chars + (interaction.terminal ? '\r' : '\n') : chars));
       return await waitAndView(interaction, options, true);
     },
-    poll: async (id, options = {}) => await waitAndView(find(id), options, false),
     async kill(id) {
       const interaction = find(id);
-      if (interaction.isOver) return { ok: true, sessionId: id, status: 'exited' };
+      if (interaction.overSince !== undefined) return 'exited';
       interaction.stop('cancelled');
-      return { ok: await interaction.whenOver(KILL_GRACE_MS), sessionId: id, status: 'killed' };
-    },
-    list() {
-      forgetOld();
-      return [...entries].map(([sessionId, { interaction, command, startedAt }]) => ({
-        sessionId,
-        status: interaction.isOver ? 'exited' : 'running',
-        command,
-        startedAt,
-      }));
+      await interaction.whenOver(KILL_GRACE_MS);
+      return 'killed';
     },
     async close() {
       isClosed = true;
-      const running = [...entries.values()].map(({ interaction }) => interaction);
-      for (const interaction of running) interaction.stop('cancelled');
-      await Promise.all(running.map(async (interaction) => await interaction.whenOver(KILL_GRACE_MS)));
-      entries.clear();
+      const all = [...known.values()];
+      for (const interaction of all) interaction.stop('cancelled');
+      await Promise.all(all.map((interaction) => interaction.whenOver(KILL_GRACE_MS)));
+      known.clear();
     },
   };
 }
@@ -210,10 +168,10 @@ function isOver(id: string, running: readonly string[]): SkillError<'input/inval
   );
 }
 
-function tooMany(running: readonly string[], most: number): SkillError<'input/invalid'> {
+function tooMany(running: readonly string[]): SkillError<'input/invalid'> {
   return invalidInput(
-    `${String(most)} interactive programs are running, which is the limit; ${named(running)}`,
-    `at most ${String(most)} programs at a time`,
+    `${String(MAX_RUNNING)} interactive programs are running, which is the limit; ${named(running)}`,
+    `at most ${String(MAX_RUNNING)} programs at a time`,
     'end one of them first',
   );
 }

@@ -9,11 +9,6 @@ export interface OutputPart {
   readonly remaining: number;
 }
 
-export interface LineBufferLimits {
-  readonly lines: number;
-  readonly characters: number;
-}
-
 /** Longer lines are split. */
 const MAX_LINE = 4096;
 /** Maximum characters of one part. */
@@ -23,112 +18,107 @@ const MAX_PART = 64 * 1024;
  * The last lines of a program that may write without end. Lines are read once and in order: all parts together are the output. A note
  * replaces lines that were dropped before they were read.
  */
-export class LineBuffer {
-  readonly #limits: LineBufferLimits;
-  /** With their line ends, except for parts of split lines. */
-  #lines: string[] = [];
-  /** Index of the first buffered line in `#lines`, so that dropping a line moves nothing. */
-  #start = 0;
-  /** Number of lines dropped before it. */
-  #dropped = 0;
-  #characters = 0;
-  /** The unfinished line. */
-  #open = '';
-  /** The next character overwrites the unfinished line. */
-  #isReturned = false;
-  #cursor = { line: 0, characters: 0 };
-  #missed = 0;
-
-  constructor(limits: LineBufferLimits) {
-    this.#limits = limits;
-  }
-
+export interface LineBuffer {
   /** Takes the output of `TerminalText`. */
-  append(text: string): void {
-    let from = 0;
-    for (const { index, 0: mark } of text.matchAll(/[\r\n]/g)) {
-      this.#write(text.slice(from, index));
-      if (mark === '\n') this.#endLine();
-      else this.#isReturned = true;
-      from = index + 1;
-    }
-    this.#write(text.slice(from));
-  }
-
+  append(text: string): void;
   /** Number of unread lines. */
-  get unread(): number {
-    const isOpenRead = this.#open.length <= (this.#cursor.line === this.#end ? this.#cursor.characters : 0);
-    return this.#end - this.#cursor.line + (isOpenRead ? 0 : 1);
-  }
-
+  unread(): number;
   /** Reads up to `maxLines` unread lines. */
-  read(maxLines: number): OutputPart {
-    const offset = this.#cursor.line;
-    const parts = this.#missed === 0 ? [] : [`[${String(this.#missed)} lines were not kept]\n`];
-    this.#missed = 0;
-    let size = 0;
-    for (let lines = 0; lines < maxLines && size < MAX_PART && this.unread > 0; lines += 1) {
-      const isOpen = this.#cursor.line === this.#end;
-      const line = isOpen ? this.#open : (this.#lines[this.#start + this.#cursor.line - this.#dropped] ?? '');
-      const part = line.slice(this.#cursor.characters);
-      parts.push(part);
-      size += part.length;
-      this.#cursor = isOpen
-        ? { line: this.#end, characters: line.length }
-        : { line: this.#cursor.line + 1, characters: 0 };
-    }
-    return { text: parts.join(''), offset, nextOffset: this.#cursor.line, remaining: this.unread };
-  }
-
+  read(maxLines: number): OutputPart;
   /** The last lines without line ends, read or not. The final element is the unfinished line, possibly empty. */
-  last(count: number): readonly string[] {
-    const ended = this.#lines.slice(Math.max(this.#start, this.#lines.length - count));
-    return [...ended.map((line) => (line.endsWith('\n') ? line.slice(0, -1) : line)), this.#open];
-  }
+  last(count: number): readonly string[];
+}
 
-  get #end(): number {
-    return this.#dropped + this.#lines.length - this.#start;
-  }
+export function lineBuffer(limits: { readonly lines: number; readonly characters: number }): LineBuffer {
+  /** With their line ends, except for parts of split lines. */
+  let lines: string[] = [];
+  /** Index of the first buffered line in `lines`, so that dropping a line moves nothing. */
+  let start = 0;
+  /** Number of lines dropped before it. */
+  let dropped = 0;
+  let characters = 0;
+  /** The unfinished line. */
+  let open = '';
+  /** The next character overwrites the unfinished line. */
+  let isReturned = false;
+  let cursor = { line: 0, characters: 0 };
+  let missed = 0;
 
-  #write(text: string): void {
+  const end = (): number => dropped + lines.length - start;
+  const push = (line: string): void => {
+    lines.push(line);
+    characters += line.length;
+    while (lines.length - start > limits.lines || characters > limits.characters) {
+      characters -= lines[start]?.length ?? 0;
+      lines[start] = '';
+      start += 1;
+      dropped += 1;
+    }
+    if (cursor.line < dropped) {
+      missed += dropped - cursor.line;
+      cursor = { line: dropped, characters: 0 };
+    }
+    if (start > limits.lines) {
+      lines = lines.slice(start);
+      start = 0;
+    }
+  };
+  const endLine = (): void => {
+    push(`${open}\n`);
+    open = '';
+    isReturned = false;
+  };
+  const write = (text: string): void => {
     if (text === '') return;
-    if (this.#isReturned) {
+    if (isReturned) {
       // Text that was already read stays as its own line; unread text is overwritten.
-      if (this.#cursor.line === this.#end && this.#cursor.characters > 0) this.#endLine();
-      this.#open = '';
-      this.#isReturned = false;
+      if (cursor.line === end() && cursor.characters > 0) endLine();
+      open = '';
+      isReturned = false;
     }
-    this.#open += text;
-    while (this.#open.length > MAX_LINE) {
-      const isPair = (this.#open.charCodeAt(MAX_LINE - 1) & 0xfc00) === 0xd800;
+    open += text;
+    while (open.length > MAX_LINE) {
+      const isPair = (open.charCodeAt(MAX_LINE - 1) & 0xfc00) === 0xd800;
       const cut = isPair ? MAX_LINE - 1 : MAX_LINE;
-      this.#push(this.#open.slice(0, cut));
-      this.#open = this.#open.slice(cut);
+      push(open.slice(0, cut));
+      open = open.slice(cut);
     }
-  }
+  };
+  const unread = (): number => {
+    const isOpenRead = open.length <= (cursor.line === end() ? cursor.characters : 0);
+    return end() - cursor.line + (isOpenRead ? 0 : 1);
+  };
 
-  #endLine(): void {
-    this.#push(`${this.#open}\n`);
-    this.#open = '';
-    this.#isReturned = false;
-  }
-
-  #push(line: string): void {
-    this.#lines.push(line);
-    this.#characters += line.length;
-    while (this.#lines.length - this.#start > this.#limits.lines || this.#characters > this.#limits.characters) {
-      this.#characters -= this.#lines[this.#start]?.length ?? 0;
-      this.#lines[this.#start] = '';
-      this.#start += 1;
-      this.#dropped += 1;
-    }
-    if (this.#cursor.line < this.#dropped) {
-      this.#missed += this.#dropped - this.#cursor.line;
-      this.#cursor = { line: this.#dropped, characters: 0 };
-    }
-    if (this.#start > this.#limits.lines) {
-      this.#lines = this.#lines.slice(this.#start);
-      this.#start = 0;
-    }
-  }
+  return {
+    unread,
+    append(text) {
+      let from = 0;
+      for (const { index, 0: mark } of text.matchAll(/[\r\n]/g)) {
+        write(text.slice(from, index));
+        if (mark === '\n') endLine();
+        else isReturned = true;
+        from = index + 1;
+      }
+      write(text.slice(from));
+    },
+    read(maxLines) {
+      const offset = cursor.line;
+      const parts = missed === 0 ? [] : [`[${String(missed)} lines were not kept]\n`];
+      missed = 0;
+      let size = 0;
+      for (let count = 0; count < maxLines && size < MAX_PART && unread() > 0; count += 1) {
+        const isOpen = cursor.line === end();
+        const line = isOpen ? open : (lines[start + cursor.line - dropped] ?? '');
+        const part = line.slice(cursor.characters);
+        parts.push(part);
+        size += part.length;
+        cursor = isOpen ? { line: end(), characters: line.length } : { line: cursor.line + 1, characters: 0 };
+      }
+      return { text: parts.join(''), offset, nextOffset: cursor.line, remaining: unread() };
+    },
+    last(count) {
+      const ended = lines.slice(Math.max(start, lines.length - count));
+      return [...ended.map((line) => (line.endsWith('\n') ? line.slice(0, -1) : line)), open];
+    },
+  };
 }

@@ -44,8 +44,6 @@ export interface Bridge {
   readonly env: Readonly<Record<string, string>>;
   /** Start of the command inside; the program follows. Without `isInImage` the running Node must be available inside at its own path. */
   readonly forwarderArgv: readonly string[];
-  /** Bytes transferred so far. */
-  transferred(): number;
   /** The refused connections so far, each once. */
   refused(): readonly RefusedConnection[];
   close(): Promise<void>;
@@ -96,8 +94,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   return {
     socketPath,
     env: { ...proxyEnvironment(PORT, isDirect), ...(isInImage ? {} : quietNode()) },
-    forwarderArgv: isInImage ? imageForwarder('granted', program, places) : forwarderCommand(program, places),
-    transferred: () => proxy.transferred(),
+    forwarderArgv: forwarderCommand(program, places, isInImage),
     refused: noted.refused,
     close: async () => await proxy.close(),
   };
@@ -120,7 +117,8 @@ export async function openPortProxy({
 }
 
 /** The start of a command that runs the text of a forwarder; the program follows. */
-export function forwarderCommand(forwarder: string, places: readonly string[]): readonly string[] {
+export function forwarderCommand(forwarder: string, places: readonly string[], isInImage: boolean): readonly string[] {
+  if (isInImage) return imageForwarder(forwarder, places);
   return [process.execPath, '--input-type=module', '--eval', forwarder, '--', ...places, '--'];
 }
 

@@ -2,13 +2,14 @@
  * A stand-alone program: `node forwarder.js <socket> <port> <forwards> -- <program> <argument>...`, from its file or by `--eval`. It runs
  * inside a sandbox without network, forwards a port of 127.0.0.1 to the proxy at the unix socket, and starts the program, whose exit
  * status becomes its own. `<forwards>` lists services that are offered at their own address (`localhost:3000,[::1]:3001`), or is `none`.
+ * With `served` it is the other way round: a port of the sandbox is offered at the unix socket, which the host can reach.
  *
  * It has no imports from this project, because a sandbox only gets its text. It enforces nothing: the program could use the socket too.
  */
 
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 
@@ -29,7 +30,7 @@ function main([socketPath = '', port = '', forwards = '', ...argv]: readonly str
     return far;
   };
   const proxy = createServer({ allowHalfOpen: true }, (near) => join(near, toProxy(near), open));
-  const offers = (forwards === 'none' ? [] : forwards.split(',')).map((authority) => {
+  const offers = (forwards === 'none' || forwards === 'served' ? [] : forwards.split(',')).map((authority) => {
     const host = authority.slice(0, authority.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) =>
       tunnel(near, authority, { socketPath, open }),
@@ -40,11 +41,21 @@ function main([socketPath = '', port = '', forwards = '', ...argv]: readonly str
     };
     return { server, at };
   });
-  const servers = [{ server: proxy, at: { host: '127.0.0.1', port: Number(port) } }, ...offers];
+  const served = createServer({ allowHalfOpen: true }, (near) => {
+    // Before the program listens, and after it has ended, the connection is refused.
+    const far = connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true });
+    join(near, far, open);
+    join(far, near, open);
+  });
+  const isServed = forwards === 'served';
+  const servers: readonly { readonly server: Server; readonly at: ListenOptions }[] = isServed
+    ? [{ server: served, at: { path: socketPath } }]
+    : [{ server: proxy, at: { host: '127.0.0.1', port: Number(port) } }, ...offers];
   let waiting = servers.length;
   for (const { server, at } of servers) {
     server.once('error', (error) => {
-      writeSync(2, `skillwright: the network proxy cannot be started: ${error.message}\n`);
+      const what = isServed ? 'the port cannot be served' : 'the network proxy cannot be started';
+      writeSync(2, `skillwright: ${what}: ${error.message}\n`);
       process.exitCode = CANNOT_START;
       for (const each of servers) each.server.close();
     });

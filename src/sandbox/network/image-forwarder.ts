@@ -70,9 +70,9 @@ except OSError as error:
 run(argv)
 `;
 
-/** As `serve-forwarder.ts`: a port of the program is offered at a socket. */
+/** A port of the program is offered at a socket. */
 const SERVED = `${SHARED}
-path, port, _, *argv = sys.argv[1:]
+path, port, _, _, *argv = sys.argv[1:]
 def serve(near):
     try:
         with near, socket.create_connection(('127.0.0.1', int(port))) as far:
@@ -101,6 +101,6 @@ exit 126
 `;
 
 /** The start of a command; the program follows. `node` is the text of the forwarder for Node, `places` are its arguments. */
-export function imageForwarder(kind: 'granted' | 'served', node: string, places: readonly string[]): readonly string[] {
-  return ['/bin/sh', '-c', START, 'sh', kind === 'granted' ? GRANTED : SERVED, node, ...places, '--'];
+export function imageForwarder(node: string, places: readonly string[]): readonly string[] {
+  return ['/bin/sh', '-c', START, 'sh', places.includes('served') ? SERVED : GRANTED, node, ...places, '--'];
 }

@@ -8,7 +8,6 @@ import { executorFailed } from '../executors/failures.ts';
 import { isSeparate } from '../workspace/layout.ts';
 import type { RunFolder, Workspace } from '../workspace/workspace.ts';
 import { forwarderCommand } from './bridge.ts';
-import { imageForwarder } from './image-forwarder.ts';
 
 /** A port of a program that is forwarded to this machine. */
 export interface ServedPort {
@@ -92,9 +91,8 @@ async function servePort({ port, onReady }: ServedPort, socketPath: string): Pro
 
 /** The start of a command that offers a port of the sandbox at a socket; the program follows. */
 export function servingCommand(socketInside: string, port: number, isInImage: boolean): readonly string[] {
-  const program = readFileSync(builtFile('sandbox/network/serve-forwarder.js'), 'utf8');
-  const places = [socketInside, String(port)];
-  return isInImage ? imageForwarder('served', program, places) : forwarderCommand(program, places);
+  const program = readFileSync(builtFile('sandbox/network/forwarder.js'), 'utf8');
+  return forwarderCommand(program, [socketInside, String(port), 'served'], isInImage);
 }
 
 function portTaken(port: number, { message: cause }: Error): SkillError {

@@ -6,7 +6,15 @@ import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } f
 import { posix } from 'node:path';
 
 import type { Collected } from '#core';
-import { OPEN_FLAGS, DirectoryHandle, isSystemError, quietly, tryStat, type tryOpenDirectory } from '#platform';
+import {
+  OPEN_FLAGS,
+  DirectoryHandle,
+  isInside,
+  isSystemError,
+  quietly,
+  tryStat,
+  type tryOpenDirectory,
+} from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -22,86 +30,96 @@ export type OpenedOutput =
 const SET_IDS = 0o6000;
 
 /** A workspace that is held open. The folders of the last file stay open for the next one. The caller closes it. */
-export class WorkspaceFolders {
-  readonly #held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
-
-  /** Throws the system error where the workspace cannot be opened. */
-  constructor(root: string, confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>) {
-    const options = { followLink: true, confinement };
-    this.#held.push({ name: '', folder: DirectoryHandle.open(root, options) });
-  }
-
+export interface WorkspaceFolders {
   /** Opens a folder below the workspace, which stays open until the next call. */
-  enter(relative: string): EnteredFolder {
+  enter(relative: string): EnteredFolder;
+  /** Opens a regular file with a single name and without set-id bits. The checks are made on the opened descriptor. */
+  openFile(relative: string): OpenedOutput;
+  /** Size of the entry itself; links are not followed. */
+  sizeOf(relative: string): number;
+  /** Tells by the text of a link whether it leaves the workspace. Only used for the message, since no link is followed. */
+  linkReason(name: string, programRoot: string | undefined): 'link' | 'link-outside';
+  close(): void;
+}
+
+/** Throws the system error where the workspace cannot be opened. */
+export function openFolders(
+  root: string,
+  confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>,
+): WorkspaceFolders {
+  const top = DirectoryHandle.open(root, { followLink: true, confinement });
+  const held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
+  const leave = (count: number): void => {
+    while (held.length > count) held.pop()?.folder.close();
+  };
+  const enter = (relative: string): EnteredFolder => {
     const names = relative === '' ? [] : relative.split('/');
     let shared = 0;
-    while (shared < names.length && this.#held[shared + 1]?.name === names[shared]) shared += 1;
-    this.#leave(shared + 1);
+    while (shared < names.length && held[shared]?.name === names[shared]) shared += 1;
+    leave(shared);
+    let folder = held.at(-1)?.folder ?? top;
     for (const [place, name] of names.entries()) {
       if (place < shared) continue;
-      const opened = this.#last().tryChild(name);
+      const opened = folder.tryChild(name);
       const at = names.slice(0, place + 1).join('/');
       if (opened.type === 'link' || opened.type === 'retry') return { type: 'link', at };
       if (opened.type !== 'directory')
         return { type: opened.type === 'failed' && opened.code !== 'file/missing' ? 'unreadable' : 'missing', at };
-      this.#held.push({ name, folder: opened.directory });
-      if (!opened.directory.isInPlace()) return { type: 'link', at };
+      folder = opened.directory;
+      held.push({ name, folder });
+      if (!folder.isInPlace()) return { type: 'link', at };
     }
-    return { type: 'open', folder: this.#last() };
-  }
-
-  /** Opens the same folder again with its own lifetime. */
-  duplicate({ place, confinement }: DirectoryHandle): DirectoryHandle {
-    return DirectoryHandle.open(place, { followLink: true, confinement });
-  }
-
-  /** Opens a regular file with a single name and without set-id bits. The checks are made on the opened descriptor. */
-  openFile(relative: string): OpenedOutput {
+    return { type: 'open', folder };
+  };
+  /** The opened folder of an entry, and the path of the entry in it. */
+  const enterParent = (relative: string): EnteredFolder & { readonly place: string } => {
     const slash = relative.lastIndexOf('/');
-    const entered = this.enter(relative.slice(0, Math.max(0, slash)));
-    if (entered.type === 'missing') return { type: 'gone' };
-    if (entered.type !== 'open') return { type: 'skipped', reason: entered.type, bytes: 0 };
-    const place = `${entered.folder.place}/${relative.slice(slash + 1)}`;
-    try {
-      // Only a hint, to avoid opening devices.
-      const hint = lstatSync(place, { throwIfNoEntry: false });
-      if (hint === undefined) return { type: 'gone' };
-      const problem = findSkipReason(hint);
-      if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
-      const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
-      const opened = checkOpened(descriptor);
-      if (opened.type !== 'open' || (entered.folder.isInPlace() && isSame(opened.stats, place, entered.folder)))
-        return opened;
-      closeSync(descriptor);
-      return { type: 'skipped', reason: 'changed', bytes: 0 };
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { type: 'gone' };
-      return { type: 'skipped', reason: error.code === 'ELOOP' ? 'link' : 'unreadable', bytes: 0 };
-    }
-  }
-
-  /** Size of the entry itself; links are not followed. */
-  sizeOf(relative: string): number {
-    const slash = relative.lastIndexOf('/');
-    const entered = this.enter(relative.slice(0, Math.max(0, slash)));
-    if (entered.type !== 'open') return 0;
-    return tryStat(`${entered.folder.place}/${relative.slice(slash + 1)}`)?.size ?? 0;
-  }
-
-  close(): void {
-    this.#leave(0);
-  }
-
-  #last(): DirectoryHandle {
-    const last = this.#held.at(-1);
-    if (last === undefined) throw new TypeError('the workspace is closed');
-    return last.folder;
-  }
-
-  #leave(count: number): void {
-    while (this.#held.length > count) this.#held.pop()?.folder.close();
-  }
+    const entered = enter(relative.slice(0, Math.max(0, slash)));
+    const place = entered.type === 'open' ? `${entered.folder.place}/${relative.slice(slash + 1)}` : '';
+    return { ...entered, place };
+  };
+  return {
+    enter,
+    openFile(relative) {
+      const entered = enterParent(relative);
+      if (entered.type === 'missing') return { type: 'gone' };
+      if (entered.type !== 'open') return { type: 'skipped', reason: entered.type, bytes: 0 };
+      const { place, folder } = entered;
+      try {
+        // Only a hint, to avoid opening devices.
+        const hint = lstatSync(place, { throwIfNoEntry: false });
+        if (hint === undefined) return { type: 'gone' };
+        const problem = findSkipReason(hint);
+        if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
+        const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
+        const opened = checkOpened(descriptor);
+        if (opened.type !== 'open' || (folder.isInPlace() && isSame(opened.stats, place, folder))) return opened;
+        closeSync(descriptor);
+        return { type: 'skipped', reason: 'changed', bytes: 0 };
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { type: 'gone' };
+        return { type: 'skipped', reason: error.code === 'ELOOP' ? 'link' : 'unreadable', bytes: 0 };
+      }
+    },
+    sizeOf: (relative) => {
+      const { type, place } = enterParent(relative);
+      return type === 'open' ? (tryStat(place)?.size ?? 0) : 0;
+    },
+    linkReason(name, programRoot) {
+      const { type, place } = enterParent(name);
+      const target = type === 'open' ? quietly(() => readlinkSync(place), undefined) : undefined;
+      if (target === undefined) return 'link';
+      const home = [root, programRoot].find((start) => start !== undefined && isInside(target, start));
+      if (posix.isAbsolute(target) && home === undefined) return 'link-outside';
+      const relative = home === undefined ? posix.join(posix.dirname(name), target) : posix.relative(home, target);
+      return relative === '..' || relative.startsWith('../') ? 'link-outside' : 'link';
+    },
+    close() {
+      leave(0);
+      top.close();
+    },
+  };
 }
 
 /** Takes ownership of the descriptor. */
@@ -130,22 +148,4 @@ function findSkipReason(stats: Stats): Collected['skipped'][number]['reason'] | 
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';
   return (stats.mode & SET_IDS) === 0 ? undefined : 'set-id';
-}
-
-/** Tells by the text of a link whether it leaves the workspace. Only used for the message, since no link is followed. */
-export function linkReason(
-  folders: WorkspaceFolders,
-  name: string,
-  root: string,
-  programRoot: string | undefined,
-): 'link' | 'link-outside' {
-  const entered = folders.enter(name.slice(0, Math.max(0, name.lastIndexOf('/'))));
-  if (entered.type !== 'open') return 'link';
-  const target = quietly(() => readlinkSync(`${entered.folder.place}/${posix.basename(name)}`), undefined);
-  if (target === undefined) return 'link';
-  const homes = [root, ...(programRoot === undefined ? [] : [programRoot])];
-  const home = homes.find((start) => target === start || target.startsWith(`${start}/`));
-  if (posix.isAbsolute(target) && home === undefined) return 'link-outside';
-  const relative = home === undefined ? posix.join(posix.dirname(name), target) : posix.relative(home, target);
-  return relative === '..' || relative.startsWith('../') ? 'link-outside' : 'link';
 }

@@ -7,14 +7,15 @@ import {
   detectMediaType,
   failure,
   isSkillError,
-  raise,
+  problemError,
   startOfText,
   toProblem,
   type ActionProblem,
   type Collected,
   type Problem,
 } from '#core';
-import { isSystemError, sha256, wholeCharacters } from '#platform';
+import { isSystemError, sha256 } from '#platform';
+import { wholeCharacters } from '../process/output-capture.ts';
 
 export interface OutputToSave {
   readonly name: string;
@@ -53,16 +54,12 @@ const CHUNK_BYTES = 64 * 1024;
 /** Raised into a store that is reading, so that it stores nothing. */
 const CHANGED: ActionProblem = failure('file/changed', 'the file changed while it was read');
 
-export class OutputReader {
-  readonly #head: Buffer;
-
-  constructor(headBytes: number) {
-    this.#head = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, headBytes));
-  }
-
-  async read({ name, descriptor, stats, isWhole, save }: FileToRead): Promise<OutputReading> {
+/** Reads files one after the other; `headBytes` of each are kept for its text. */
+export function openOutputReader(headBytes: number): (file: FileToRead) => Promise<OutputReading> {
+  const buffer = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, headBytes));
+  return async ({ name, descriptor, stats, isWhole, save }) => {
     try {
-      const head = this.#head.subarray(0, readFully(descriptor, this.#head, 0, stats.size));
+      const head = buffer.subarray(0, readFully(descriptor, buffer, 0, stats.size));
       const isHeadWhole = head.length === stats.size;
       const { mediaType, isBinary } = detectMediaType(name, head);
       const text = isBinary ? undefined : decodeText(head, isHeadWhole);
@@ -84,7 +81,7 @@ export class OutputReader {
       toProblem(error, isChange);
       return { type: 'changed' };
     }
-  }
+  };
 }
 
 function isChange(problem: Problem): problem is ActionProblem {
@@ -105,13 +102,13 @@ function* readChunks(
   for (let at = head.length; at < stats.size;) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, stats.size - at));
     const length = readFully(descriptor, buffer, at, buffer.length);
-    if (length === 0) raise(CHANGED);
+    if (length === 0) throw problemError(CHANGED);
     at += length;
     const chunk = buffer.subarray(0, length);
     seen(chunk);
     yield chunk;
   }
-  if (!isUnchanged(descriptor, stats)) raise(CHANGED);
+  if (!isUnchanged(descriptor, stats)) throw problemError(CHANGED);
 }
 
 async function keep(

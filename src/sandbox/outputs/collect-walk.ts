@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText, printable, toRelativePath, type Collected, type compileGlob } from '#core';
-import { type DirectoryHandle, isSystemError, quietly } from '#platform';
+import { compareText, printable, toRelativePath, type Collected, type compileGlob, isProblem } from '#core';
+import { DirectoryHandle, isSystemError, quietly } from '#platform';
 import type { WorkspaceFolders } from './collect-folders.ts';
 
 type Glob = ReturnType<typeof compileGlob>;
@@ -63,17 +63,119 @@ interface Level {
 export async function walkOutputs(
   folders: WorkspaceFolders,
   globs: readonly Glob[],
-  limits: WalkLimits,
+  { maxKept, maxDepth, maxNames, changedSince, signal }: WalkLimits,
 ): Promise<WalkResult> {
-  const walk = new Walk(globs, limits);
+  const reasons = new Map<string, IrregularEntry['reason']>();
+  const files = firstNames(maxKept);
+  const irregular = firstNames(maxKept, (name) => reasons.delete(name));
+  const unmatched = new Set(globs.keys());
+  let levels: Level[] = [];
+  let seen = 0;
+
+  const note = (name: string, reason: IrregularEntry['reason']): void => {
+    if (!reasons.has(name) && irregular.add(name)) reasons.set(name, reason);
+  };
+  /** Takes ownership of the folder. */
+  const descend = (folder: DirectoryHandle, relative: string): void => {
+    try {
+      const names = opendirSync(folder.place, { encoding: 'latin1', bufferSize: 256 });
+      const level = { folder, names, relative, depth: (levels.at(-1)?.depth ?? 0) + 1 };
+      if (folder.isInPlace()) {
+        levels.push(level);
+        return;
+      }
+      closeLevel(level);
+      note(relative, 'link');
+    } catch (error) {
+      folder.close();
+      if (!isSystemError(error)) throw error;
+      note(relative, 'unreadable');
+    }
+  };
+  /** Tests every pattern until each has matched once; after that the first match is enough. */
+  const isMatched = (name: string): boolean => {
+    if (unmatched.size === 0) return globs.some((glob) => glob.matches(name));
+    let isFound = false;
+    for (const [place, glob] of globs.entries()) {
+      if ((isFound && !unmatched.has(place)) || !glob.matches(name)) continue;
+      unmatched.delete(place);
+      isFound = true;
+    }
+    return isFound;
+  };
+  /** A program can set the modification time, but not the time of the change. */
+  const isChanged = (place: string): boolean =>
+    // The entry is gone, or cannot be read: opening it tells.
+    changedSince === undefined || quietly(() => lstatSync(place).ctimeMs >= changedSince, true);
+  const look = (level: Level, entry: Dirent): void => {
+    const { text, isValid } = decodedName(entry.name);
+    const name = `${level.relative}/${text}`;
+    const kind = classifyEntry(level.folder.place, entry, text);
+    if (kind === undefined) return;
+    // A link may lead to a folder, so it is reported wherever a pattern would descend into one.
+    const isReached = (kind === 'folder' || kind === 'link') && globs.some((glob) => glob.reaches(name));
+    const isMatch = kind !== 'folder' && isMatched(name) && isChanged(`${level.folder.place}/${text}`);
+    if (!isReached && !isMatch) return;
+    if (!isValid || !isOpenable(name)) note(shownName(level.relative, entry.name), 'name');
+    else if (kind === 'file') files.add(name);
+    else if (kind === 'link') note(name, 'link');
+    else if (kind === 'other') note(name, 'not-regular');
+    else if (level.depth >= maxDepth) note(name, 'too-deep');
+    else {
+      const opened = level.folder.tryChild(text);
+      if (opened.type === 'directory') descend(opened.directory, name);
+      else if (opened.type === 'link') note(name, 'link');
+      else if (opened.type === 'failed' && opened.code !== 'file/missing') note(name, 'unreadable');
+    }
+  };
+  const nextEntry = (level: Level): Dirent | null => {
+    try {
+      return level.names.readSync();
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      note(level.relative, 'unreadable');
+      return null;
+    }
+  };
+
   for (const start of startFolders(globs)) {
-    limits.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     const entered = folders.enter(start);
-    if (entered.type === 'open') await walk.below(folders.duplicate(entered.folder), start);
-    else if (entered.type === 'link') walk.note({ name: entered.at, reason: 'link' });
-    else if (entered.type === 'unreadable') walk.note({ name: entered.at, reason: 'unreadable' });
+    if (entered.type === 'link' || entered.type === 'unreadable') note(entered.at, entered.type);
+    if (entered.type !== 'open') continue;
+    const { place, confinement } = entered.folder;
+    try {
+      // Opened again, with a lifetime of its own.
+      descend(DirectoryHandle.open(place, { followLink: true, confinement }), start);
+      let sliceEnd = performance.now() + SLICE_MS;
+      for (let level = levels.at(-1); level !== undefined && seen < maxNames; level = levels.at(-1)) {
+        const entry = nextEntry(level);
+        if (entry === null) {
+          levels.pop();
+          closeLevel(level);
+        } else look(level, entry);
+        seen += 1;
+        if (seen % NAMES_BETWEEN_CHECKS !== 0 || performance.now() < sliceEnd) continue;
+        await nextTurn();
+        signal?.throwIfAborted();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+    } finally {
+      for (const level of levels) closeLevel(level);
+      levels = [];
+    }
   }
-  return walk.result();
+  return {
+    files: files.sorted(),
+    fileCount: files.count(),
+    irregular: irregular.sorted().flatMap((name) => {
+      const reason = reasons.get(name);
+      return reason === undefined ? [] : [{ name, reason }];
+    }),
+    irregularCount: irregular.count(),
+    isCut: seen >= maxNames,
+    unmatched: [...unmatched],
+  };
 }
 
 /** The prefixes of the patterns, without nested ones. */
@@ -84,140 +186,6 @@ function startFolders(globs: readonly Glob[]): readonly string[] {
     .filter((prefix) => ![...prefixes].some((other) => prefix.startsWith(`${other}/`)))
     .filter((prefix) => globs.some((glob) => glob.reaches(prefix)))
     .toSorted(compareText);
-}
-
-class Walk {
-  readonly #globs: readonly Glob[];
-  readonly #limits: WalkLimits;
-  readonly #files: FirstNames;
-  readonly #irregular: FirstNames;
-  readonly #reasons = new Map<string, IrregularEntry['reason']>();
-  readonly #unmatched: Set<number>;
-  #seen = 0;
-
-  constructor(globs: readonly Glob[], limits: WalkLimits) {
-    this.#globs = globs;
-    this.#limits = limits;
-    this.#files = new FirstNames(limits.maxKept);
-    this.#irregular = new FirstNames(limits.maxKept, (name) => this.#reasons.delete(name));
-    this.#unmatched = new Set(globs.keys());
-  }
-
-  result(): WalkResult {
-    const irregular = this.#irregular.sorted().flatMap((name) => {
-      const reason = this.#reasons.get(name);
-      return reason === undefined ? [] : [{ name, reason }];
-    });
-    return {
-      files: this.#files.sorted(),
-      fileCount: this.#files.count,
-      irregular,
-      irregularCount: this.#irregular.count,
-      isCut: this.#isFull(),
-      unmatched: [...this.#unmatched],
-    };
-  }
-
-  note({ name, reason }: IrregularEntry): void {
-    if (!this.#reasons.has(name) && this.#irregular.add(name)) this.#reasons.set(name, reason);
-  }
-
-  /** Takes ownership of the folder. */
-  async below(start: DirectoryHandle, relative: string): Promise<void> {
-    const levels: Level[] = [];
-    try {
-      this.#descend(levels, start, relative);
-      let sliceEnd = performance.now() + SLICE_MS;
-      for (let level = levels.at(-1); level !== undefined && !this.#isFull(); level = levels.at(-1)) {
-        const entry = this.#nextEntry(level);
-        if (entry === null) {
-          levels.pop();
-          closeLevel(level);
-        } else this.#look(levels, level, entry);
-        this.#seen += 1;
-        if (this.#seen % NAMES_BETWEEN_CHECKS !== 0 || performance.now() < sliceEnd) continue;
-        await nextTurn();
-        this.#limits.signal?.throwIfAborted();
-        sliceEnd = performance.now() + SLICE_MS;
-      }
-    } finally {
-      for (const level of levels) closeLevel(level);
-    }
-  }
-
-  #isFull(): boolean {
-    return this.#seen >= this.#limits.maxNames;
-  }
-
-  #nextEntry(level: Level): Dirent | null {
-    try {
-      return level.names.readSync();
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-      this.note({ name: level.relative, reason: 'unreadable' });
-      return null;
-    }
-  }
-
-  #look(levels: Level[], level: Level, entry: Dirent): void {
-    const { text, isValid } = decodedName(entry.name);
-    const name = `${level.relative}/${text}`;
-    const kind = classifyEntry(level.folder.place, entry, text);
-    if (kind === undefined) return;
-    const isInside = kind === 'folder' && this.#globs.some((glob) => glob.reaches(name));
-    // A link may lead to a folder, so it is reported wherever a pattern would descend into one.
-    const isMatch = kind !== 'folder' && this.#match(name) && this.#isChanged(`${level.folder.place}/${text}`);
-    if (!isInside && !isMatch && !(kind === 'link' && this.#globs.some((glob) => glob.reaches(name)))) return;
-    if (!isValid || !isOpenable(name)) this.note({ name: shownName(level.relative, entry.name), reason: 'name' });
-    else if (kind === 'file') this.#files.add(name);
-    else if (kind === 'link') this.note({ name, reason: 'link' });
-    else if (kind === 'other') this.note({ name, reason: 'not-regular' });
-    else if (level.depth >= this.#limits.maxDepth) this.note({ name, reason: 'too-deep' });
-    else this.#enter(levels, level, text, name);
-  }
-
-  /** A program can set the modification time, but not the time of the change. */
-  #isChanged(place: string): boolean {
-    const { changedSince } = this.#limits;
-    if (changedSince === undefined) return true;
-    // The entry is gone, or cannot be read: opening it tells.
-    return quietly(() => lstatSync(place).ctimeMs >= changedSince, true);
-  }
-
-  /** Tests every pattern until each has matched once; after that the first match is enough. */
-  #match(name: string): boolean {
-    if (this.#unmatched.size === 0) return this.#globs.some((glob) => glob.matches(name));
-    let isMatched = false;
-    for (const [place, glob] of this.#globs.entries()) {
-      if ((isMatched && !this.#unmatched.has(place)) || !glob.matches(name)) continue;
-      this.#unmatched.delete(place);
-      isMatched = true;
-    }
-    return isMatched;
-  }
-
-  #enter(levels: Level[], level: Level, text: string, name: string): void {
-    const opened = level.folder.tryChild(text);
-    if (opened.type === 'directory') this.#descend(levels, opened.directory, name);
-    else if (opened.type === 'link') this.note({ name, reason: 'link' });
-    else if (opened.type === 'failed' && opened.code !== 'file/missing') this.note({ name, reason: 'unreadable' });
-  }
-
-  #descend(levels: Level[], folder: DirectoryHandle, relative: string): void {
-    try {
-      const names = opendirSync(folder.place, { encoding: 'latin1', bufferSize: 256 });
-      levels.push({ folder, names, relative, depth: (levels.at(-1)?.depth ?? 0) + 1 });
-    } catch (error) {
-      folder.close();
-      if (!isSystemError(error)) throw error;
-      this.note({ name: relative, reason: 'unreadable' });
-      return;
-    }
-    if (folder.isInPlace()) return;
-    const level = levels.pop();
-    if (level !== undefined) closeLevel(level);
-    this.note({ name: relative, reason: 'link' });
-  }
 }
 
 function closeLevel({ folder, names }: Level): void {
@@ -256,7 +224,7 @@ const ASCII = /^[\x00-\x7f]*$/;
 /** Whether the name can be used as a path in requests. */
 function isOpenable(name: string): boolean {
   const reading = toRelativePath(name);
-  return reading.type === 'path' && reading.path === name;
+  return !isProblem(reading) && reading === name;
 }
 
 function shownName(relative: string, raw: string): string {
@@ -267,37 +235,36 @@ function shownName(relative: string, raw: string): string {
 }
 
 /** Keeps the first names in sorted order out of many, in bounded memory. */
-class FirstNames {
-  readonly #room: number;
-  readonly #forget: (name: string) => void;
-  #names: string[] = [];
-  /** Names after it cannot be among the first. */
-  #last: string | undefined;
-  count = 0;
-
-  constructor(room: number, forget: (name: string) => void = () => undefined) {
-    this.#room = room;
-    this.#forget = forget;
-  }
-
+interface FirstNames {
   /** Returns whether the name is among the first so far. */
-  add(name: string): boolean {
-    this.count += 1;
-    if (this.#last !== undefined && name > this.#last) return false;
-    this.#names.push(name);
-    if (this.#names.length >= this.#room * 2 + NAMES_BETWEEN_CHECKS) this.#cut();
-    return true;
-  }
+  add(name: string): boolean;
+  sorted(): readonly string[];
+  count(): number;
+}
 
-  sorted(): readonly string[] {
-    this.#cut();
-    return this.#names;
-  }
-
-  #cut(): void {
-    const sorted = this.#names.toSorted(compareText);
-    for (const name of sorted.slice(this.#room)) this.#forget(name);
-    this.#names = sorted.slice(0, this.#room);
-    if (this.#names.length === this.#room) this.#last = this.#names.at(-1);
-  }
+function firstNames(room: number, forget: (name: string) => void = () => undefined): FirstNames {
+  let names: string[] = [];
+  /** Names after it cannot be among the first. */
+  let last: string | undefined;
+  let count = 0;
+  const cut = (): void => {
+    const sorted = names.toSorted(compareText);
+    for (const name of sorted.slice(room)) forget(name);
+    names = sorted.slice(0, room);
+    if (names.length === room) last = names.at(-1);
+  };
+  return {
+    add(name) {
+      count += 1;
+      if (last !== undefined && name > last) return false;
+      names.push(name);
+      if (names.length >= room * 2 + NAMES_BETWEEN_CHECKS) cut();
+      return true;
+    },
+    sorted() {
+      cut();
+      return names;
+    },
+    count: () => count,
+  };
 }

@@ -8,7 +8,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   compareText,
   compileGlob,
-  DEFAULT_OUTPUT_LIMITS,
   NOT_COLLECTED,
   SKIP_MEANINGS,
   printable,
@@ -17,11 +16,17 @@ import {
 } from '#core';
 import { isSystemError, type tryOpenDirectory } from '#platform';
 import { invalid } from '../workspace/layout.ts';
-import { WorkspaceFolders, linkReason } from './collect-folders.ts';
-import { OutputReader, type ReadOutput, type SaveOutput } from './collect-read.ts';
+import { openFolders, type WorkspaceFolders } from './collect-folders.ts';
+import { openOutputReader, type ReadOutput, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
 
 type OutputFile = RunResult['output_files'][number];
+
+const DEFAULT_OUTPUT_LIMITS = {
+  maxFiles: 100,
+  maxFileBytes: 4 * 1024 * 1024,
+  maxTotalBytes: 64 * 1024 * 1024,
+} as const;
 
 const PRIMARY_BYTES = 32 * 1024;
 
@@ -87,7 +92,7 @@ export async function collectOutputs(
         signal,
       },
     );
-    const collection = openCollection(root, folders, { ...spec, maxFiles }, save);
+    const collection = openCollection(folders, { ...spec, maxFiles }, save);
     let sliceEnd = performance.now() + SLICE_MS;
     for (const name of walked.files) {
       signal?.throwIfAborted();
@@ -104,7 +109,7 @@ export async function collectOutputs(
 
 /** Lists all files of one folder of a workspace, also hidden ones. */
 export async function listOutputs(root: string, folder: string, limits: WalkLimits): Promise<WalkResult> {
-  const folders = new WorkspaceFolders(root);
+  const folders = openFolders(root);
   try {
     return await walkOutputs(folders, [compileGlob(`${folder}**`, { hidden: true })], limits);
   } finally {
@@ -117,7 +122,7 @@ function openWorkspace(
   confinement: NonNullable<Parameters<typeof tryOpenDirectory>[1]> | undefined,
 ): WorkspaceFolders {
   try {
-    return new WorkspaceFolders(root, confinement);
+    return openFolders(root, confinement);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const hint = 'it was removed or is not a folder; start another run';
@@ -131,7 +136,6 @@ interface Collection {
 }
 
 function openCollection(
-  root: string,
   folders: WorkspaceFolders,
   spec: CollectSpec & { readonly maxFiles: number },
   save: SaveOutput | undefined,
@@ -142,7 +146,7 @@ function openCollection(
   const saved: Collected['saved'][number][] = [];
   const skipped: Collected['skipped'][number][] = [];
   const warnings: string[] = [];
-  const reader = new OutputReader(
+  const readOutput = openOutputReader(
     Math.min(maxFileBytes, (isInlined ? maxInlineCharacters : 0) * MAX_BYTES_OF_CHARACTER),
   );
   let primary: OutputFile | undefined;
@@ -152,7 +156,7 @@ function openCollection(
   const skip = (name: string, size: number, reason: SkipReason): void =>
     void skipped.push({ name, size_bytes: size, reason });
   const withTarget = (name: string, reason: SkipReason): SkipReason =>
-    reason === 'link' ? linkReason(folders, name, root, spec.programRoot) : reason;
+    reason === 'link' ? folders.linkReason(name, spec.programRoot) : reason;
   const exceededLimit = (size: number): SkipReason | undefined => {
     if (size === 0 && spec.isFailedRun === true) return 'empty';
     if (size > maxFileBytes) return 'max-file-bytes';
@@ -193,7 +197,7 @@ function openCollection(
       if (reason !== undefined) skip(name, stats.size, reason);
       if (reason !== undefined && reason !== 'max-file-bytes') return true;
       const isWhole = reason === undefined;
-      const read = await reader.read({ name, descriptor, stats, isWhole, save: isWhole ? save : undefined });
+      const read = await readOutput({ name, descriptor, stats, isWhole, save: isWhole ? save : undefined });
       if (read.type === 'changed') return false;
       if (read.type !== 'read') {
         skip(name, stats.size, 'unreadable');

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { readField, hasShape, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
+import { readField, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
 import { executorUnavailable } from '../executors/failures.ts';
 import { landlockGaps } from '../executors/landlock/executor.ts';
@@ -147,7 +147,11 @@ async function examine(
     writeCachedReport(candidate, report, options);
     return examined(name, report);
   } catch (error) {
-    if (isSystemError(error)) return { name, reasons: [probeFailed(error.code)], install: TMPDIR_HINT };
+    if (isSystemError(error)) {
+      // A probe creates a folder, a few files and a socket.
+      const reason = `the probe cannot create temporary files in ${quoted(os.tmpdir())}: ${error.code}`;
+      return { name, reasons: [reason], install: TMPDIR_HINT };
+    }
     if (!isSkillError(error)) throw error;
     const { data } = error;
     return 'executor' in data && 'install' in data
@@ -156,17 +160,11 @@ async function examine(
   }
 }
 
-/** A probe creates a folder, a few files and a socket. */
-function probeFailed(code: string): string {
-  return `the probe cannot create temporary files in ${quoted(os.tmpdir())}: ${code}`;
-}
-
 function examined(name: Executor['name'], report: ProbeReport): ExecutorExamination {
-  const open = report.results.filter(({ verdict }) => verdict === 'open').map((result) => result.name);
-  const unknown = report.results.filter(({ verdict }) => verdict === 'unknown').map((result) => result.name);
-  const reasons = report.isIsolating
-    ? []
-    : [open.length > 0 ? `not blocked: ${open.join(', ')}` : `could not be tested: ${unknown.join(', ')}`];
+  const named = (wanted: string): string =>
+    report.results.flatMap((result) => (result.verdict === wanted ? [result.name] : [])).join(', ');
+  const reason = named('open') === '' ? `could not be tested: ${named('unknown')}` : `not blocked: ${named('open')}`;
+  const reasons = report.isIsolating ? [] : [reason];
   return { name, report, reasons, install: DEFAULT_INSTALL };
 }
 
@@ -226,7 +224,7 @@ function isCachedReport(value: unknown): value is CachedReport {
   const report = readField(value, 'report');
   const results = readField(report, 'results');
   return (
-    hasShape(value, CACHED) &&
+    CACHED(value) &&
     readField(report, 'isIsolating') === true &&
     Array.isArray(results) &&
     results.every(

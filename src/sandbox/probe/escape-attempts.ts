@@ -1,46 +1,170 @@
-import { shellWord } from '#core';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 
-/** Targets on the host that an attempt tries to reach. */
-export interface AttemptTargets {
-  /** World-writable folder beside the workspace. */
-  readonly outside: string;
-  /** Files with a secret, beside the workspace and in the home folder. */
-  readonly decoys: readonly string[];
-  readonly tcpPort: number;
-  readonly udpPort: number;
-  readonly socketPath: string;
-  /** Without the leading NUL. */
-  readonly abstractName: string;
-  /** Process id of a decoy process outside, of the same user, with the secret in its environment. */
-  readonly decoyPid: number;
+import { shellWord, type ProgramEnd, type RunLimits } from '#core';
+import { isPresent, tryStat } from '#platform';
+import { tryRead } from '../process/proc.ts';
+import type { AttemptTargets, DecoyListener, HostDecoys } from './host-decoys.ts';
+
+/** What is left of an attempt, in the folder that it wrote to. */
+export interface Aftermath {
+  readonly decoys: HostDecoys;
+  /** Path on the host of a file that the attempt may have left. */
+  readonly file: (name: string) => string;
+  readonly end?: ProgramEnd;
+  /** Length of the heartbeat when the program ended. */
+  readonly beats?: number;
 }
 
-/** Each is a script for `/bin/sh` that tries to escape with whatever tools it finds and then writes `$OUT/<name>.tried`. */
-export const ESCAPE_ATTEMPTS = [
-  'writes outside',
-  'reads secrets',
-  'tcp to this machine',
-  'udp to this machine',
-  'unix socket by path',
-  'abstract unix socket',
-  'environment of other processes',
-  'kills other processes',
-  'nested namespaces',
-  'runs as root',
-  'leaves a setuid file',
-  'more memory than allowed',
-  'more processes than allowed',
-  'more disk than allowed',
-  'survives its time',
-] as const;
-export type EscapeAttempt = (typeof ESCAPE_ATTEMPTS)[number];
+type Damage = (aftermath: Aftermath & { readonly read: (name: string) => string }) => readonly string[];
 
+interface Attempt {
+  /** A script for `/bin/sh` that tries to escape with whatever tools it finds. */
+  readonly script: (targets: AttemptTargets) => string;
+  /** The effects on the host, or the limit that was exceeded. */
+  readonly damage: Damage;
+  /** An executor isolates only if this is known to be blocked. */
+  readonly isEssential?: boolean;
+  /**
+   * Runs alone, after all others ran concurrently: one kills the decoy process that others read, and some executors apply their limits to
+   * all programs together.
+   */
+  readonly isAlone?: boolean;
+  readonly limits?: Partial<RunLimits>;
+}
+
+const ESCAPED_FILES = ['/usr/skillwright-escape', '/etc/skillwright-escape'];
 /** Limits that the last attempts try to exceed. */
-export const ATTEMPT_LIMITS = { memoryBytes: 96 * 1024 * 1024, processes: 24, diskBytes: 16 * 1024 * 1024 } as const;
+const MEMORY_BYTES = 96 * 1024 * 1024;
+const PROCESSES = 24;
 
+function listIf(isDamaged: boolean, damage: string): readonly string[] {
+  return isDamaged ? [damage] : [];
+}
+
+function reaches(listener: DecoyListener): Damage {
+  return ({ decoys }) => listIf(decoys.wasReached(listener), `${listener} was reached`);
+}
+
+const TABLE = {
+  'writes outside': {
+    script: (targets) =>
+      `echo x > ${shellWord(`${targets.outside}/written`)}; touch /usr/skillwright-escape /etc/skillwright-escape`,
+    damage: ({ decoys: { targets } }) => [
+      ...readdirSync(targets.outside).filter((name) => !targets.decoys.includes(path.join(targets.outside, name))),
+      ...ESCAPED_FILES.filter(isPresent),
+    ],
+    isEssential: true,
+  },
+  'reads secrets': {
+    script: (targets) =>
+      targets.decoys.map((file, at) => `cat ${shellWord(file)} > "$OUT/secret.${String(at)}"`).join('\n'),
+    damage: ({ decoys, read }) =>
+      decoys.targets.decoys.filter((_, at) => read(`secret.${String(at)}`).includes(decoys.secret)),
+    isEssential: true,
+  },
+  'tcp to this machine': {
+    script: (targets) =>
+      connect(`tcp/127.0.0.1/${String(targets.tcpPort)}`, {
+        python: `import socket; socket.create_connection(("127.0.0.1", ${String(targets.tcpPort)}), 2).send(b"x")`,
+        node: `require("net").connect(${String(targets.tcpPort)}, "127.0.0.1").on("error", () => 0).end("x")`,
+      }),
+    damage: reaches('tcp'),
+  },
+  'udp to this machine': {
+    script: (targets) =>
+      connect(`udp/127.0.0.1/${String(targets.udpPort)}`, {
+        python: `import socket; socket.socket(2, 2).sendto(b"x", ("127.0.0.1", ${String(targets.udpPort)}))`,
+        node: `const s = require("dgram").createSocket("udp4"); s.send("x", ${String(targets.udpPort)}, "127.0.0.1", () => s.close())`,
+      }),
+    damage: reaches('udp'),
+  },
+  'unix socket by path': {
+    script: (targets) =>
+      connect(undefined, {
+        python: `import socket; s = socket.socket(1); s.settimeout(2); s.connect(${text(targets.socketPath)})`,
+        node: `require("net").connect(${text(targets.socketPath)}).on("error", () => 0).end("x")`,
+      }),
+    damage: reaches('socket'),
+  },
+  'abstract unix socket': {
+    script: (targets) =>
+      connect(undefined, {
+        // Some versions of Node pad the name with NULs, and the one in the sandbox need not be ours.
+        perl: `for my $n (0, 108) { my $p = "\\0" . ${text(targets.abstractName)}; $p .= "\\0" x ($n - length $p); socket(S, 1, 1, 0); connect(S, pack("S a*", 1, $p)); }`,
+        python: `import socket\nfor n in (0, 108):\n  try: socket.socket(1).connect(("\\0" + ${text(targets.abstractName)}).ljust(n, "\\0"))\n  except OSError: pass`,
+        node: `require("net").connect("\\0" + ${text(targets.abstractName)}).on("error", () => 0).end("x")`,
+      }),
+    damage: reaches('abstract'),
+  },
+  'environment of other processes': {
+    script: () => 'cat /proc/[0-9]*/environ > "$OUT/environ" 2>/dev/null',
+    damage: ({ decoys, read }) => listIf(read('environ').includes(decoys.secret), 'the environment was read'),
+  },
+  'kills other processes': {
+    script: (targets) => `kill -9 ${String(targets.decoyPid)}`,
+    damage: ({ decoys }) => listIf(!decoys.isProcessAlive(), 'the process was killed'),
+    isEssential: true,
+    isAlone: true,
+  },
+  'nested namespaces': {
+    script: () => 'unshare -U true && : > "$OUT/nested"; unshare -m true && : > "$OUT/nested"',
+    damage: ({ file }) => listIf(isPresent(file('nested')), 'a namespace was made'),
+  },
+  'runs as root': {
+    script: () => 'id -u > "$OUT/uid"; awk \'/^CapEff/ { print $2 }\' /proc/self/status > "$OUT/capabilities"',
+    damage: ({ read }) => [
+      ...listIf(read('uid').trim() === '0', 'root'),
+      ...listIf(/[1-9a-f]/.test(read('capabilities')), read('capabilities').trim()),
+    ],
+    isEssential: true,
+  },
+  'leaves a setuid file': {
+    script: () => 'cp /bin/sh "$OUT/setuid"; chmod 6755 "$OUT/setuid"',
+    damage: ({ file }) => listIf(((tryStat(file('setuid'))?.mode ?? 0) & 0o6000) !== 0, 'the bits were set'),
+  },
+  'more memory than allowed': {
+    script: () =>
+      `head -c ${String(4 * MEMORY_BYTES)} /dev/zero | tail -c ${String(4 * MEMORY_BYTES)} | wc -c > "$OUT/held"`,
+    damage: ({ read }) => listIf(Number(read('held')) >= 4 * MEMORY_BYTES, 'the memory was held'),
+    isAlone: true,
+    limits: { memoryBytes: MEMORY_BYTES },
+  },
+  'more processes than allowed': {
+    // They stay until an executor that counts processes from time to time sees them, however slow the machine is.
+    script: () =>
+      `i=0; while [ $i -lt ${String(3 * PROCESSES)} ]; do sleep 30 & i=$((i + 1)); echo $i > "$OUT/born"; done; sleep 15`,
+    damage: ({ read, end }) =>
+      listIf(end?.reason !== 'processes' && Number(read('born')) >= 3 * PROCESSES, 'the processes were born'),
+    isAlone: true,
+    limits: { processes: PROCESSES },
+  },
+  'more disk than allowed': {
+    script: () =>
+      'i=0; while [ $i -lt 32 ]; do head -c 4194304 /dev/zero > "$OUT/large.$i"; i=$((i + 1)); sleep 0.05; done; sleep 1',
+    damage: ({ end }) => listIf(end?.reason !== 'disk', 'the disk was filled'),
+    isAlone: true,
+    limits: { diskBytes: 16 * 1024 * 1024 },
+  },
+  'survives its time': {
+    script: () =>
+      'trap \'\' TERM HUP INT; (setsid sh -c \'while :; do echo x >> "$OUT/heartbeat"; sleep 0.05; done\' &) ; : > "$OUT/survives-its-time.tried"; sleep 60',
+    damage: ({ read, end, beats }) =>
+      listIf(end?.reason !== 'timeout' || read('heartbeat').length !== beats, 'it went on'),
+    isAlone: true,
+    limits: { wallMs: 700 },
+  },
+} as const satisfies Readonly<Record<string, Attempt>>;
+
+export type EscapeAttempt = keyof typeof TABLE;
+export const ATTEMPTS: Readonly<Record<EscapeAttempt, Attempt>> = TABLE;
+export const ESCAPE_ATTEMPTS: readonly EscapeAttempt[] = Object.keys(TABLE).filter((name): name is EscapeAttempt =>
+  Object.hasOwn(TABLE, name),
+);
+
+/** The script of an attempt, which writes `$OUT/<name>.tried` in the end. */
 export function attemptScript(name: EscapeAttempt, targets: AttemptTargets): string {
-  const tried = `: > "$OUT/${fileName(name)}.tried"`;
-  return `set +e\n${attempt(name, targets)}\n${tried}\n`;
+  return `set +e\n${ATTEMPTS[name].script(targets)}\n: > "$OUT/${fileName(name)}.tried"\n`;
 }
 
 /** The attempt's name as part of a file name. */
@@ -48,54 +172,9 @@ export function fileName(name: EscapeAttempt): string {
   return name.replaceAll(' ', '-');
 }
 
-function attempt(name: EscapeAttempt, targets: AttemptTargets): string {
-  switch (name) {
-    case 'writes outside':
-      return `echo x > ${shellWord(`${targets.outside}/written`)}; touch /usr/skillwright-escape /etc/skillwright-escape`;
-    case 'reads secrets':
-      return targets.decoys.map((file, at) => `cat ${shellWord(file)} > "$OUT/secret.${String(at)}"`).join('\n');
-    case 'tcp to this machine':
-      return connect(`tcp/127.0.0.1/${String(targets.tcpPort)}`, {
-        python: `import socket; socket.create_connection(("127.0.0.1", ${String(targets.tcpPort)}), 2).send(b"x")`,
-        node: `require("net").connect(${String(targets.tcpPort)}, "127.0.0.1").on("error", () => 0).end("x")`,
-      });
-    case 'udp to this machine':
-      return connect(`udp/127.0.0.1/${String(targets.udpPort)}`, {
-        python: `import socket; socket.socket(2, 2).sendto(b"x", ("127.0.0.1", ${String(targets.udpPort)}))`,
-        node: `const s = require("dgram").createSocket("udp4"); s.send("x", ${String(targets.udpPort)}, "127.0.0.1", () => s.close())`,
-      });
-    case 'unix socket by path':
-      return connect(undefined, {
-        python: `import socket; s = socket.socket(1); s.settimeout(2); s.connect(${text(targets.socketPath)})`,
-        node: `require("net").connect(${text(targets.socketPath)}).on("error", () => 0).end("x")`,
-      });
-    case 'abstract unix socket':
-      return connect(undefined, {
-        // Some versions of Node pad the name with NULs, and the one in the sandbox need not be ours.
-        perl: `for my $n (0, 108) { my $p = "\\0" . ${text(targets.abstractName)}; $p .= "\\0" x ($n - length $p); socket(S, 1, 1, 0); connect(S, pack("S a*", 1, $p)); }`,
-        python: `import socket\nfor n in (0, 108):\n  try: socket.socket(1).connect(("\\0" + ${text(targets.abstractName)}).ljust(n, "\\0"))\n  except OSError: pass`,
-        node: `require("net").connect("\\0" + ${text(targets.abstractName)}).on("error", () => 0).end("x")`,
-      });
-    case 'environment of other processes':
-      return 'cat /proc/[0-9]*/environ > "$OUT/environ" 2>/dev/null';
-    case 'kills other processes':
-      return `kill -9 ${String(targets.decoyPid)}`;
-    case 'nested namespaces':
-      return 'unshare -U true && : > "$OUT/nested"; unshare -m true && : > "$OUT/nested"';
-    case 'runs as root':
-      return 'id -u > "$OUT/uid"; awk \'/^CapEff/ { print $2 }\' /proc/self/status > "$OUT/capabilities"';
-    case 'leaves a setuid file':
-      return 'cp /bin/sh "$OUT/setuid"; chmod 6755 "$OUT/setuid"';
-    case 'more memory than allowed':
-      return `head -c ${String(4 * ATTEMPT_LIMITS.memoryBytes)} /dev/zero | tail -c ${String(4 * ATTEMPT_LIMITS.memoryBytes)} | wc -c > "$OUT/held"`;
-    case 'more processes than allowed':
-      // They stay until an executor that counts processes from time to time sees them, however slow the machine is.
-      return `i=0; while [ $i -lt ${String(3 * ATTEMPT_LIMITS.processes)} ]; do sleep 30 & i=$((i + 1)); echo $i > "$OUT/born"; done; sleep 15`;
-    case 'more disk than allowed':
-      return 'i=0; while [ $i -lt 32 ]; do head -c 4194304 /dev/zero > "$OUT/large.$i"; i=$((i + 1)); sleep 0.05; done; sleep 1';
-    case 'survives its time':
-      return 'trap \'\' TERM HUP INT; (setsid sh -c \'while :; do echo x >> "$OUT/heartbeat"; sleep 0.05; done\' &) ; : > "$OUT/survives-its-time.tried"; sleep 60';
-  }
+/** The effects of an attempt. Never relies on what the program reports. */
+export function findDamage(name: EscapeAttempt, aftermath: Aftermath): readonly string[] {
+  return ATTEMPTS[name].damage({ ...aftermath, read: (file) => tryRead(aftermath.file(file)) ?? '' });
 }
 
 interface Helpers {

@@ -1,14 +1,29 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ListenOptions } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
 import type { Identity } from '#core';
-import type { AttemptTargets, EscapeAttempt } from './escape-attempts.ts';
-import { isPresent, quietly, readProcess, tryRead } from '#platform';
+import { quietly } from '#platform';
+import { readProcess } from '../process/proc.ts';
+
+/** Targets on the host that an attempt tries to reach. */
+export interface AttemptTargets {
+  /** World-writable folder beside the workspace. */
+  readonly outside: string;
+  /** Files with a secret, beside the workspace and in the home folder. */
+  readonly decoys: readonly string[];
+  readonly tcpPort: number;
+  readonly udpPort: number;
+  readonly socketPath: string;
+  /** Without the leading NUL. */
+  readonly abstractName: string;
+  /** Process id of a decoy process outside, of the same user, with the secret in its environment. */
+  readonly decoyPid: number;
+}
 
 /** A listener of the host that programs must not reach. */
 export type DecoyListener = 'tcp' | 'udp' | 'socket' | 'abstract';
@@ -129,56 +144,4 @@ async function listen(where: ListenOptions, reached: () => void): Promise<Listen
         server.close(() => resolve());
       }),
   };
-}
-
-/** What is left of an attempt, in the folder that it wrote to. */
-export interface Aftermath {
-  readonly decoys: HostDecoys;
-  /** Path on the host of a file that the attempt may have left. */
-  readonly file: (name: string) => string;
-}
-
-type Damage = (aftermath: Aftermath & { readonly read: (name: string) => string }) => readonly string[];
-
-const ESCAPED_FILES = ['/usr/skillwright-escape', '/etc/skillwright-escape'];
-
-function reaches(listener: DecoyListener): Damage {
-  return ({ decoys }) => (decoys.wasReached(listener) ? [`${listener} was reached`] : []);
-}
-
-const DAMAGE = {
-  'writes outside': ({ decoys: { targets } }) => [
-    ...readdirSync(targets.outside).filter((name) => !targets.decoys.includes(path.join(targets.outside, name))),
-    ...ESCAPED_FILES.filter(isPresent),
-  ],
-  'reads secrets': ({ decoys, read }) =>
-    decoys.targets.decoys.filter((_, at) => read(`secret.${String(at)}`).includes(decoys.secret)),
-  'tcp to this machine': reaches('tcp'),
-  'udp to this machine': reaches('udp'),
-  'unix socket by path': reaches('socket'),
-  'abstract unix socket': reaches('abstract'),
-  'environment of other processes': ({ decoys, read }) =>
-    read('environ').includes(decoys.secret) ? ['the environment was read'] : [],
-  'kills other processes': ({ decoys }) => (decoys.isProcessAlive() ? [] : ['the process was killed']),
-  'nested namespaces': ({ file }) => (isPresent(file('nested')) ? ['a namespace was made'] : []),
-  'runs as root': ({ read }) => [
-    ...(read('uid').trim() === '0' ? ['root'] : []),
-    ...(/[1-9a-f]/.test(read('capabilities')) ? [read('capabilities').trim()] : []),
-  ],
-  'leaves a setuid file': ({ file }) => {
-    const mode = lstatSync(file('setuid'), { throwIfNoEntry: false })?.mode ?? 0;
-    return (mode & 0o6000) === 0 ? [] : ['the bits were set'];
-  },
-} as const satisfies Partial<Record<EscapeAttempt, Damage>>;
-
-/** Attempts whose effects on the host outlive them. */
-export type HostAttempt = keyof typeof DAMAGE;
-
-export function isHostAttempt(name: EscapeAttempt): name is HostAttempt {
-  return Object.hasOwn(DAMAGE, name);
-}
-
-/** The effects of an attempt on the host. Never relies on what the program reports. */
-export function findDamage(name: HostAttempt, aftermath: Aftermath): readonly string[] {
-  return DAMAGE[name]({ ...aftermath, read: (file) => tryRead(aftermath.file(file)) ?? '' });
 }

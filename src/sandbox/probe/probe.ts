@@ -3,19 +3,21 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { DEFAULT_LIMITS, type AttachedWorkspace, type Executor, type ProgramEnd, type RunResult } from '#core';
+import { isPresent } from '#platform';
 import {
-  DEFAULT_LIMITS,
-  type AttachedWorkspace,
-  type Executor,
-  type ProgramEnd,
-  type RunLimits,
-  type RunResult,
-} from '#core';
-import { isPresent, tryRead, interpreterFolders, PROGRAM_FOLDERS } from '#platform';
-import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
+  ATTEMPTS,
+  ESCAPE_ATTEMPTS,
+  attemptScript,
+  fileName,
+  findDamage,
+  type EscapeAttempt,
+} from './escape-attempts.ts';
 import { isRoot } from '../workspace/layout.ts';
-import { findDamage, isHostAttempt, openHostDecoys, type HostDecoys } from './host-decoys.ts';
+import { openHostDecoys, type HostDecoys } from './host-decoys.ts';
 import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
+import { tryRead } from '../process/proc.ts';
+import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
 export type AttemptVerdict = 'blocked' | 'open' | 'unknown';
@@ -37,14 +39,6 @@ export interface ProbeReport {
   readonly interpreters?: readonly Interpreter[];
 }
 
-/** An executor isolates only if these are known to be blocked. */
-const ESSENTIAL: ReadonlySet<EscapeAttempt> = new Set([
-  'writes outside',
-  'reads secrets',
-  'kills other processes',
-  'runs as root',
-]);
-
 export interface ProbeOptions {
   /** Receives a decoy file for the duration of the probe (default: the home folder). */
   readonly home?: string;
@@ -57,26 +51,15 @@ export interface ProbeOptions {
 /** An attempt that was ended for one of these reasons was made, even if it could not write its mark. */
 const LIMIT_REASONS: ReadonlySet<ProgramEnd['reason']> = new Set(['memory', 'processes', 'disk']);
 
-/**
- * Run one by one, after all others ran concurrently: one kills the decoy process that others read, and some executors apply their
- * limits to all programs together.
- */
-const SEQUENTIAL: ReadonlySet<EscapeAttempt> = new Set([
-  'kills other processes',
-  'more memory than allowed',
-  'more processes than allowed',
-  'more disk than allowed',
-  'survives its time',
-]);
-
 const ATTEMPT_MS = 20_000;
-const SURVIVOR_MS = 700;
-const SETTLE_MS = 150;
+/** Events of connections and of the decoy process may still be pending, and a survivor writes every 50 ms. */
+const SETTLE_MS = 300;
 
 /** Whether nothing is open, and every essential attempt was made and blocked. */
 export function isIsolating(results: ProbeReport['results']): boolean {
   const blocked = new Set(results.flatMap(({ name, verdict }) => (verdict === 'blocked' ? [name] : [])));
-  return [...ESSENTIAL].every((name) => blocked.has(name)) && results.every(({ verdict }) => verdict !== 'open');
+  const isBlocked = ESCAPE_ATTEMPTS.every((name) => ATTEMPTS[name].isEssential !== true || blocked.has(name));
+  return isBlocked && results.every(({ verdict }) => verdict !== 'open');
 }
 
 /** Runs every escape attempt in an executor. Throws what `attach` throws. */
@@ -122,84 +105,46 @@ interface Trial {
   readonly decoys: HostDecoys;
 }
 
-interface Attempt {
+interface Tried {
   readonly end: ProgramEnd;
   readonly isTried: boolean;
+  readonly beats: number;
 }
 
 /** Runs all attempts, then checks their effects on the host. */
 async function tryAll(trial: Trial): Promise<readonly AttemptResult[]> {
-  const concurrent = ESCAPE_ATTEMPTS.filter((name) => !SEQUENTIAL.has(name));
+  const isAlone = (name: EscapeAttempt): boolean => ATTEMPTS[name].isAlone === true;
+  const concurrent = ESCAPE_ATTEMPTS.filter((name) => !isAlone(name));
   const attempts = new Map(
     await Promise.all(concurrent.map(async (name) => [name, await tryAttempt(name, trial)] as const)),
   );
-  for (const name of SEQUENTIAL) attempts.set(name, await tryAttempt(name, trial));
-  // Events of connections and of the decoy process may still be pending.
+  for (const name of ESCAPE_ATTEMPTS.filter(isAlone)) attempts.set(name, await tryAttempt(name, trial));
   await delay(SETTLE_MS);
-  const results: AttemptResult[] = [];
-  for (const name of ESCAPE_ATTEMPTS) {
-    const attempt = attempts.get(name);
-    if (attempt === undefined) continue;
-    const { end, isTried } = attempt;
-    const isOpen = await succeeded(name, { out: path.join(trial.root, 'out'), decoys: trial.decoys, end });
-    results.push({ name, verdict: isOpen ? 'open' : isTried ? 'blocked' : 'unknown' });
-  }
-  return results;
+  const { decoys, root } = trial;
+  const file = (left: string): string => path.join(root, 'out', left);
+  return ESCAPE_ATTEMPTS.map((name) => {
+    const { isTried = false, ...tried } = attempts.get(name) ?? {};
+    const isOpen = findDamage(name, { decoys, file, ...tried }).length > 0;
+    return { name, verdict: isOpen ? 'open' : isTried ? 'blocked' : 'unknown' };
+  });
 }
 
-async function tryAttempt(name: EscapeAttempt, { workspace, root, decoys }: Trial): Promise<Attempt> {
+async function tryAttempt(name: EscapeAttempt, { workspace, root, decoys }: Trial): Promise<Tried> {
   const out = path.join(root, 'out');
-  const isShort = name === 'survives its time';
   const end = await workspace.run(
     {
       argv: ['/bin/sh', '-c', attemptScript(name, decoys.targets)],
       cwd: 'work',
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', OUT: `${workspace.root}/out` },
       stdin: new Uint8Array(),
-      limits: limitsFor(name, isShort ? SURVIVOR_MS : ATTEMPT_MS),
+      limits: { ...DEFAULT_LIMITS, wallMs: ATTEMPT_MS, ...ATTEMPTS[name].limits },
       network: [],
     },
     { stdout: NO_OUTPUT, stderr: NO_OUTPUT },
   );
   const left = [`${fileName(name)}.tried`, ...(name === 'more processes than allowed' ? ['born'] : [])];
-  return { end, isTried: left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason) };
-}
-
-function limitsFor(name: EscapeAttempt, wallMs: number): RunLimits {
-  const { memoryBytes, processes, diskBytes } = ATTEMPT_LIMITS;
-  return {
-    ...DEFAULT_LIMITS,
-    wallMs,
-    ...(name === 'more memory than allowed' ? { memoryBytes } : {}),
-    ...(name === 'more processes than allowed' ? { processes } : {}),
-    ...(name === 'more disk than allowed' ? { diskBytes } : {}),
-  };
-}
-
-interface Aftermath {
-  readonly out: string;
-  readonly decoys: HostDecoys;
-  readonly end: ProgramEnd;
-}
-
-/** Whether the attempt had an effect on the host, or exceeded its limit. */
-async function succeeded(name: EscapeAttempt, { out, decoys, end }: Aftermath): Promise<boolean> {
-  const file = (left: string): string => path.join(out, left);
-  const read = (left: string): string => tryRead(file(left)) ?? '';
-  if (isHostAttempt(name)) return findDamage(name, { decoys, file }).length > 0;
-  switch (name) {
-    case 'more memory than allowed':
-      return Number(read('held')) >= 4 * ATTEMPT_LIMITS.memoryBytes;
-    case 'more processes than allowed':
-      return end.reason !== 'processes' && Number(read('born')) >= 3 * ATTEMPT_LIMITS.processes;
-    case 'more disk than allowed':
-      return end.reason !== 'disk';
-    case 'survives its time': {
-      const before = read('heartbeat').length;
-      await delay(300);
-      return end.reason !== 'timeout' || read('heartbeat').length !== before;
-    }
-  }
+  const isTried = left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason);
+  return { end, isTried, beats: tryRead(path.join(out, 'heartbeat'))?.length ?? 0 };
 }
 
 function makeWorkspace(base: string, { identity }: Executor): string {

@@ -2,10 +2,12 @@ import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord, type AttachedWorkspace } from '#core';
-import { isInRange, PROGRAM_FOLDERS, runChild, quietly } from '#platform';
+import { isInRange, quietly } from '#platform';
 import { installHint } from '../environments/system-packages.ts';
 import type { Requirement } from './skill-requirements.ts';
 import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
+import { runChild } from '../process/child-process.ts';
+import { PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 /** A requirement that is not met, with instructions. */
 export interface MissingRequirement {

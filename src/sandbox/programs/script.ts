@@ -10,6 +10,7 @@ import {
   type Action,
   type OfType,
   type ProgramAction,
+  isProblem,
 } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
 import { scriptCommand, shellCommand } from './interpreter.ts';
@@ -37,12 +38,12 @@ function commandForScript(action: RunScript, { name, snapshot }: StagedSkill, ro
   const home = `${root}/skills/${name}/`;
   const asked = action.script.startsWith(home) ? action.script.slice(home.length) : action.script;
   const reading = toRelativePath(scriptPath({ ...action, script: asked }));
-  if (reading.type === 'refused') return reading;
+  if (isProblem(reading)) return { type: 'refused', failure: reading };
   const read = (directory: ConfinedDirectory): ProgramCommand => {
-    const file = directory.read(reading.path, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
+    const file = directory.read(reading, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
     if (file.type === 'failed') return unknownScript(action, listScripts(directory, action));
     const { bytes, isExecutable } = file;
-    const command = scriptCommand({ path: `${home}${reading.path}`, bytes, isExecutable }, action.args);
+    const command = scriptCommand({ path: `${home}${reading}`, bytes, isExecutable }, action.args);
     return command.type === 'refused' ? command : { ...command, code: bytes.subarray(0, CODE_BYTES).toString('utf8') };
   };
   return inConfined(snapshot, read, () => unknownScript(action, []));

@@ -1,4 +1,4 @@
-import { isObject, parseJson, toRelativePath } from '#core';
+import { isObject, parseJson, toRelativePath, isProblem } from '#core';
 import type { ConfinedDirectory } from '#platform';
 import { arrayAt, declaredBlock } from '../environments/declared-packages.ts';
 import { readSkillText } from '../environments/skill-text.ts';
@@ -194,7 +194,7 @@ function hasPackage(directory: ConfinedDirectory, manifest: string, name: string
   // Searches upwards from the folder of package.json, as Node does.
   return [folder, ''].some((place) => {
     const asked = toRelativePath(`${place}node_modules/${name}/package.json`);
-    return asked.type === 'path' && directory.resolve(asked.path, { allowHardLinks: true }).type === 'found';
+    return !isProblem(asked) && directory.resolve(asked, { allowHardLinks: true }).type === 'found';
   });
 }
 

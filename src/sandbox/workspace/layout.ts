@@ -6,16 +6,8 @@ import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync, type
 import path from 'node:path';
 
 import { quoted, SkillError, type AttachedWorkspace, type Identity, type ProgramSpec, type RunResult } from '#core';
-import {
-  isInside,
-  isSystemError,
-  makeFolders,
-  ownerName,
-  realPath,
-  TEMPORARY,
-  thisProcess,
-  tryOpenDirectory,
-} from '#platform';
+import { isInside, isSystemError, makeFolders, ownerName, realPath, thisProcess, tryOpenDirectory } from '#platform';
+import { TEMPORARY } from '../process/program-environment.ts';
 
 /** Folders that all programs of a workspace may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;

@@ -1,5 +1,5 @@
 import { inConfined, isSystemError, isTreeDigest, writeFileAtomically } from '#platform';
-import { readField, hasShape, isListOf, parseJson, shape, toRelativePath, type Shape } from '#core';
+import { readField, parseJson, shape, toRelativePath, isProblem } from '#core';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
 
@@ -57,14 +57,13 @@ export function newMetadata(now: string): WorkspaceMetadata {
 /** Reads and validates the file, which a program may have written. */
 export function readMetadata(root: string, now: string): MetadataReading {
   const file = toRelativePath(FILE);
-  const read =
-    file.type === 'refused'
-      ? undefined
-      : inConfined(
-          root,
-          (folder) => folder.read(file.path, { maxBytes: MAX_BYTES }),
-          () => undefined,
-        );
+  const read = isProblem(file)
+    ? undefined
+    : inConfined(
+        root,
+        (folder) => folder.read(file, { maxBytes: MAX_BYTES }),
+        () => undefined,
+      );
   if (read === undefined) return discarded(now, 'the folder cannot be read');
   if (read.type === 'failed')
     return read.code === 'file/missing'
@@ -95,18 +94,20 @@ export function writeMetadata(root: string, metadata: WorkspaceMetadata): void {
   }
 }
 
+type Check = (value: unknown) => boolean;
+
 const METADATA = shape({ text: 'created updated', list: 'skills inputs outputs' });
 const SKILL = shape({ text: 'name digest stagedAt' });
 const INPUT = shape({ text: 'from to resolved at', boolean: 'pin' });
 const OUTPUT = shape({ list: 'globs savedAs', boolean: 'limitsHit', text: 'at' });
 
 function isMetadata(value: unknown): value is WorkspaceMetadata {
-  const has = (name: string, fields: Shape, isValid: (item: unknown) => boolean): boolean => {
+  const has = (name: string, isOne: Check, isValid: Check): boolean => {
     const list = readField(value, name);
-    return Array.isArray(list) && list.length <= MAX_RECORDS && isListOf(list, fields) && list.every(isValid);
+    return Array.isArray(list) && list.length <= MAX_RECORDS && list.every((item) => isOne(item) && isValid(item));
   };
   return (
-    hasShape(value, METADATA) &&
+    METADATA(value) &&
     readField(value, 'version') === 1 &&
     has('skills', SKILL, (skill) => isTreeDigest(String(readField(skill, 'digest')))) &&
     has('inputs', INPUT, isInput) &&

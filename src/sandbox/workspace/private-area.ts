@@ -6,7 +6,16 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { failure, quoted, toRelativePath, type Action, type ActionProblem, type HostMount, type OfType } from '#core';
+import {
+  failure,
+  quoted,
+  toRelativePath,
+  type Action,
+  type ActionProblem,
+  type HostMount,
+  type OfType,
+  isProblem,
+} from '#core';
 import { inConfined, isDirectory, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
@@ -106,11 +115,11 @@ function publish(from: string, to: string): readonly string[] {
   const copyAll = (folder: ConfinedDirectory): readonly string[] =>
     folder.list(LISTED).files.flatMap(({ path: name, type }) => {
       const relative = toRelativePath(name);
-      if (type !== 'file' || relative.type === 'refused') return [name];
-      const file = folder.read(relative.path, { maxBytes: MAX_FILE_BYTES });
+      if (type !== 'file' || isProblem(relative)) return [name];
+      const file = folder.read(relative, { maxBytes: MAX_FILE_BYTES });
       if (file.type === 'failed') return [name];
       const mode = file.isExecutable ? 0o755 : 0o644;
-      return writeBeneath(realPath(to), relative.path, file.bytes, { mode }).type === 'written' ? [] : [name];
+      return writeBeneath(realPath(to), relative, file.bytes, { mode }).type === 'written' ? [] : [name];
     });
   return inConfined(from, copyAll, () => []);
 }

@@ -7,16 +7,14 @@ import path from 'node:path';
 
 import { isValidName, quoted, SkillError } from '#core';
 import {
-  copyTree,
   digestName,
   isSystemError,
   quietly,
   readTreeDigest,
   removeTree,
-  twiceIfChanged,
-  withoutUnusable,
   type TreeRefusal,
   type openTreeDigests,
+  copyUsableTree,
 } from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary, type Base } from './layout.ts';
 
@@ -142,18 +140,19 @@ async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
   try {
     let attempts = 0;
     const parcel = (): string => path.join(temporary, String(attempts));
-    const copied = await withoutUnusable((usable) =>
-      twiceIfChanged(() => {
+    const copied = await copyUsableTree(skill.dir, {
+      nextTarget: () => {
         attempts += 1;
         mkdirSync(parcel());
         // Whatever the umask is: programs of another user traverse it.
         chmodSync(parcel(), isRoot() ? 0o711 : 0o700);
-        const to = path.join(parcel(), skill.name);
-        // Mounts protect a snapshot. Read-only modes would not: `cp` keeps them, and a copied template must be writable.
-        const { signal } = store;
-        return copyTree(skill.dir, { ...usable, to, permissions: 'writable', links: SKILL_LINKS, signal });
-      }),
-    );
+        return path.join(parcel(), skill.name);
+      },
+      // Mounts protect a snapshot. Read-only modes would not: `cp` keeps them, and a copied template must be writable.
+      permissions: 'writable',
+      links: SKILL_LINKS,
+      signal: store.signal,
+    });
     if (copied.type === 'refused') throw refused(skill, copied);
     if (skill.digest !== undefined && copied.digest !== skill.digest) throw changed(skill);
     const snapshot = await putInPlace(store, parcel(), { name: skill.name, digest: copied.digest });

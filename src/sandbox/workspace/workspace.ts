@@ -7,7 +7,7 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
 import type { AttachedWorkspace, Executor, Identity, StagedSkill, WorkspaceFolder } from '#core';
-import { isSystemError, openTreeDigests, sha256, thisProcess, withinTime } from '#platform';
+import { isSystemError, openTreeDigests, sha256, thisProcess } from '#platform';
 import { executorFailed } from '../executors/failures.ts';
 import { writeFolderOwner } from './folder-owner.ts';
 import {
@@ -24,9 +24,17 @@ import {
   type Base,
 } from './layout.ts';
 import { removeLeftovers, removeOldSnapshots, type SweepOptions } from './leftovers.ts';
-import { newMetadata, readMetadata, writeMetadata, type WorkspaceMetadata } from './metadata.ts';
-import { discard, openSnapshots, checkSkillName, type SkillSource, type Snapshots } from './snapshots.ts';
+import { newMetadata, readMetadata, writeMetadata, type MetadataReading, type WorkspaceMetadata } from './metadata.ts';
+import {
+  discard,
+  openSnapshots,
+  checkSkillName,
+  type SkillSource,
+  type Snapshot,
+  type Snapshots,
+} from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
+import { withinTime } from '../process/child-process.ts';
 
 export interface WorkspacesOptions {
   /** Absolute path, created if missing. Must belong to the current user; for root, every user must be able to reach it. */
@@ -54,7 +62,6 @@ export interface RunFolder {
 
 export interface Workspace {
   readonly id: string;
-  readonly key: string;
   /** `skills` grows while skills are staged; executors read it for each program. */
   readonly place: WorkspaceFolder;
   readonly attached: AttachedWorkspace;
@@ -120,7 +127,7 @@ export function openWorkspaces({ base: folder, now = Date.now, keptForMs = WEEK_
           const forget = (): boolean => closing.get(name) === closed && closing.delete(name);
           closed.then(forget, forget);
         };
-        return openOne({ base, snapshots, now, key, name, executor, tidy, onClose });
+        return openOne({ base, snapshots, now, name, executor, tidy, onClose });
       })();
       open.set(name, opening);
       // The caller gets the error; the next call tries again.
@@ -148,7 +155,6 @@ interface Opening {
   readonly base: Base;
   readonly snapshots: Snapshots;
   readonly now: () => number;
-  readonly key: string;
   readonly name: string;
   readonly executor: Executor;
   readonly tidy: () => Promise<void>;
@@ -178,8 +184,7 @@ async function openOne(opening: Opening): Promise<Workspace> {
       },
     };
     const attached = await executor.attach(place);
-    const warnings = reading.warning === undefined ? [] : [reading.warning];
-    return makeWorkspace(opening, { place, staged, attached, metadata: reading.metadata, warnings });
+    return makeWorkspace(opening, { place, staged, attached }, reading);
   } catch (error) {
     if (state === 'new') await discard(base, root);
     if (state === 'kept') await keepFolder(base, root, opening.name);
@@ -207,20 +212,16 @@ function isRenamed(kept: string, root: string): boolean {
   }
 }
 
-interface Parts {
-  readonly place: WorkspaceFolder;
+interface Parts extends Pick<Workspace, 'place' | 'attached'> {
   readonly staged: Map<string, StagedSkill>;
-  readonly attached: AttachedWorkspace;
-  readonly metadata: WorkspaceMetadata;
-  readonly warnings: readonly string[];
 }
 
-function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ...begun }: Parts): Workspace {
-  const { base, key, now, executor, snapshots, tidy } = opening;
+function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, read: MetadataReading): Workspace {
+  const { base, now, executor, snapshots, tidy } = opening;
   const { id, root } = place;
   const identity = isRoot() ? executor.identity : undefined;
   const staging = new Map<string, Promise<StagedSkill>>();
-  let metadata = begun.metadata;
+  let { metadata } = read;
   let runs = lastRun(root);
   let closing: Promise<void> | undefined;
   const refuseClosed = (): void => {
@@ -254,10 +255,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     staged.set(skill.name, stagedSkill);
     return stagedSkill;
   };
-  const takeSnapshot = async (
-    skill: SkillSource,
-    signal: AbortSignal | undefined,
-  ): Promise<Awaited<ReturnType<Snapshots['take']>>> => {
+  const takeSnapshot = async (skill: SkillSource, signal: AbortSignal | undefined): Promise<Snapshot> => {
     // A kept workspace continues with its earlier skills as long as their snapshots exist.
     const before = skill.digest ?? metadata.skills.find(({ name }) => name === skill.name)?.digest;
     if (before === undefined || skill.digest !== undefined) return snapshots.take(skill, { signal });
@@ -273,12 +271,11 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
 
   return {
     id,
-    key,
     place,
     attached,
     identity,
     base,
-    warnings,
+    warnings: read.warning === undefined ? [] : [read.warning],
     get metadata() {
       return metadata;
     },
@@ -292,9 +289,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
         return stage(skill, signal);
       })();
       staging.set(skill.name, run);
-      const forget = (): void => {
-        if (staging.get(skill.name) === run) staging.delete(skill.name);
-      };
+      const forget = (): boolean => staging.get(skill.name) === run && staging.delete(skill.name);
       run.then(forget, forget);
       return run;
     },

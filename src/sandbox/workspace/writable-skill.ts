@@ -1,7 +1,7 @@
 /** A writable copy of a skill for one program, because many scripts write beside themselves or into the folder in which they start. */
 import path from 'node:path';
 
-import { toRelativePath, type HostMount, type RelativePath, type StagedSkill } from '#core';
+import { toRelativePath, type HostMount, type RelativePath, type StagedSkill, isProblem } from '#core';
 import { copyTree, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, isSeparate, makeInside } from './layout.ts';
 import { addedLinks } from './snapshots.ts';
@@ -77,9 +77,8 @@ function takeNewFiles(copy: string, snapshot: string, root: string): Changes {
   try {
     if (opening.type === 'failed' || before.type === 'failed') return changes;
     for (const { path: name, type } of opening.directory.list(LISTED).files) {
-      const relative = toRelativePath(name);
-      if (type !== 'file' || relative.type === 'refused' || CACHE.test(name)) continue;
-      const { path: file } = relative;
+      const file = toRelativePath(name);
+      if (type !== 'file' || isProblem(file) || CACHE.test(name)) continue;
       const change = findChange(file, opening.directory, before.directory);
       if (change === 'same') continue;
       const isMoved = change !== 'changed' && isWritten(root, file, change);
@@ -102,7 +101,7 @@ function isWritten(root: string, file: RelativePath, bytes: Uint8Array): boolean
   const target = path.posix.join('skills/any', link === undefined ? SKILL_LINKS.out : SKILL_LINKS[link]);
   const place = toRelativePath(`${target}/${link === undefined ? file : file.slice(link.length + 1)}`);
   const mayReplace = link === undefined ? isAbsent : () => true;
-  return place.type === 'path' && writeBeneath(root, place.path, bytes, { mayReplace }).type === 'written';
+  return !isProblem(place) && writeBeneath(root, place, bytes, { mayReplace }).type === 'written';
 }
 
 /** A file that the program already put into `out/` is what it wants to be seen. */

@@ -1,6 +1,6 @@
 import { capabilityLine } from '#policy';
 import { questionView, type ApprovalBook } from '../approvals.ts';
-import { examineExecutors, explainDecision, explainRules } from '#runtime';
+import { examineExecutors, explainPolicy } from '#runtime';
 import {
   Answered,
   ApprovalAnswer,
@@ -60,19 +60,21 @@ export function policyRoutes({ options: { runtime, reach }, surroundings }: Skil
       allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict',
       sandboxed: runtime.config.policy?.sandboxed ?? 'ask',
       tools: TOOLS,
-      layers: await explainRules(runtime, []),
+      layers: (await explainPolicy(runtime, [])).layers,
     })),
     route(
       'POST /policy/explain',
       'Decide about a tool and an argument without doing anything, and say why',
       { body: ExplainRequest, answer: DecisionView },
       async ({ body: { tool, subject, skills } }) => {
-        const { capabilities = [], ...decision } = await explainDecision({
+        const { decide } = await explainPolicy(
           runtime,
+          skills.map((name) => runtime.find(name)),
+        );
+        const { capabilities = [], ...decision } = await decide({
           surroundings,
           tool,
           subject: subject === '' ? undefined : subject,
-          active: skills.map((name) => runtime.find(name)),
           reach: {
             executor: reach?.executor ?? runtime.config.execution?.executor,
             writes: reach?.writes ?? [],

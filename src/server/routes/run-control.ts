@@ -151,7 +151,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
   }
 
   function sealKey(): Uint8Array | undefined {
-    return surroundings.home === undefined ? undefined : readSealKey(surroundings.home);
+    return readSealKey(surroundings.home);
   }
 
   /** Files that came with a run from this page or lie in the project; a record grants no others. */

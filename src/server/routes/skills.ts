@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
-import { estimateTokens, isSkillError, sliceStart, toRelativePath, type SkillEntry } from '#core';
+import { estimateTokens, isSkillError, sliceStart, toRelativePath, type SkillEntry, isProblem } from '#core';
 import { listSkillFiles, parseSkillMd, readSkillFile, type SkillIndex } from '#skills';
 import { findLockedSkill, openAgentFolders } from '#packs';
 import { inConfined, readTreeDigest, sha256 } from '#platform';
@@ -283,10 +283,10 @@ function readBody({ dir, file }: SkillEntry): string {
 function readShownFile({ dir }: SkillEntry, name: string): SkillFile {
   const relative = toRelativePath(name);
   const limits = { maxBytes: 16 * MAX_FILE_BYTES, allowHardLinks: true };
-  if (relative.type === 'refused') throw httpError(404, 'no such file');
+  if (isProblem(relative)) throw httpError(404, 'no such file');
   const read = inConfined(
     dir,
-    (folder) => folder.read(relative.path, limits),
+    (folder) => folder.read(relative, limits),
     () => undefined,
   );
   if (read === undefined) throw httpError(404, 'no such file');

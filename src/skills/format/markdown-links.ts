@@ -1,5 +1,5 @@
 /** The files of its own that a skill's body points at. */
-import { closesFence, fenceMark } from '#core';
+import { fenceAfter } from '#core';
 
 export interface LocalLink {
   readonly target: string;
@@ -26,9 +26,9 @@ export function localLinks(body: string, firstLine: number): readonly LocalLink[
     const end = feed === -1 ? body.length : feed;
     const text = body.slice(start, end);
     if (fence !== undefined) {
-      if (closesFence(text, fence)) fence = undefined;
+      fence = fenceAfter(text, fence);
     } else {
-      fence = fenceMark(text);
+      fence = fenceAfter(text);
       if (fence === undefined) collect(text, line, links);
     }
     start = end + 1;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { fileProblemText, toRelativePath, type ActionProblem } from '#core';
+import { fileProblemText, toRelativePath, type ActionProblem, isProblem } from '#core';
 import { inConfined, type ConfinedDirectory, type ConfinedFile, type readTextFile } from '#platform';
 
 /** A model could not read a larger SKILL.md. */
@@ -9,8 +9,8 @@ const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;
 /** Reads the bytes of a SKILL.md. Hard links are allowed, because package managers link files from a store and the index reads them. */
 export function readSkillBytes(directory: ConfinedDirectory, fileName: string): ConfinedFile {
   const reading = toRelativePath(fileName);
-  if (reading.type === 'refused') return { type: 'failed', code: reading.failure.code };
-  return directory.read(reading.path, { maxBytes: MAX_SKILL_FILE_BYTES, allowHardLinks: true });
+  if (isProblem(reading)) return { type: 'failed', code: reading.code };
+  return directory.read(reading, { maxBytes: MAX_SKILL_FILE_BYTES, allowHardLinks: true });
 }
 
 /** `code` says what kind of failure it was, where the file itself is what cannot be read. */

@@ -1,4 +1,4 @@
-import { toRelativePath, type Observation, type OfType, type ActionProblem } from '#core';
+import { toRelativePath, type Observation, type OfType, type ActionProblem, isProblem } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
 import { kindOfFile } from './file-kind.ts';
 
@@ -41,8 +41,8 @@ export function listFiles(directory: ConfinedDirectory): SkillFiles {
 
 function whyUnusable(directory: ConfinedDirectory, file: string): string | undefined {
   const spelled = toRelativePath(file);
-  if (spelled.type === 'refused') return undefined;
-  const found = directory.resolve(spelled.path, { allowHardLinks: true });
+  if (isProblem(spelled)) return undefined;
+  const found = directory.resolve(spelled, { allowHardLinks: true });
   // A link to a folder of the skill is listed like before: what is in the folder has its own path.
   if (found.type === 'found' || found.code === 'file/directory') return undefined;
   return UNUSABLE[found.code] ?? 'it cannot be read';

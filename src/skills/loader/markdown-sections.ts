@@ -1,5 +1,5 @@
 /** Finds the headings of a Markdown text and the section under one of them. */
-import { cleanText, closesFence, fenceMark } from '#core';
+import { cleanText, fenceAfter } from '#core';
 import { findFences } from '../format/fences.ts';
 
 export interface Section {
@@ -177,17 +177,17 @@ function readHeadings(text: string): readonly Heading[] {
     const written = start < body ? '' : text.slice(start, end);
     const content = written.trim();
     if (fence !== undefined) {
-      if (closesFence(content, fence)) fence = undefined;
+      fence = fenceAfter(content, fence);
     } else if (isComment) {
       isComment = !content.includes('-->');
     } else if (content === '') {
       block = undefined;
     } else if (INDENTED.test(written)) {
       // Code or a continuation of the block above; inside a list item it may be a fence.
-      fence = fenceMark(content);
+      fence = fenceAfter(content);
     } else {
       const atx = ATX.exec(content)?.[0];
-      fence = fenceMark(content);
+      fence = fenceAfter(content);
       isComment = content.startsWith('<!--') && !content.includes('-->', 2);
       if (atx !== undefined) {
         headings.push({ level: atx.length, title: withoutClosingMarks(content.slice(atx.length)), start, line });

@@ -16,6 +16,7 @@ import {
   type Observation,
   type OfType,
   type Action,
+  isProblem,
 } from '#core';
 import { findSection, listHeadings } from './markdown-sections.ts';
 import { sha256, shownText, type ConfinedDirectory } from '#platform';
@@ -53,13 +54,13 @@ export function readResourceFile(
 ): ReadFile | Failed {
   const { maxBytes = 2_000_000 } = options;
   const asked = toRelativePath(path);
-  if (asked.type === 'refused') return failed(asked.failure);
+  if (isProblem(asked)) return failed(asked);
   return inSkill(skill, (directory) => {
-    if (!isOfferedPath(asked.path)) return notOffered(directory, skill, asked.path);
-    const read = directory.read(asked.path, { maxBytes });
-    if (read.type === 'read') return describe(skill, asked.path, read.bytes, options);
-    const meant = read.code === 'file/missing' ? nearest(asked.path, offeredPaths(directory)) : [];
-    return fileFailure(skill, asked.path, read, meant);
+    if (!isOfferedPath(asked)) return notOffered(directory, skill, asked);
+    const read = directory.read(asked, { maxBytes });
+    if (read.type === 'read') return describe(skill, asked, read.bytes, options);
+    const meant = read.code === 'file/missing' ? nearest(asked, offeredPaths(directory)) : [];
+    return fileFailure(skill, asked, read, meant);
   });
 }
 

@@ -1,4 +1,4 @@
-import { failure, nearest, quoted, toRelativePath } from '#core';
+import { failure, nearest, quoted, toRelativePath, isProblem } from '#core';
 import { withForwardSlashes } from '#platform';
 import { listFiles } from './files.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
@@ -12,20 +12,20 @@ const FOLDER = 'scripts/';
 /** Resolves a script of a skill, with or without the prefix `scripts/`. It gets the checks of a resource, but is not read. */
 export function findScript(skill: SkillLocation, script: string): FoundScript {
   const asked = toRelativePath(script);
-  if (asked.type === 'refused') return failed(asked.failure);
-  const full = asked.path.startsWith(FOLDER) ? asked : toRelativePath(`${FOLDER}${asked.path}`);
-  if (full.type === 'refused') return failed(full.failure);
+  if (isProblem(asked)) return failed(asked);
+  const full = asked.startsWith(FOLDER) ? asked : toRelativePath(`${FOLDER}${asked}`);
+  if (isProblem(full)) return failed(full);
   return inSkill(skill, (directory) => {
-    const found = directory.resolve(full.path);
+    const found = directory.resolve(full);
     if (found.type === 'found') {
-      const path = withForwardSlashes(`${skill.dir}/${full.path}`);
+      const path = withForwardSlashes(`${skill.dir}/${full}`);
       return { type: 'found', path, isExecutable: found.isExecutable };
     }
-    if (found.code !== 'file/missing') return fileFailure(skill, full.path, found);
+    if (found.code !== 'file/missing') return fileFailure(skill, full, found);
     const scripts = listFiles(directory)
       .files.filter(({ kind }) => kind === 'script')
       .map(({ path }) => path);
     const message = `the skill ${quoted(skill.name)} has no script ${quoted(script, 200)}`;
-    return failed(failure('script/unknown', message, { nearest: nearest(full.path, scripts) }));
+    return failed(failure('script/unknown', message, { nearest: nearest(full, scripts) }));
   });
 }

@@ -7,7 +7,6 @@ import {
   type SkillHead,
   type SkillRoot,
 } from '#core';
-import { nodeCrypto } from '#platform';
 
 /** A skill that is hidden by another one with the same name; still addressable as `source/name` or `group/name`. */
 export interface ShadowedSkill {
@@ -131,7 +130,8 @@ export function indexSkills({
   explain,
   elapsed,
 }: IndexInput): SkillIndex {
-  const hash = nodeCrypto().createHash('sha256');
+  // Loaded here: a listing without changes does not need it.
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   const keyed = inOrder(candidates);
   const rules = visibilityRules(visibility);
 

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 
 
 import type { Diagnostic } from '#core';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
-import { OPEN_FLAGS, isInside, isSystemError, openSha256, realPath, tryRealPath } from '#platform';
+import { OPEN_FLAGS, isInside, isSystemError, sha256, realPath, tryRealPath } from '#platform';
 import type { statFile } from './file-stamp.ts';
 
 type FileStamp = NonNullable<ReturnType<typeof statFile>>;
@@ -42,7 +42,6 @@ const IS_WINDOWS = process.platform === 'win32';
 export class HeadReader {
   readonly #buffer = Buffer.allocUnsafeSlow(MAX_READ);
   #bytesRead = 0;
-  #sha256: ReturnType<typeof openSha256> | undefined;
 
   get bytesRead(): number {
     return this.#bytesRead;
@@ -112,7 +111,6 @@ export class HeadReader {
   }
 
   #decode(end: number, stamp: FileStamp): DecodedHead {
-    const sha256 = (this.#sha256 ??= openSha256());
     const text = this.#buffer.toString('utf8', 0, end);
     // Invalid bytes decode to U+FFFD. Without one, the text has the same bytes as the file.
     if (!text.includes('\uFFFD'))

@@ -86,9 +86,9 @@ const SLICE_MS = 20;
 
 /** Writes the cache file unless it already holds this content. */
 function save(settings: ScanSettings, state: ScanState, isOnDisk: boolean, content: () => CacheContent): CacheReport {
-  const { cacheFile, mode = 'lenient', blockAngleBrackets = false, now = Date.now } = settings;
+  const { cacheFile, mode = 'lenient', blockAngleBrackets = false } = settings;
   if (cacheFile === undefined || (isOnDisk && state.cache.status === 'used')) return state.cache;
-  const reason = saveCache(cacheFile, { mode, blockAngleBrackets }, content(), now());
+  const reason = saveCache(cacheFile, { mode, blockAngleBrackets }, content());
   return reason === undefined
     ? { ...state.cache, status: state.cache.status === 'unwritable' ? 'rebuilt' : state.cache.status }
     : { status: 'unwritable', path: cacheFile, reason };

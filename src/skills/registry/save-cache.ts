@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { isSystemError, makeFolders, removeStaleTemporaries, writeFileAtomically } from '#platform';
+import { isSystemError, makeFolders, writeFileAtomically } from '#platform';
 import { checksum } from './checksum.ts';
 import {
   CACHE_FORMAT,
@@ -26,7 +26,7 @@ export interface CacheContent {
 }
 
 /** Replaces the cache file atomically. Returns the reason if that fails. */
-export function saveCache(file: string, key: CacheKey, content: CacheContent, now: number): string | undefined {
+export function saveCache(file: string, key: CacheKey, content: CacheContent): string | undefined {
   try {
     makeFolders(path.dirname(file), 0o700);
     // Encoded line by line: with very many skills, one text of all entries would need as much memory as the scan.
@@ -34,8 +34,7 @@ export function saveCache(file: string, key: CacheKey, content: CacheContent, no
       Buffer.from(`${JSON.stringify(line)}\n`),
     );
     const header: CacheHeader = { format: CACHE_FORMAT, ...key, checksums: lines.map(checksum) };
-    writeFileAtomically(file, [Buffer.from(`${JSON.stringify(header)}\n`), ...lines]);
-    removeStaleTemporaries(file, { now, olderThanMs: STALE_MS });
+    writeFileAtomically(file, [Buffer.from(`${JSON.stringify(header)}\n`), ...lines], { staleMs: STALE_MS });
     return undefined;
   } catch (error) {
     if (isSystemError(error)) return `the file cannot be written (${error.code})`;

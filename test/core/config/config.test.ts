@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { checkConfig, checkPolicyFile, problemText } from '../../../src/core/config/config-check.ts';
+import { checkConfig, problemText } from '../../../src/core/config/config-check.ts';
 import { shownConfig, shownValue } from '../../../src/cli/govern/config.ts';
 import { CONFIG_JSON_SCHEMA } from '../../../src/core/config/config.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -121,15 +121,15 @@ describe('the configuration schema', () => {
 
   test('a file of rules holds rules and nothing else', () => {
     expect(
-      checkPolicyFile({ $schema: 'x', allow: ['Read'], deny: [], default: { high: 'deny' }, include: [] }),
+      checkConfig({ $schema: 'x', allow: ['Read'], deny: [], default: { high: 'deny' }, include: [] }, 'policy'),
     ).toEqual([]);
     expect(
-      checkPolicyFile({ allowed_tools: 'grant', policy: {} }).map(({ type, path: at }) => [type, at.join('.')]),
+      checkConfig({ allowed_tools: 'grant', policy: {} }, 'policy').map(({ type, path: at }) => [type, at.join('.')]),
     ).toEqual([
       ['unknown-key', 'allowed_tools'],
       ['unknown-key', 'policy'],
     ]);
-    expect(checkPolicyFile({ deny: [''] })).toMatchObject([{ path: ['deny', 0] }]);
+    expect(checkConfig({ deny: [''] }, 'policy')).toMatchObject([{ path: ['deny', 0] }]);
   });
 
   verifies('CFG-1', 'the published schema is the one that checks', () => {

@@ -28,7 +28,17 @@ test('headings, rules, tables and code are read; HTML stays text', () => {
     { type: 'paragraph', lines: ['<b>c</b>'], startsItem: false, ...TOP },
     { type: 'blank', ...TOP },
     { type: 'indented', text: 'd', ...TOP },
-    { type: 'table', lines: ['|e|f|', '|-|-|', '|1|2|'], startsItem: false, ...TOP },
+    {
+      type: 'table',
+      lines: ['|e|f|', '|-|-|', '|1|2|'],
+      cells: [
+        ['e', 'f'],
+        ['-', '-'],
+        ['1', '2'],
+      ],
+      startsItem: false,
+      ...TOP,
+    },
     { type: 'fence', text: '~~~', language: '', ...TOP },
     { type: 'code', text: '\tg', ...TOP },
   ]);

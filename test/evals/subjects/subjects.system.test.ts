@@ -7,11 +7,11 @@ import { describe, expect, test } from 'vitest';
 
 import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
 import type { PortabilityReport } from '../../../src/evals/subjects/portability.ts';
-import { readProcess } from '../../../src/platform/process/proc.ts';
 import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
 import { scratch } from '../../skills/registry/support.ts';
+import { readProcess } from '../../../src/sandbox/process/proc.ts';
 
 const KEY = 'sk-ant-stub-3f9d2c';
 

@@ -11,7 +11,7 @@ import { withRoot, type Committed, type OpenRoot } from '../../../src/packs/root
 import type { RootChange } from '../../../src/packs/root/plan.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { scratch } from '../../skills/registry/support.ts';
-import { committed, install, staged, treeOf } from '../root/support.ts';
+import { bringBack, committed, install, staged, treeOf } from '../root/support.ts';
 
 interface World {
   readonly project: string;
@@ -76,7 +76,7 @@ describe('links for agents', () => {
     expect(await locked('alpha')).toEqual({ links: [CLAUDE] });
     await commit([], () => [{ type: 'remove', name: 'alpha', to: 'trash' }]);
     expect(readdirSync(at('.claude/skills'))).toEqual(['beta']);
-    committed(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha' }])));
+    committed(await bringBack(root, 'trash', 'alpha'));
     expect(linksOf(at('.claude/skills'))['alpha']).toBe('../../.agents/skills/alpha');
     expect(await locked('alpha')).toEqual({ links: [CLAUDE] });
   });

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runAsOrdinaryUser, scratch } from '../../skills/registry/support.ts';
-import { install, leftovers, skillFiles, staged, treeOf } from './support.ts';
+import { bringBack, install, leftovers, skillFiles, staged, treeOf } from './support.ts';
 import { needs } from '../../needs.ts';
 
 describe('a disk that is full', needs('mounts'), () => {
@@ -38,7 +38,7 @@ describe('a root on another file system', needs('mounts'), () => {
     await install(root, { alpha: '1' });
     const first = treeOf(root);
     await install(root, { alpha: '2' }, 'replace');
-    await withRoot(root, {}, (open) => open.rollback({ name: 'alpha' }));
+    await bringBack(root, 'previous', 'alpha');
     expect(treeOf(root)).toEqual(first);
     await withRoot(root, {}, (open) => open.commit([{ type: 'remove', name: 'alpha', to: 'trash' }]));
     expect(existsSync(path.join(root, 'alpha'))).toBe(false);

@@ -12,12 +12,13 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { lockFileText, readLock } from '../../../src/packs/lock/lock-file.ts';
+import { restoreSkill, rollbackSkill } from '../../../src/packs/change-root.ts';
 import { withRoot } from '../../../src/packs/root/open-root.ts';
 import { presentFiles } from '../../../src/packs/root/present-files.ts';
 import { ownerName, thisProcess } from '../../../src/platform/fs/lock-owner.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
-import { committed, install, leftovers, lockOf, skillFiles, staged, treeOf, writeFiles } from './support.ts';
+import { bringBack, committed, install, leftovers, lockOf, skillFiles, staged, treeOf, writeFiles } from './support.ts';
 
 describe('installing', () => {
   test('puts all skills of a change and the lock in place, and leaves nothing behind', async () => {
@@ -193,7 +194,7 @@ describe('updating and rolling back', () => {
     ]);
     expect(second).not.toEqual(first);
     for (const state of [first, second, first]) {
-      committed(await withRoot(root, {}, (open) => open.rollback({ name: 'alpha' })));
+      committed(await bringBack(root, 'previous', 'alpha'));
       expect(treeOf(root)).toEqual(state);
     }
     expect(
@@ -209,7 +210,7 @@ describe('updating and rolling back', () => {
     writeFileSync(path.join(root, 'alpha/SKILL.md'), 'edited');
     const edited = treeOf(root);
     await install(root, { alpha: '2' }, 'replace');
-    committed(await withRoot(root, {}, (open) => open.rollback({ name: 'alpha' })));
+    committed(await bringBack(root, 'previous', 'alpha'));
     expect(treeOf(root)).toEqual(edited);
   });
 
@@ -229,11 +230,11 @@ describe('updating and rolling back', () => {
   test('there is nothing to roll back to without a version before', async () => {
     const root = scratch();
     await install(root, { alpha: '1' });
-    const end = await withRoot(root, {}, (open) => open.rollback({ name: 'alpha' }));
-    expect(end).toMatchObject({ code: 'install/trash' });
-    expect(await withRoot(root, {}, (open) => open.rollback({ name: 'none' }))).toMatchObject({
-      code: 'install/not-installed',
-    });
+    const options = { settings: { root }, name: 'alpha', confirm: async () => true };
+    expect(await rollbackSkill(options)).toMatchObject({ code: 'install/trash' });
+    await install(root, { alpha: '2' }, 'replace');
+    committed(await withRoot(root, {}, (open) => open.commit([{ type: 'remove', name: 'alpha', to: 'trash' }])));
+    expect(await rollbackSkill(options)).toMatchObject({ code: 'install/not-installed' });
   });
 });
 
@@ -246,7 +247,7 @@ describe('removing', () => {
     const end = await withRoot(root, {}, (open) => open.commit([{ type: 'remove', name: 'alpha', to: 'trash' }]));
     expect(committed(end).lock.skills.has('alpha')).toBe(false);
     expect(readdirSync(root).toSorted()).toEqual(['.skillwright', 'beta', 'skills.lock.json']);
-    committed(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha' }])));
+    committed(await bringBack(root, 'trash', 'alpha'));
     expect(treeOf(root)).toEqual(before);
     expect(await withRoot(root, {}, (open) => Promise.resolve(open.backups('trash')))).toEqual([]);
     expect(readdirSync(path.join(root, '.skillwright/trash'))).toEqual([]);
@@ -262,14 +263,11 @@ describe('removing', () => {
     if (!Array.isArray(trash)) throw new Error(trash.message);
     expect(trash.map(({ lock }) => lock?.version)).toEqual(['2', '1']);
     const id = trash[1]?.id ?? '';
-    const end = committed(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha', id }])));
+    const end = committed(await bringBack(root, 'trash', 'alpha', id));
     expect(end.lock.skills.get('alpha')?.version).toBe('1');
-    expect(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha' }]))).toMatchObject({
-      code: 'install/exists',
-    });
-    expect(await withRoot(root, {}, (open) => open.restore([{ name: 'none' }]))).toMatchObject({
-      code: 'install/trash',
-    });
+    expect(await bringBack(root, 'trash', 'alpha')).toMatchObject({ code: 'install/exists' });
+    const none = { settings: { root }, name: 'none', confirm: async () => true };
+    expect(await restoreSkill(none)).toMatchObject({ code: 'install/trash' });
   });
 
   test('for good leaves nothing; the trash goes only when told to', async () => {

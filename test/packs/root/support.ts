@@ -75,6 +75,19 @@ export async function install(
   );
 }
 
+/** Brings back the newest backup of a skill, or the one that is named. */
+export async function bringBack(root: string, part: 'trash' | 'previous', name: string, id?: string) {
+  return await withRoot(root, {}, (open) =>
+    open.bringBack(
+      open
+        .backups(part, name)
+        .filter((kept) => id === undefined || kept.id === id)
+        .slice(0, 1),
+      { existing: part === 'previous' ? 'replace' : 'refuse' },
+    ),
+  );
+}
+
 export function committed(end: Committed | PackRefusal): Committed {
   expect(end).toMatchObject({ type: 'committed' });
   if (end.type !== 'committed') throw new Error(end.message);

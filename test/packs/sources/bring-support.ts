@@ -1,23 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import { readSource } from '../../../src/packs/sources/source-text.ts';
 import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
-import type { StagedSource, PackSource, StageOptions, ExtractArchive } from '../../../src/packs/sources/source.ts';
+import type { StagedSource, PackSource, StageOptions } from '../../../src/packs/sources/source.ts';
 import { stageSource } from '../../../src/packs/inspect/stage-pack.ts';
 import { isDirectory, isPresent } from '../../../src/platform/fs/paths.ts';
 import { harvest, plant, type Tree } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../skills/registry/support.ts';
-
-/** Unpacks what the test itself packed: judging is the work of the archive reader, and tested there. */
-export const unpackTrusted: ExtractArchive = async (file, to) => {
-  mkdirSync(to, { recursive: true });
-  if (/\.(?:zip|skill)$/.test(file)) execFileSync('unzip', ['-q', file, '-d', to]);
-  else execFileSync('tar', ['-xzf', file, '-C', to]);
-  const files = Object.keys(harvest(to)).filter((name) => !name.endsWith('/'));
-  return { type: 'extracted', files: files.length, bytes: 1, leftOut: ['unpacked/.DS_Store'], problems: [] };
-};
 
 export const skillText = (name: string): string =>
   `---\nname: ${name}\ndescription: Does it. Use it to test.\n---\n\n# Body\n`;
@@ -48,7 +39,7 @@ export async function bring(source: PackSource | string, options: Partial<StageO
   if (isRefusal(read)) return { result: read, to };
   const { PATH } = process.env;
   const env = { PATH, HOME: to, GIT_CONFIG_NOSYSTEM: '1' };
-  const all: StageOptions = { to, cwd: to, home: to, env, extract: unpackTrusted, ...options };
+  const all: StageOptions = { to, cwd: to, home: to, env, ...options };
   return { result: await stageSource(read, all), to };
 }
 

@@ -96,7 +96,7 @@ describe('an npm package as a source', () => {
       folder,
       skills: [{ folder: 'skills/pdf', path: path.join(folder, 'skills/pdf'), name: 'pdf' }],
       unusable: [],
-      leftOut: ['unpacked/.DS_Store'],
+      leftOut: [],
     });
     expect((await mustBring('npm:@scope/skills', from(origin))).resolved.revision).toBe('2.0.0');
     const locked = await mustBring('npm:@scope/skills', { ...from(origin), expect: { revision: '1.0.0' } });

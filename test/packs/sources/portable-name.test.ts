@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { findOmission } from '../../../src/packs/sources/skill-folders.ts';
 import { collisionKey } from '../../../src/core/path.ts';
 import { openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
-import { isRefusal } from '../../../src/packs/problems.ts';
+import { isRefusal, orRefusal } from '../../../src/packs/problems.ts';
 import { hiddenCharacters } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
@@ -137,9 +137,9 @@ function judged(...paths: readonly string[]): string | readonly string[] {
   const taken: string[] = [];
   for (const each of paths) {
     const isFolder = each.endsWith('/') && each !== '/';
-    const usable = judge.check(isFolder ? each.slice(0, -1) : each, isFolder ? 'folder' : 'file');
+    const usable = orRefusal(() => judge.check(isFolder ? each.slice(0, -1) : each, isFolder ? 'folder' : 'file'));
     if (isRefusal(usable)) return usable.code;
-    taken.push(usable.path);
+    taken.push(usable);
   }
   return taken;
 }
@@ -171,11 +171,8 @@ describe('a path validator', () => {
 
   test('counts names, including implicit folders', () => {
     const judge = openPathValidator({ ...ARCHIVE_LIMITS, maxEntries: 4 });
-    expect(['a/b/c', 'a/b/d', 'a/b/e'].map((each) => judge.check(each, 'file').type)).toEqual([
-      'usable',
-      'usable',
-      'refused',
-    ]);
+    expect(['a/b/c', 'a/b/d'].map((each) => judge.check(each, 'file'))).toEqual(['a/b/c', 'a/b/d']);
+    expect(orRefusal(() => judge.check('a/b/e', 'file'))).toMatchObject({ code: 'archive/too-many' });
   });
 
   test('that are left out meet nothing but the same name, and are judged and counted', () => {
@@ -183,8 +180,10 @@ describe('a path validator', () => {
       const judge = openPathValidator({ ...ARCHIVE_LIMITS, maxEntries });
       return paths.map((each) => {
         const leftOut = findOmission(each, 'file');
-        const end = leftOut === undefined ? judge.check(each, 'file') : judge.checkLeftOut(each, leftOut);
-        return [each, isRefusal(end) ? end.code : end.type];
+        const end = orRefusal(() =>
+          leftOut === undefined ? judge.check(each, 'file') : judge.checkLeftOut(each, leftOut),
+        );
+        return [each, isRefusal(end) ? end.code : 'usable'];
       });
     };
     const expected = [

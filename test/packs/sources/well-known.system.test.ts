@@ -64,7 +64,7 @@ describe('a site that lists its skills', () => {
         },
         { folder: 'csv', path: path.join(folder, 'csv'), name: 'csv' },
       ],
-      leftOut: ['csv/unpacked/.DS_Store'],
+      leftOut: [],
     });
     expect(await outcome(site.origin, { only: ['csv'] })).toEqual({ csv: ['SKILL.md', 'scripts/', 'scripts/x.py'] });
     expect(await outcome(site.origin, { only: ['other'] })).toBe('pack/unknown-skill');

@@ -7,7 +7,7 @@ import type { LockedFile } from '../../../src/packs/lock/lock-file.ts';
 import { planUpdate, type FileTable, type UpdateMode } from '../../../src/packs/update/update-plan.ts';
 import { buildUpdate, type BuildUpdateRequest } from '../../../src/packs/update/apply-update.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
-import { walkTree } from '../../../src/platform/fs/tree-walk.ts';
+import { walkTree } from '../../../src/platform/fs/tree-file.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
@@ -90,11 +90,7 @@ const WORLD = {
 
 describe('buildUpdate', () => {
   verifies('PACK-6', 'merge combines local edits and the new version in a separate folder', async () => {
-    const progress: number[] = [];
-    const input = request(
-      { ...WORLD, mode: 'merge' },
-      { onProgress: ({ done, total }) => progress.push(done / total) },
-    );
+    const input = request({ ...WORLD, mode: 'merge' });
     const result = {
       'SKILL.md': 'one\n2\n3\nfour\n',
       'same.md': 'S',
@@ -102,15 +98,10 @@ describe('buildUpdate', () => {
       'mine/notes.md': 'm',
       'scripts/run.sh!': 'R',
     };
-    expect(await buildUpdate(input)).toEqual({
-      type: 'built',
-      files: table(result),
-      merged: ['SKILL.md'],
-      kept: ['gone.md', 'mine/notes.md', 'same.md'],
-    });
+    expect(await buildUpdate(input)).toEqual({ type: 'built', files: table(result) });
+    expect([input.plan.toMerge, input.plan.kept]).toEqual([['SKILL.md'], ['gone.md', 'mine/notes.md', 'same.md']]);
     expect(read(input.to)).toEqual(result);
     expect(existsSync(path.join(input.to, 'assets'))).toBe(true);
-    expect(progress.at(-1)).toBe(1);
     expect(read(input.local)).toEqual(WORLD.local);
   });
 
@@ -122,7 +113,7 @@ describe('buildUpdate', () => {
     const incoming = { ...base, 'SKILL.md': '1\n2\n3\nfour\nfive\n', 'scripts/run.sh': 'R2' };
     for (const old of [first.local, first.incoming]) rmSync(old, { recursive: true });
     const second = request({ base, local, incoming, mode: 'merge' }, { to: path.join(folder, 'second') });
-    expect(await buildUpdate(second)).toMatchObject({ type: 'built', merged: ['SKILL.md'] });
+    expect(await buildUpdate(second)).toMatchObject({ type: 'built' });
     expect(read(second.to)).toEqual({
       'SKILL.md': 'one\n2\n3\nfour\nfive\n',
       'same.md': 'S',
@@ -143,7 +134,8 @@ describe('buildUpdate', () => {
       'scripts/run.sh!': 'r',
     });
     const forced = request({ ...WORLD, mode: 'force' }, { to: path.join(folder, 'forced') });
-    expect(await buildUpdate(forced)).toMatchObject({ type: 'built', kept: [] });
+    expect(await buildUpdate(forced)).toMatchObject({ type: 'built' });
+    expect(forced.plan.kept).toEqual([]);
     const { 'assets/': _, ...files } = WORLD.incoming;
     expect(read(forced.to)).toEqual(files);
     expect(statSync(path.join(forced.to, 'assets')).isDirectory()).toBe(true);
@@ -283,7 +275,7 @@ describe('buildUpdate', () => {
         const result = read(input.to);
         expect(built.files).toEqual(table(result));
         for (const [key, content] of Object.entries(local))
-          if (content !== base[key] && content !== incoming[key] && !built.merged.includes(key.replace('!', '')))
+          if (content !== base[key] && content !== incoming[key] && !input.plan.toMerge.includes(key.replace('!', '')))
             expect(result[key]).toBe(content);
       }),
       { numRuns: 30 },

@@ -11,7 +11,7 @@ import {
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { removeStaleTemporaries, writeFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
+import { writeFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 test('a file is replaced whole, private, and without leftovers', () => {
@@ -49,6 +49,6 @@ test('only old temporary files of the same file are removed', () => {
   const names = ['.x.aaaaaaaaaaaa.tmp', '.x.bbbbbbbbbbbb.tmp', '.y.cccccccccccc.tmp', 'x'];
   for (const name of names) writeFileSync(path.join(directory, name), '');
   for (const name of ['.x.aaaaaaaaaaaa.tmp', '.y.cccccccccccc.tmp', 'x']) utimesSync(path.join(directory, name), 1, 1);
-  removeStaleTemporaries(path.join(directory, 'x'), { now: Date.now(), olderThanMs: 60_000 });
+  writeFileAtomically(path.join(directory, 'x'), Buffer.from('new'), { staleMs: 60_000 });
   expect(readdirSync(directory).toSorted()).toEqual(['.x.bbbbbbbbbbbb.tmp', '.y.cccccccccccc.tmp', 'x']);
 });

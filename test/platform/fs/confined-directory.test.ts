@@ -18,14 +18,15 @@ import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/c
 import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
+import { isProblem } from '../../../src/core/problem.ts';
 
 const LIMITS = { maxBytes: 100_000 };
 const ALL = { maxFiles: 100, maxDepth: 12 };
 
 function relative(text: string): RelativePath {
   const reading = toRelativePath(text);
-  if (reading.type === 'refused') throw new Error(reading.failure.message);
-  return reading.path;
+  if (isProblem(reading)) throw new Error(reading.message);
+  return reading;
 }
 
 function confined(directory: string, confinement: Confinement): ConfinedDirectory {

@@ -9,6 +9,7 @@ import { runs } from '../../property-runs.ts';
 import { RIGHT, SECRET, startSwapping } from './swap-race.ts';
 import { needs } from '../../needs.ts';
 import { isSystemError } from '../../../src/platform/system-error.ts';
+import { isProblem } from '../../../src/core/problem.ts';
 
 const READS = runs(50_000);
 
@@ -41,7 +42,7 @@ describe('a skill that swaps its files with links while it is read', needs('linu
     if (opening.type === 'failed') throw new Error(opening.code);
     const seen = files.map((file) => {
       const reading = toRelativePath(file);
-      if (reading.type === 'refused') throw new Error(reading.failure.code);
+      if (isProblem(reading)) throw new Error(reading.code);
       const outcomes = new Set<string>();
       const isBoth = (): boolean => outcomes.has(RIGHT) && outcomes.has('path/link-outside');
       for (
@@ -49,7 +50,7 @@ describe('a skill that swaps its files with links while it is read', needs('linu
         count < READS || (!isBoth() && Date.now() < end);
         count += 1
       ) {
-        const read = opening.directory.read(reading.path, { maxBytes: 1000 });
+        const read = opening.directory.read(reading, { maxBytes: 1000 });
         outcomes.add(read.type === 'read' ? read.bytes.toString() : read.code);
       }
       return outcomes;

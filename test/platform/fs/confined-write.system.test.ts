@@ -26,11 +26,12 @@ import { sha256 } from '../../../src/platform/hash.ts';
 import { PROJECT } from '../../files-below.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { needs, skipUnless } from '../../needs.ts';
+import { isProblem } from '../../../src/core/problem.ts';
 
 function relative(text: string): RelativePath {
   const reading = toRelativePath(text);
-  if (reading.type === 'refused') throw new Error(reading.failure.message);
-  return reading.path;
+  if (isProblem(reading)) throw new Error(reading.message);
+  return reading;
 }
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -5,11 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { toRelativePath } from '../../../src/core/path.ts';
 import { resolveBeneath, spelledAs } from '../../../src/platform/fs/resolve-beneath.ts';
 import { scratch } from '../../skills/registry/support.ts';
+import { isProblem } from '../../../src/core/problem.ts';
 
 function resolve(root: string, text: string): string {
   const reading = toRelativePath(text);
-  if (reading.type === 'refused') throw new Error(reading.failure.message);
-  const resolved = resolveBeneath(root, reading.path, [root]);
+  if (isProblem(reading)) throw new Error(reading.message);
+  const resolved = resolveBeneath(root, reading, [root]);
   if (resolved.type === 'failed') return resolved.code;
   return `${resolved.path}${resolved.isThere ? '' : ' (not there)'}`;
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, w
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { isSealOf, readSealKey, sealKey, computeSeal } from '../../../src/platform/fs/seal-key.ts';
+import { openSeals, readSealKey, sealKey } from '../../../src/platform/fs/seal-key.ts';
 import { built, scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
@@ -73,19 +73,19 @@ describe('a seal', () => {
   const key = new Uint8Array(32).fill(7);
 
   test('is valid for one text, one purpose and one key', () => {
-    const seal = computeSeal(key, 'approval', 'text');
-    expect(isSealOf(seal, { key, purpose: 'approval', text: 'text' })).toBe(true);
+    const seal = openSeals(key, 'approval').compute('text');
+    expect(openSeals(key, 'approval').isValid(seal, 'text')).toBe(true);
     expect([
-      isSealOf(seal, { key, purpose: 'trust', text: 'text' }),
-      isSealOf(seal, { key, purpose: 'approval', text: 'text ' }),
-      isSealOf(seal, { key: new Uint8Array(32), purpose: 'approval', text: 'text' }),
-      isSealOf(seal.toUpperCase(), { key, purpose: 'approval', text: 'text' }),
-      isSealOf('', { key, purpose: 'approval', text: 'text' }),
+      openSeals(key, 'trust').isValid(seal, 'text'),
+      openSeals(key, 'approval').isValid(seal, 'text '),
+      openSeals(new Uint8Array(32), 'approval').isValid(seal, 'text'),
+      openSeals(key, 'approval').isValid(seal.toUpperCase(), 'text'),
+      openSeals(key, 'approval').isValid('', 'text'),
     ]).toEqual([false, false, false, false, false]);
   });
 
   test('separates the purpose from the text', () => {
-    expect(computeSeal(key, 'a', 'bc')).not.toBe(computeSeal(key, 'ab', 'c'));
+    expect(openSeals(key, 'a').compute('bc')).not.toBe(openSeals(key, 'ab').compute('c'));
   });
 });
 

@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { openTreeDigests, readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
-import { fingerprintTree } from '../../../src/platform/fs/tree-stat.ts';
+import { TreeFingerprint } from '../../../src/platform/fs/tree-stat.ts';
 import { TREE_LIMITS, findTreeRefusal, type WalkOptions } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch, settle } from '../../skills/registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
@@ -24,7 +24,7 @@ import { needs } from '../../needs.ts';
 
 function outcome(root: string, options: WalkOptions = {}): string {
   try {
-    return fingerprintTree(root, options);
+    return TreeFingerprint.read(root, options).digest();
   } catch (error) {
     const refusal = findTreeRefusal(error);
     if (refusal !== undefined) return `${refusal.problem} ${refusal.path}`;

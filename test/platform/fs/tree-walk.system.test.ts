@@ -3,7 +3,8 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { TREE_LIMITS, findTreeRefusal, walkTree } from '../../../src/platform/fs/tree-walk.ts';
+import { walkTree } from '../../../src/platform/fs/tree-file.ts';
+import { TREE_LIMITS, findTreeRefusal } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { plant } from './tree-support.ts';
 

@@ -23,7 +23,7 @@ import {
   writePending,
   type PendingFolder,
 } from '../../../src/policy/approval/pending-approvals.ts';
-import { sealKey, computeSeal } from '../../../src/platform/fs/seal-key.ts';
+import { sealKey, openSeals } from '../../../src/platform/fs/seal-key.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { requestOf } from '../approval-request.ts';
 import { built, runModule, scratch } from '../../skills/registry/support.ts';
@@ -83,7 +83,7 @@ describe('a question that waits', () => {
           typeof said === 'object' ? { ...fields, id: request.id, asking: isOther === true ? 'x' : asking } : said;
         // Authentic, as if another version of this program had written it.
         const text = JSON.stringify(answer);
-        const mac = computeSeal(sealKey(at.home), 'skillwright answer 1', text);
+        const mac = openSeals(sealKey(at.home), 'skillwright answer 1').compute(text);
         writeFileSync(answerFile(at), JSON.stringify({ mac, body: text }), { mode: 0o600 });
         const { verdict, scope }: Record<string, unknown> = fields;
         const isYes = isOther !== true && verdict === 'yes' && ['once', 'run', 'skill'].some((one) => one === scope);

@@ -370,10 +370,11 @@ describe('an explanation', () => {
         const layers = [user(own), project(asked), option(given)];
         const merged = mergeLayers(layers);
         const rows = new Map(explainLayers(layers).map((row) => [row.key, row.value]));
-        for (const { key, path, schema } of SETTINGS) {
-          if (path[0] === 'policy' || ('type' in schema && schema.type === 'object')) continue;
+        for (const setting of SETTINGS) {
+          const { key, path, isMap } = setting;
+          if (path[0] === 'policy' || isMap) continue;
           expect(rows.get(key)).toEqual(inForce(merged, key));
-          expect(valueAt(merged, path) ?? builtInValue({ key, path, schema })).toEqual(rows.get(key));
+          expect(valueAt(merged, path) ?? builtInValue(setting)).toEqual(rows.get(key));
         }
       }),
     );

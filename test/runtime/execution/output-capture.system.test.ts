@@ -148,7 +148,7 @@ test.each([
   '256 MB %s cost constant memory',
   (_, line) => {
     const folder = scratch();
-    const modules = ['platform/process/child-process.js', 'runtime/execution/output-capture.js'].map(built);
+    const modules = ['sandbox/process/child-process.js', 'runtime/execution/output-capture.js'].map(built);
     const words = ['--input-type=module', '-e', LONG_OUTPUT, ...modules, folder, line];
     const output = execFileSync(process.execPath, words, { encoding: 'utf8', timeout: 170_000 });
     const { grown, ...rest } = JSON.parse(output);

@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { isFailedEnd, type Collected, type OutputParameters } from '../../../src/core/outputs.ts';
 import { makeRunResult, readOutputRequest, type OutputRequest } from '../../../src/runtime/execution/run-result.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { isProblem } from '../../../src/core/problem.ts';
 
 function requestOf(parameters: OutputParameters): OutputRequest {
   const reading = readOutputRequest(parameters);
-  if (reading.type === 'refused') throw new Error(reading.failure.message);
-  return reading.request;
+  if (isProblem(reading)) throw new Error(reading.message);
+  return reading;
 }
-
-const LIMITS = { maxFiles: 100, maxFileBytes: 4_194_304, maxTotalBytes: 67_108_864 };
 
 describe('what is asked for', () => {
   verifies(['EXEC-2', 'EXEC-5'], 'output_files and outputs make the same request', () => {
@@ -23,7 +22,6 @@ describe('what is asked for', () => {
       outputs: { globs: ['out/*.txt', '${WORK_DIR}/x'], inline: true, save: true, name_template: 'pref/' },
     });
     expect(older).toEqual({
-      ...LIMITS,
       globs: ['out/*.txt', 'work/x'],
       inline: true,
       showsPrimary: false,
@@ -76,7 +74,6 @@ describe('what is asked for', () => {
 
   test('where nothing is asked for, out and changes beside the inputs are looked through, twenty files, not shown', () => {
     const automatic = {
-      ...LIMITS,
       globs: ['out/**', 'work/inputs/**'],
       inline: false,
       showsPrimary: true,
@@ -93,7 +90,7 @@ describe('what is asked for', () => {
   test('a pattern that leaves the workspace is refused, wherever it stands', () => {
     const refused = [{ output_files: ['out/a', '../x'] }, { outputs: { globs: ['/etc/passwd'] } }].map((parameters) => {
       const reading = readOutputRequest(parameters);
-      return reading.type === 'refused' ? reading.failure.code : reading.request;
+      return isProblem(reading) ? reading.code : reading;
     });
     expect(refused).toEqual(['path/parent', 'path/absolute']);
   });

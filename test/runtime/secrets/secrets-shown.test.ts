@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
-import { programEnvironment } from '../../../src/platform/process/program-environment.ts';
-import { runChild } from '../../../src/platform/process/child-process.ts';
 import type { Secrets, SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
 import { OTHER, PROVIDER, TOKEN, secretsWorld, skill } from './secrets-world.ts';
+import { runChild } from '../../../src/sandbox/process/child-process.ts';
+import { programEnvironment } from '../../../src/sandbox/process/program-environment.ts';
 
 const { home, open, fromOne, secretFile } = secretsWorld();
 

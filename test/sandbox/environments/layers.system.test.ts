@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, utimesSync
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openLayers, type BuiltTree, type Layers } from '../../../src/sandbox/environments/layers.ts';
+import { isProblem } from '../../../src/core/problem.ts';
+import { openLayers, type BuiltTree, type Layers, type StoredLayer } from '../../../src/sandbox/environments/layers.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 const KEY = 'ab'.repeat(32);
@@ -18,6 +19,12 @@ const BUILT: BuiltTree = {
 };
 
 const layersIn = (folder: string): Layers => openLayers(folder, undefined);
+
+async function buildLayer(layers: Layers, fill: (tree: string) => Promise<BuiltTree>): Promise<StoredLayer> {
+  const built = await layers.build(KEY, fill);
+  if (isProblem(built)) throw new Error(built.message);
+  return built;
+}
 
 function filling(text: string): (tree: string) => Promise<BuiltTree> {
   return (tree) => {
@@ -64,7 +71,7 @@ test('a killed build leaves no layer, and the next build removes what it left', 
   expect(readdirSync(folder).some((name) => name.startsWith('.build-'))).toBe(true);
   const layers = layersIn(folder);
   expect(await layers.find(KEY)).toBeUndefined();
-  const layer = await layers.build<never>(KEY, filling('whole'));
+  const layer = await buildLayer(layers, filling('whole'));
   expect(readFileSync(path.join(layer.tree, 'bin/tool'), 'utf8')).toBe('whole');
   expect(existsSync(path.join(layer.tree, 'half'))).toBe(false);
   expect(readdirSync(folder)).toEqual([KEY]);
@@ -72,7 +79,7 @@ test('a killed build leaves no layer, and the next build removes what it left', 
 
 test('a changed layer is not used; one that was only touched is', async () => {
   const layers = layersIn(path.join(scratch(), 'layers'));
-  const { tree } = await layers.build<never>(KEY, filling('good'));
+  const { tree } = await buildLayer(layers, filling('good'));
   const tool = path.join(tree, 'bin/tool');
   utimesSync(tool, new Date(0), new Date(0));
   expect(await layers.find(KEY)).toMatchObject({ key: KEY });
@@ -80,7 +87,7 @@ test('a changed layer is not used; one that was only touched is', async () => {
   writeFileSync(tool, 'evil');
   expect(await layers.find(KEY)).toBeUndefined();
   expect(await layers.list()).toEqual([]);
-  const again = await layers.build<never>(KEY, filling('good'));
+  const again = await buildLayer(layers, filling('good'));
   chmodSync(path.join(again.tree, 'bin'), 0o755);
   writeFileSync(path.join(again.tree, 'bin/more'), '');
   expect(await layers.find(KEY)).toBeUndefined();

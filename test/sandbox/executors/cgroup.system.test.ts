@@ -17,9 +17,9 @@ import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
 import { findControlGroups, makeRunGroup, removeStaleGroups } from '../../../src/sandbox/executors/cgroup.ts';
-import { tryRead } from '../../../src/platform/process/proc.ts';
 import { SANDBOXES, openWorkspace, programSpec, textSink } from '../sandbox.ts';
 import { skipUnless } from '../../needs.ts';
+import { tryRead } from '../../../src/sandbox/process/proc.ts';
 
 const place = findControlGroups();
 

@@ -1,14 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-import { programEnvironment } from '../../../src/platform/process/program-environment.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { keeping, oddSeconds, processesWith } from '../../platform/process/programs.ts';
+import { keeping, oddSeconds, processesWith } from '../process/programs.ts';
 import { runAsOrdinaryUser, runModule, scratch } from '../../skills/registry/support.ts';
 import { emptyWorkspace, runLine, specOf } from '../local-workspace.ts';
 import { needs } from '../../needs.ts';
+import { programEnvironment } from '../../../src/sandbox/process/program-environment.ts';
 
 const executor = localExecutor();
 

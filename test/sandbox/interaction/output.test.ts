@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { LineBuffer } from '../../../src/sandbox/interaction/line-buffer.ts';
+import { lineBuffer } from '../../../src/sandbox/interaction/line-buffer.ts';
 import { terminalText } from '../../../src/sandbox/interaction/terminal-text.ts';
 
 function shown(...chunks: readonly (string | Uint8Array)[]): string {
   const text = terminalText();
-  const kept = new LineBuffer({ lines: 1000, characters: 1_000_000 });
+  const kept = lineBuffer({ lines: 1000, characters: 1_000_000 });
   for (const chunk of chunks) kept.append(text.take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
   kept.append(text.end());
   return kept.read(1000).text;
@@ -67,7 +67,7 @@ describe('what a program writes', () => {
 
 describe('kept lines', () => {
   test('are read once and in order, including the unfinished line', () => {
-    const kept = new LineBuffer({ lines: 10, characters: 1000 });
+    const kept = lineBuffer({ lines: 10, characters: 1000 });
     kept.append('one\ntwo\nNa');
     expect(kept.read(2)).toEqual({ text: 'one\ntwo\n', offset: 0, nextOffset: 2, remaining: 1 });
     expect(kept.read(2)).toEqual({ text: 'Na', offset: 2, nextOffset: 2, remaining: 0 });
@@ -79,7 +79,7 @@ describe('kept lines', () => {
   });
 
   test('lines dropped before they were read are reported', () => {
-    const kept = new LineBuffer({ lines: 3, characters: 1000 });
+    const kept = lineBuffer({ lines: 3, characters: 1000 });
     kept.append('1\n2\n');
     kept.read(1);
     kept.append('3\n4\n5\n6\n7');
@@ -92,7 +92,7 @@ describe('kept lines', () => {
   });
 
   test('what was seen is not written over, what was not is', () => {
-    const kept = new LineBuffer({ lines: 10, characters: 1000 });
+    const kept = lineBuffer({ lines: 10, characters: 1000 });
     kept.append('10%');
     expect(kept.read(9).text).toBe('10%');
     kept.append('\r20%\r30%');
@@ -100,7 +100,7 @@ describe('kept lines', () => {
   });
 
   test('one line without end is kept in bounds', () => {
-    const kept = new LineBuffer({ lines: 100, characters: 20_000 });
+    const kept = lineBuffer({ lines: 100, characters: 20_000 });
     for (let count = 0; count < 1000; count += 1) kept.append('😀'.repeat(500));
     const text = Array.from({ length: 10 }, () => kept.read(100).text).join('');
     expect(text.length).toBeLessThan(30_000);
@@ -108,7 +108,7 @@ describe('kept lines', () => {
   });
 
   test('a flood costs the bound and not the flood', () => {
-    const kept = new LineBuffer({ lines: 20_000, characters: 4 * 1024 * 1024 });
+    const kept = lineBuffer({ lines: 20_000, characters: 4 * 1024 * 1024 });
     for (let count = 0; count < 200; count += 1) kept.append('y\n'.repeat(1000));
     const part = kept.read(1);
     expect(part.text).toBe(`[${String(200_000 - 20_000)} lines were not kept]\ny\n`);
@@ -122,7 +122,7 @@ describe('kept lines', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const kept = new LineBuffer({ lines: 1000, characters: 100_000 });
+        const kept = lineBuffer({ lines: 1000, characters: 100_000 });
         let written = '';
         let read = '';
         for (const each of steps) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { scriptCommand, shellCommand } from '../../../src/sandbox/programs/interpreter.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { runIt } from '../../platform/process/programs.ts';
+import { runIt } from '../process/programs.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 

@@ -81,7 +81,7 @@ O11.2 case: expected skills
 # test/sandbox/interaction/interactions.system.test.ts: an interactive program ends after its idle timeout and after its total timeout
 O1.15 controlled execution: timeout
 O4.41 scripts have a timeout
-# test/platform/process/program-environment.system.test.ts: a program sees where it is, and nothing else
+# test/sandbox/process/program-environment.system.test.ts: a program sees where it is, and nothing else
 O1.16 controlled execution: own folder and cleaned environment
 # test/seeds/skills-agent.test.ts: is told every action with its payload, and corrections name the payload
 O1.17 models are pluggable

@@ -1,13 +1,32 @@
 import type { Executor } from '#core';
-import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
-import { bubblewrapLauncher } from './launcher.ts';
-import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
-import { sandboxArguments } from './arguments.ts';
 import { isPresent } from '#platform';
+import type { startChild } from '../../process/child-process.ts';
+import { keepBytes } from '../../process/inherited-descriptors.ts';
+import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
+import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
+import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
+import type { SandboxEntry } from '../linux/profile.ts';
+import { PERL, gatePlan } from '../namespaces/executor.ts';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
-import { PERL, gatePlan } from '../namespaces/launcher.ts';
-import { gatedCommand } from './gate.ts';
-import { findBubblewrap } from './support.ts';
+import { encodePlan } from '../namespaces/plan.ts';
+import { encodeArguments, sandboxArguments } from './arguments.ts';
+import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
+import { INSTALL_BUBBLEWRAP, checkInstalled, findBubblewrap } from './support.ts';
+
+type Inherited = NonNullable<Parameters<typeof startChild>[0]['inherited']>[number];
+
+/** bubblewrap reads its arguments from this descriptor. */
+const ARGUMENTS_DESCRIPTOR = 3;
+const FILTER_DESCRIPTOR = 4;
+/** dash accepts only one digit. */
+const ENTRY_DESCRIPTOR = 5;
+/** Enters the control group before bubblewrap starts, so that its two processes are in it as well. */
+const ENTER_GROUP = [
+  '/bin/sh',
+  '-ec',
+  `echo 0 >&${String(ENTRY_DESCRIPTOR)}; exec ${String(ENTRY_DESCRIPTOR)}>&-; exec "$@"`,
+  'sh',
+];
 
 export interface BubblewrapOptions extends LinuxSandboxOptions {
   /** Path of bwrap (default: the first of the usual locations; `PATH` is not searched). */
@@ -30,4 +49,95 @@ export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
   const { bridge, ...settings } = options;
   const tool = options.command ?? findBubblewrap();
   return `bubblewrap ${sandboxFingerprint(tool, [profile, gate, inner, settings, bridge !== undefined])}`;
+}
+
+/** Starts programs by bwrap (default: the first of the usual locations; `PATH` is not searched). */
+function bubblewrapLauncher(command = findBubblewrap(), hasPerl = isPresent(PERL)): Launcher {
+  return {
+    name: 'bubblewrap',
+    isolation: 'bubblewrap',
+    install: `${INSTALL_BUBBLEWRAP} (0.8 or newer), on a kernel with unprivileged user namespaces`,
+    check: async (options) => await checkInstalled(command, options),
+    open: (filter) => openBubblewrap(command ?? 'bwrap', filter, hasPerl),
+  };
+}
+
+export function openBubblewrap(command: string, filter: Uint8Array, hasPerl: boolean): OpenLauncher {
+  // Files that are the same for every program of a workspace are written once and opened anew for each program.
+  const kept = new Map<string, ReturnType<typeof keepBytes>>();
+  let keptFilter: ReturnType<typeof keepBytes> | undefined;
+  const keep = (content: string): Inherited => {
+    const found = kept.get(content) ?? keepBytes(new TextEncoder().encode(content));
+    kept.set(content, found);
+    return found.inherited;
+  };
+  return {
+    launch: (request) => {
+      keptFilter ??= keepBytes(filter);
+      return launch(command, request, { filter: keptFilter.inherited, keep, hasPerl });
+    },
+    close: () => {
+      for (const bytes of kept.values()) bytes.close();
+      kept.clear();
+      keptFilter?.close();
+      keptFilter = undefined;
+    },
+  };
+}
+
+interface WorkspaceFiles {
+  readonly filter: Inherited;
+  readonly keep: (content: string) => Inherited;
+  readonly hasPerl: boolean;
+}
+
+/** Sets the limits, confines itself by Landlock and becomes the program; a shell does the first and the last where there is no perl. */
+interface InnerCommand {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly wordsFile?: string;
+  /** For the descriptor that its last argument names. */
+  readonly plan?: Uint8Array;
+}
+
+function innerCommand(request: LaunchRequest, planDescriptor: number | undefined): InnerCommand {
+  if (planDescriptor !== undefined)
+    return {
+      argv: [PERL, '-e', LAUNCHER_SCRIPT, String(planDescriptor)],
+      env: {},
+      plan: encodePlan(gatePlan(request)),
+    };
+  const { early, late } = splitEnvironment(request.env);
+  return { env: early, ...gatedCommand({ argv: request.argv, limits: request.limits, lateEnv: late }) };
+}
+
+function launch(command: string, request: LaunchRequest, { filter, keep, hasPerl }: WorkspaceFiles): LaunchCommand {
+  const firstFree = ENTRY_DESCRIPTOR + (request.hasEntry ? 1 : 0);
+  const { argv, env, wordsFile, plan } = innerCommand(request, hasPerl ? firstFree : undefined);
+  const words: readonly SandboxEntry[] =
+    wordsFile === undefined ? [] : [{ type: 'file', content: wordsFile, target: WORDS_FILE }];
+  const entries = [...words, ...request.entries];
+  const files = entries.flatMap((entry) =>
+    entry.type === 'file' ? [entry.target === WORDS_FILE ? Buffer.from(entry.content) : keep(entry.content)] : [],
+  );
+  const firstFile = firstFree + (plan === undefined ? 0 : 1);
+  const args = encodeArguments(
+    sandboxArguments({
+      entries,
+      cwd: request.cwd,
+      env,
+      filter: FILTER_DESCRIPTOR,
+      files: files.map((_, at) => firstFile + at),
+    }),
+  );
+  return {
+    argv: [...(request.hasEntry ? ENTER_GROUP : []), command, '--args', String(ARGUMENTS_DESCRIPTOR), '--', ...argv],
+    inherited: (entry) => [
+      args,
+      filter,
+      ...(entry === undefined ? [] : [{ file: entry, access: 'write' } as const]),
+      ...(plan === undefined ? [] : [plan]),
+      ...files,
+    ],
+  };
 }

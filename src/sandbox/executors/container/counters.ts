@@ -1,6 +1,7 @@
 import { readdirSync, statfsSync } from 'node:fs';
 
-import { isSystemError, tryRead } from '#platform';
+import { isSystemError } from '#platform';
+import { tryRead } from '../../process/proc.ts';
 
 /**
  * Kernel counters of a container: exact and cheap, but only available where the engine runs on this machine. Elsewhere the engine is

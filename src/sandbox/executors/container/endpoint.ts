@@ -1,6 +1,9 @@
 import type { SkillError } from '#core';
 import { executorUnavailable } from '../failures.ts';
-import type { HttpEndpoint } from './http-socket.ts';
+
+export type HttpEndpoint =
+  | { readonly type: 'unix'; readonly socketPath: string }
+  | { readonly type: 'tcp'; readonly host: string; readonly port: number };
 
 const DEFAULT_SOCKET = '/var/run/docker.sock';
 const DEFAULT_PORT = 2375;

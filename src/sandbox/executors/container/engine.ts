@@ -1,7 +1,7 @@
 import type { Identity, SkillError } from '#core';
 import { executorUnavailable } from '../failures.ts';
 import type { OpenNetworkBridge } from '../linux/executor.ts';
-import { EngineClient } from './client.ts';
+import { connectEngine, type EngineClient } from './client.ts';
 import { engineEndpoint } from './endpoint.ts';
 import { DEFAULT_IMAGE, findImage, importRoot } from './image.ts';
 import { field, numberField, textField, textsField } from './json-answer.ts';
@@ -49,7 +49,7 @@ export interface Engine {
 
 /** Connects to an engine that can run programs. Throws `executor/unavailable` with the reason. */
 export async function openEngine(options: ContainerOptions): Promise<Engine> {
-  const client = await EngineClient.connect(engineEndpoint(options.socket));
+  const client = await connectEngine(engineEndpoint(options.socket));
   try {
     const { body } = await client.get('/info');
     const system = textField(field(body, 'OSType'));

@@ -60,13 +60,13 @@ export function takeExecOutput(socket: Duplex, head: Buffer, streams: ExecStream
     },
   });
   const sinks = { stdout: counted(streams.stdout), stderr: counted(streams.stderr) };
-  const frames = new FrameReader(sinks);
+  const readFrames = frameReader(sinks);
   const take = (chunk: Buffer): void => {
     if (thrown !== undefined || chunk.length === 0) return;
     lastBytesAt = performance.now();
     let isTaken = false;
     try {
-      isTaken = streams.isTerminal ? sinks.stdout.write(chunk) : frames.read(chunk) === 'more';
+      isTaken = streams.isTerminal ? sinks.stdout.write(chunk) : readFrames(chunk) === 'more';
     } catch (error) {
       // Rethrown by `finish`: thrown here it would crash the process.
       thrown = { error };
@@ -103,49 +103,44 @@ function mayBeEngineMessage(bytes: Buffer): boolean {
   return bytes.length <= MAX_MESSAGE_BYTES && (start === ENGINE_MESSAGE || ENGINE_MESSAGE.startsWith(start));
 }
 
-/**
- * Demultiplexes the output of a program without a terminal: frames of an eight-byte header (stream, three zeros, length) and a payload.
- * Only an incomplete header is buffered: a frame of a gigabyte passes through in the chunks that it arrives in.
- */
-export class FrameReader {
-  readonly #sinks: { readonly stdout: OutputSink; readonly stderr: OutputSink };
-  readonly #header = Buffer.alloc(HEADER_BYTES);
-  #headerLength = 0;
-  #rest = 0;
-  #sink: OutputSink;
-
-  constructor(sinks: { readonly stdout: OutputSink; readonly stderr: OutputSink }) {
-    this.#sinks = sinks;
-    this.#sink = sinks.stdout;
-  }
-
-  /** `garbled`: the data is not such a stream; `refused`: a sink accepts no more. */
-  read(chunk: Buffer): 'more' | 'refused' | 'garbled' {
-    let at = 0;
-    while (at < chunk.length) {
-      if (this.#rest > 0) {
-        const piece = chunk.subarray(at, at + this.#rest);
-        at += piece.length;
-        this.#rest -= piece.length;
-        if (!this.#sink.write(piece)) return 'refused';
-        continue;
-      }
-      const wanted = Math.min(HEADER_BYTES - this.#headerLength, chunk.length - at);
-      chunk.copy(this.#header, this.#headerLength, at, at + wanted);
-      this.#headerLength += wanted;
-      at += wanted;
-      if (this.#headerLength < HEADER_BYTES) continue;
-      this.#headerLength = 0;
-      const stream = this.#header.readUInt32BE(0) >>> 24;
-      if ((this.#header.readUInt32BE(0) & 0xff_ff_ff) !== 0 || stream > SYSTEM_ERROR) return 'garbled';
-      // Messages of the engine itself go to stderr.
-      this.#sink = stream >= STDERR ? this.#sinks.stderr : this.#sinks.stdout;
-      this.#rest = this.#header.readUInt32BE(4);
-    }
-    return 'more';
-  }
-}
-
 const HEADER_BYTES = 8;
 const STDERR = 2;
 const SYSTEM_ERROR = 3;
+
+/**
+ * Demultiplexes the output of a program without a terminal: frames of an eight-byte header (stream, three zeros, length) and a payload.
+ * Only an incomplete header is buffered: a frame of a gigabyte passes through in the chunks that it arrives in. `garbled`: the data is
+ * not such a stream; `refused`: a sink accepts no more.
+ */
+export function frameReader(
+  sinks: Pick<ExecStreams, 'stdout' | 'stderr'>,
+): (chunk: Buffer) => 'more' | 'refused' | 'garbled' {
+  const header = Buffer.alloc(HEADER_BYTES);
+  let headerLength = 0;
+  let rest = 0;
+  let sink = sinks.stdout;
+  return (chunk) => {
+    let at = 0;
+    while (at < chunk.length) {
+      if (rest > 0) {
+        const piece = chunk.subarray(at, at + rest);
+        at += piece.length;
+        rest -= piece.length;
+        if (!sink.write(piece)) return 'refused';
+        continue;
+      }
+      const copied = chunk.copy(header, headerLength, at);
+      headerLength += copied;
+      at += copied;
+      if (headerLength < HEADER_BYTES) continue;
+      headerLength = 0;
+      const first = header.readUInt32BE(0);
+      const stream = first >>> 24;
+      if ((first & 0xff_ff_ff) !== 0 || stream > SYSTEM_ERROR) return 'garbled';
+      // Messages of the engine itself go to stderr.
+      sink = stream >= STDERR ? sinks.stderr : sinks.stdout;
+      rest = header.readUInt32BE(4);
+    }
+    return 'more';
+  };
+}

@@ -1,13 +1,13 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
 import { printable, quoted, type SkillError, type Identity, type AttachedWorkspace } from '#core';
-import { withinTime, type Child } from '#platform';
 import { executorFailed } from '../failures.ts';
 import { engineFailure, type EngineClient } from './client.ts';
 import { takeExecOutput, type ExecOutput } from './exec-output.ts';
 import { field, numberField, textField } from './json-answer.ts';
 import { userText } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
+import { withinTime, type Child } from '../../process/child-process.ts';
 
 /** A program to run in a container. */
 export interface ExecProgram {

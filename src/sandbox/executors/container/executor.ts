@@ -19,8 +19,8 @@ import { openEngine, type ContainerOptions, type Engine } from './engine.ts';
 import { DEFAULT_IMAGE } from './image.ts';
 import { field, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
-import { ContainerPool } from './pool.ts';
-import { ContainerPrograms } from './programs.ts';
+import { openPool } from './pool.ts';
+import { openPrograms } from './programs.ts';
 import {
   INSIDE,
   TEMPORARY_BYTES,
@@ -32,8 +32,8 @@ import {
   type ContainerSettings,
 } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
-import { SkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
-import { WarmContainer, createContainer, removeContainer } from './warm-container.ts';
+import { openSkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
+import { createContainer, removeContainer, startContainer } from './warm-container.ts';
 import { NOBODY } from '../nobody.ts';
 
 const MAX_CONTAINERS = 8;
@@ -76,40 +76,29 @@ interface Attachment {
 async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
   const { engine, options, place } = attachment;
   const { client } = engine;
-  const mounts = new SkillMounts(place);
+  const mounts = openSkillMounts(place);
   try {
     const isShared = await mountsOurFiles(attachment);
     const user = programUser(attachment, isShared);
-    const pool = new ContainerPool({
-      // Concurrent copies of one workspace would overwrite each other's results.
-      maxContainers: isShared ? (options.maxContainers ?? MAX_CONTAINERS) : 1,
-      start: (needs, signal) =>
-        WarmContainer.start(
-          client,
-          settingsFor(attachment, { needs, readOnly: isShared ? mounts.mounts(needs.skills) : undefined }),
-          signal,
-        ),
+    // Concurrent copies of one workspace would overwrite each other's results.
+    const pool = openPool(isShared ? (options.maxContainers ?? MAX_CONTAINERS) : 1, (needs, signal) => {
+      const readOnly = isShared ? mounts.mounts(needs.skills) : undefined;
+      return startContainer(client, settingsFor(attachment, { needs, readOnly }), signal);
     });
-    const programs = new ContainerPrograms({
-      client,
-      pool,
-      place,
-      user,
-      isShared,
-      bridge: options.bridge,
-      skills: () => mounts.currentKey(),
-    });
+    const { bridge } = options;
+    const skills = (): string => mounts.currentKey();
+    const { run, start, settled } = openPrograms({ client, pool, place, user, isShared, bridge, skills });
     let detached: Promise<void> | undefined;
     return {
       capabilities: listCapabilities(attachment, isShared),
       root: INSIDE,
-      run: (spec, streams) => programs.run(spec, streams),
-      start: (spec, streams) => programs.start(spec, streams),
+      run,
+      start,
       detach: () => {
         detached ??= (async () => {
           try {
             await pool.close();
-            await programs.settled();
+            await settled();
           } finally {
             mounts.remove();
             client.close();

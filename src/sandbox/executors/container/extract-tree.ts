@@ -15,23 +15,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { raise, type Identity, type RunLimits } from '#core';
+import { problemError, type Identity } from '#core';
 import { OPEN_FLAGS, isWithoutHardLinks } from '#platform';
 import { brokenTar, type TarEntry } from './tar.ts';
 
 /** The tar holds more bytes or entries than the limits allow. */
 function refuseSize(): never {
-  raise({ code: 'tar/too-large', message: 'the disk or file limit is exceeded', hint: '' });
-}
-
-/** What may still be extracted; `extractTree` counts it down. */
-export interface TreeBudget {
-  bytes: number;
-  files: number;
-}
-
-export function treeBudget({ diskBytes, files }: RunLimits): TreeBudget {
-  return { bytes: diskBytes, files };
+  throw problemError({ code: 'tar/too-large', message: 'the disk or file limit is exceeded', hint: '' });
 }
 
 export interface ExtractTreeOptions {
@@ -40,7 +30,8 @@ export interface ExtractTreeOptions {
   /** An empty folder that only this process can write to. */
   readonly folder: string;
   readonly owner: Identity | undefined;
-  readonly budget: TreeBudget;
+  /** What may still be extracted; counted down. */
+  readonly budget: { bytes: number; files: number };
 }
 
 /**

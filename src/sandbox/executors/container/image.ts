@@ -14,14 +14,14 @@ const IMPORTED = 'skillwright-root';
 const IMAGE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,511}$/;
 
 /** Checks that the engine has the image. Never pulls it: a configured name must not bring in programs from the network. */
-export async function findImage(client: EngineClient, image: string, signal?: AbortSignal): Promise<string> {
+export async function findImage(client: EngineClient, image: string): Promise<string> {
   if (!IMAGE_NAME.test(image) || image.includes('..'))
     throw invalidInput(
       `${quoted(image)} is not a valid image name`,
       'the name of an image',
       `use a name such as ${DEFAULT_IMAGE}`,
     );
-  if (await hasImage(client, image, signal)) return image;
+  if (await hasImage(client, image)) return image;
   const command = `${client.kind} pull ${image}`;
   throw executorUnavailable('container', `the container engine at ${client.address} does not have the image ${image}`, {
     hint: `run \`${command}\`, or configure another image`,
@@ -31,7 +31,7 @@ export async function findImage(client: EngineClient, image: string, signal?: Ab
 }
 
 /** Imports a folder with a root file system as an image, again whenever something in the folder changed. */
-export async function importRoot(client: EngineClient, folder: string, signal?: AbortSignal): Promise<string> {
+export async function importRoot(client: EngineClient, folder: string): Promise<string> {
   if (!isDirectory(folder))
     throw executorUnavailable('container', `the root file system ${quoted(folder, 200)} is not a folder`, {
       hint: 'configure a folder that contains bin, lib, usr and everything else that programs need',
@@ -40,13 +40,12 @@ export async function importRoot(client: EngineClient, folder: string, signal?: 
     });
   const tag = treeFingerprint(folder);
   const image = `${IMPORTED}:${tag}`;
-  if (await hasImage(client, image, signal)) return image;
+  if (await hasImage(client, image)) return image;
   await client.post(`/images/create?fromSrc=-&repo=${IMPORTED}&tag=${tag}`, {
     bytes: writeTar(rootEntries(folder)),
     deadlineMs: IMPORT_MS,
-    signal,
   });
-  return await findImage(client, image, signal);
+  return await findImage(client, image);
 }
 
 /** Everything belongs to root. Folders that the engine mounts over are packed empty. */
@@ -60,6 +59,6 @@ function rootEntries(folder: string): Iterable<PackedEntry> {
   });
 }
 
-async function hasImage(client: EngineClient, image: string, signal: AbortSignal | undefined): Promise<boolean> {
-  return (await client.get(`/images/${image}/json`, { also: [404], signal })).status === 200;
+async function hasImage(client: EngineClient, image: string): Promise<boolean> {
+  return (await client.get(`/images/${image}/json`, { also: [404] })).status === 200;
 }

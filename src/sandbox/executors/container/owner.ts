@@ -1,9 +1,10 @@
 import { readlinkSync } from 'node:fs';
 
-import { readProcess, tryRead, quietly } from '#platform';
+import { quietly } from '#platform';
 import type { EngineClient } from './client.ts';
 import { field, listField, textField } from './json-answer.ts';
 import { removeContainer } from './warm-container.ts';
+import { readProcess, tryRead } from '../../process/proc.ts';
 
 /** Labels that name the owning process, so that containers of dead processes can be removed. */
 const LABEL = 'dev.skillwright';
@@ -15,26 +16,18 @@ export function ownerLabels(workspaceId: string): Readonly<Record<string, string
   };
 }
 
-/** Removes containers and volumes of processes that were killed before they could clean up. Returns the number of containers. */
-export async function removeLeftovers(client: EngineClient, signal?: AbortSignal): Promise<number> {
+/** Removes containers and volumes of processes that were killed before they could clean up. */
+export async function removeLeftovers(client: EngineClient): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ label: [`${LABEL}.owner`] }));
-  const { body } = await client.get(`/containers/json?all=true&filters=${filters}`, { signal });
-  let count = 0;
-  for (const container of listField(body)) {
-    const id = textField(field(container, 'Id'));
-    const owner = textField(field(container, 'Labels', `${LABEL}.owner`));
-    if (id === undefined || owner === undefined || !isDeadOwner(owner)) continue;
-    await removeContainer(client, id);
-    count += 1;
-  }
-  const volumes = await client.get(`/volumes?filters=${filters}`, { signal });
-  for (const volume of listField(field(volumes.body, 'Volumes'))) {
-    const name = textField(field(volume, 'Name'));
-    const owner = textField(field(volume, 'Labels', `${LABEL}.owner`));
-    if (name === undefined || owner === undefined || !isDeadOwner(owner)) continue;
-    await client.delete(`/volumes/${encodeURIComponent(name)}`, { also: [404, 409], signal });
-  }
-  return count;
+  const namesOfDead = (list: unknown, key: string): readonly string[] =>
+    listField(list)
+      .filter((item) => isDeadOwner(textField(field(item, 'Labels', `${LABEL}.owner`)) ?? ''))
+      .flatMap((item) => textField(field(item, key)) ?? []);
+  const containers = await client.get(`/containers/json?all=true&filters=${filters}`);
+  for (const id of namesOfDead(containers.body, 'Id')) await removeContainer(client, id);
+  const volumes = await client.get(`/volumes?filters=${filters}`);
+  for (const name of namesOfDead(field(volumes.body, 'Volumes'), 'Name'))
+    await client.delete(`/volumes/${encodeURIComponent(name)}`, { also: [404, 409] });
 }
 
 /** False for owners of another boot, machine or PID namespace, whose state is unknown here. */
@@ -54,10 +47,6 @@ function ownerText(pid: number): string | undefined {
 
 function machineText(): string | undefined {
   const boot = tryRead('/proc/sys/kernel/random/boot_id')?.trim();
-  const namespace = tryReadLink('/proc/self/ns/pid');
+  const namespace = quietly(() => readlinkSync('/proc/self/ns/pid'));
   return boot === undefined || namespace === undefined ? undefined : `${boot}/${namespace}`;
-}
-
-function tryReadLink(file: string): string | undefined {
-  return quietly(() => readlinkSync(file));
 }

@@ -2,14 +2,12 @@ import {
   isSkillError,
   type HostMount,
   type Identity,
-  type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
   type RunningProgram,
   type WorkspaceFolder,
   type AttachedWorkspace,
 } from '#core';
-import { supervise, type Child } from '#platform';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -22,8 +20,10 @@ import { withExitSignal } from '../exit-signal.ts';
 import type { ContainerPool } from './pool.ts';
 import { INSIDE, containerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
-import { WorkspaceCopy } from './workspace-copy.ts';
+import { downloadWorkspace, uploadWorkspace, type CopiedWorkspace } from './workspace-copy.ts';
+import { NO_OUTPUT } from '../output-sinks.ts';
 import { countedFolders, writableFolders } from '../../workspace/layout.ts';
+import { supervise, type Child } from '../../process/child-process.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
@@ -49,201 +49,185 @@ interface StartedProgram {
   readonly before: CounterValues;
   readonly child: Child;
   readonly started: number;
-  readonly copy: WorkspaceCopy | undefined;
+  readonly copy: CopiedWorkspace | undefined;
   readonly bridge: NetworkBridge | undefined;
 }
 
 /** The programs of one attached workspace. */
-export class ContainerPrograms {
-  readonly #options: ProgramsOptions;
-  readonly #running = new Set<Promise<unknown>>();
+export interface ContainerPrograms extends Required<Pick<AttachedWorkspace, 'run' | 'start'>> {
+  /** Resolves when no program is running any more. */
+  readonly settled: () => Promise<void>;
+}
 
-  constructor(options: ProgramsOptions) {
-    this.#options = options;
-  }
-
-  async run(spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
+export function openPrograms(options: ProgramsOptions): ContainerPrograms {
+  const running = new Set<Promise<unknown>>();
+  const tracked = <Result>(work: Promise<Result>): Promise<Result> => {
+    running.add(work);
+    const forget = (): boolean => running.delete(work);
+    work.then(forget, forget);
+    return work;
+  };
+  const start = async (
+    spec: ProgramSpec,
+    streams: RunStreams,
+    how: Pick<ExecProgram, 'hasTerminal' | 'hasInput'>,
+  ): Promise<RunningProgram> => {
     checkProgram(spec);
-    const early = endBeforeStart(spec, streams, this.#options);
-    if (early !== undefined) return early;
-    const hasInput = spec.stdin.length > 0;
-    const begun = await this.#tracked(this.#begin(spec, streams, { hasTerminal: false, hasInput }));
-    if ('reason' in begun) return begun;
-    begun.child.write(spec.stdin);
-    begun.child.closeInput();
-    return await this.#tracked(this.#untilEnd(begun, spec, streams));
-  }
-
-  async start(spec: ProgramSpec, streams: RunStreams & { readonly terminal: boolean }): Promise<RunningProgram> {
-    checkProgram(spec);
-    const early = endBeforeStart(spec, streams, this.#options);
-    const how = { hasTerminal: streams.terminal, hasInput: true };
-    const begun = early ?? (await this.#tracked(this.#begin(spec, streams, how)));
+    const begun = endBeforeStart(spec, streams, options) ?? (await tracked(begin(spec, streams, how, options)));
     if ('reason' in begun) return notStarted(begun);
     const { child } = begun;
     if (spec.stdin.length > 0) child.write(spec.stdin);
     return {
-      ended: this.#tracked(this.#untilEnd(begun, spec, streams)),
+      ended: tracked(untilEnd(begun, spec, streams, options)),
       write: (bytes) => child.write(bytes),
       closeInput: () => child.closeInput(),
       kill: () => child.kill(),
     };
-  }
+  };
+  return {
+    async run(spec, streams) {
+      const program = await start(spec, streams, { hasTerminal: false, hasInput: spec.stdin.length > 0 });
+      program.closeInput();
+      return await program.ended;
+    },
+    start: (spec, streams) => start(spec, streams, { hasTerminal: streams.terminal, hasInput: true }),
+    async settled() {
+      // A program has several steps, one after the other.
+      while (running.size > 0) await Promise.allSettled(running);
+    },
+  };
+}
 
-  /** Resolves when no program is running any more. */
-  async settled(): Promise<void> {
-    // A program has several steps, one after the other.
-    while (this.#running.size > 0) await Promise.allSettled(this.#running);
-  }
-
-  #tracked<Result>(work: Promise<Result>): Promise<Result> {
-    this.#running.add(work);
-    const forget = (): void => {
-      this.#running.delete(work);
-    };
-    work.then(forget, forget);
-    return work;
-  }
-
-  async #begin(
-    spec: ProgramSpec,
-    streams: RunStreams,
-    { hasTerminal, hasInput }: Pick<ExecProgram, 'hasTerminal' | 'hasInput'>,
-  ): Promise<StartedProgram | ProgramEnd> {
-    const { client, pool, place, user, isShared, skills } = this.#options;
-    const requested = performance.now();
-    let container: WarmContainer | undefined;
-    const bridge = spec.network.length === 0 ? undefined : await this.#options.bridge?.(spec.network, spec.proxyFrom);
-    try {
-      const mounts = [...(spec.mounts ?? []), ...(bridge === undefined ? [] : [socketMount(bridge)])];
-      container = await pool.take(containerNeeds({ ...spec, mounts }, skills()), streams.signal);
-      if (container === undefined) {
-        await bridge?.close();
-        return cancelledBeforeStart(streams, requested);
-      }
-      const copy = isShared
-        ? undefined
-        : new WorkspaceCopy({ client, container, place, user, folders: writableFolders(spec) });
-      await copy?.upload(streams.signal);
-      // Waiting for a container does not count as time of the program.
-      const started = performance.now();
-      const program: ExecProgram = {
-        argv: [...(bridge?.forwarderArgv ?? []), ...spec.argv],
-        cwd: startFolder(INSIDE, spec.cwd),
-        env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },
-        user,
-        hasTerminal,
-        hasInput,
-        maxOutputBytes: spec.limits.outputBytes,
-      };
-      const before = counterValues(container);
-      const child = await startExec(client, container, { program, streams });
-      return { container, before, started, copy, bridge, child };
-    } catch (error) {
+async function begin(
+  spec: ProgramSpec,
+  streams: RunStreams,
+  how: Pick<ExecProgram, 'hasTerminal' | 'hasInput'>,
+  options: ProgramsOptions,
+): Promise<StartedProgram | ProgramEnd> {
+  const { client, pool, place, user, isShared, skills } = options;
+  const requested = performance.now();
+  let container: WarmContainer | undefined;
+  const bridge = spec.network.length === 0 ? undefined : await options.bridge?.(spec.network, spec.proxyFrom);
+  try {
+    const mounts = [...(spec.mounts ?? []), ...(bridge === undefined ? [] : [socketMount(bridge)])];
+    container = await pool.take(containerNeeds({ ...spec, mounts }, skills()), streams.signal);
+    if (container === undefined) {
       await bridge?.close();
-      if (container !== undefined) await this.#giveBack(container, false);
-      if (isSkillError(error) && streams.signal?.aborted === true) return cancelledBeforeStart(streams, requested);
-      throw error;
+      return cancelledBeforeStart(streams, requested);
     }
-  }
-
-  async #untilEnd(program: StartedProgram, spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
-    const { container, child, started, copy, bridge } = program;
-    let isClean = false;
-    try {
-      const { limits } = spec;
-      const end = withExitSignal(await supervise(child, { limits, streams, started, ...this.#pollOf(program, spec) }));
-      const counted = await this.#withMemory(end, container);
-      const finalEnd = bridge === undefined ? counted : { ...counted, refused: bridge.refused?.() ?? [] };
-      const tooMuch = await copy?.download(limits);
-      // The next container gets a socket of its own.
-      isClean =
-        copy === undefined && bridge === undefined && (finalEnd.reason === 'exited' || finalEnd.reason === 'signal');
-      return tooMuch === undefined
-        ? finalEnd
-        : { reason: tooMuch, durationMs: finalEnd.durationMs, warnings: [...finalEnd.warnings, TOO_MUCH] };
-    } finally {
-      await bridge?.close();
-      await this.#giveBack(container, isClean);
-    }
-  }
-
-  /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
-  #pollOf(
-    { container: { counters, hostPid }, before, child }: Pick<StartedProgram, 'container' | 'before' | 'child'>,
-    spec: ProgramSpec,
-  ): Pick<Parameters<typeof supervise>[1], 'poll' | 'pauseMs'> {
-    const { place, isShared } = this.#options;
-    const { limits } = spec;
-    const disk = isShared
-      ? diskWatch({
-          folders: countedFolders(place.root, spec),
-          limits,
-          processes: () => counters?.pids() ?? [],
-        })
-      : undefined;
-    const counted = (): ProgramEnd['reason'] | undefined => {
-      if (counters === undefined) return undefined;
-      if (counters.memoryKills() > before.kills) return 'memory';
-      if (counters.refusedProcesses() > before.refused) return 'processes';
-      return isScratchFull(hostPid, limits.files) ? 'disk' : undefined;
-    };
-    let atExit: ProgramEnd['reason'] | undefined;
-    const read = (): void => {
-      atExit = counted();
-    };
-    // The counters go with the container, which is removed where the program left processes behind.
-    child.exited?.then(read, read);
-    const poll = (isLast: boolean): ProgramEnd['reason'] | undefined =>
-      atExit ?? counted() ?? (disk?.isExceeded(isLast) === true ? 'disk' : undefined);
-    return disk === undefined ? { poll } : { poll, pauseMs: () => disk.pauseMs() };
-  }
-
-  /** Asks the engine where the kernel's counters are not visible. */
-  async #withMemory(end: ProgramEnd, container: WarmContainer): Promise<ProgramEnd> {
-    if (container.counters !== undefined || end.signal !== 'SIGKILL' || end.reason !== 'signal') return end;
-    return (await container.wasOutOfMemory()) ? { ...end, reason: 'memory' } : end;
-  }
-
-  /** Reuses a container only if the program left nothing in it that the next program could find. */
-  async #giveBack(container: WarmContainer, isClean: boolean): Promise<void> {
-    const { pool } = this.#options;
-    if (!isClean || !container.isOpen) {
-      await pool.giveBack(container, false);
-      return;
-    }
-    const isDirty = hasScratchFiles(container.hostPid);
-    if (isDirty !== undefined) {
-      await pool.giveBack(container, !isDirty);
-      return;
-    }
-    // In the background: a failing engine is reported to the next program.
-    this.#findScratchFiles(container)
-      .then((found) => pool.giveBack(container, !found))
-      .catch((error: unknown) => {
-        if (!isSkillError(error)) throw error;
-      });
-  }
-
-  /** Checks for scratch files from inside, where the processes of the engine are not visible from here. */
-  async #findScratchFiles(container: WarmContainer): Promise<boolean> {
-    const { client, user } = this.#options;
-    const nothing: OutputSink = { write: () => true };
-    const patterns = SCRATCH_FOLDERS.flatMap((folder) => [`${folder}/*`, `${folder}/.[!.]*`, `${folder}/..?*`]);
-    const script = `for f in ${patterns.join(' ')}; do if [ -e "$f" ] || [ -L "$f" ]; then exit 1; fi; done`;
+    const copy = isShared ? undefined : { client, container, place, user, folders: writableFolders(spec) };
+    if (copy !== undefined) await uploadWorkspace(copy, streams.signal);
+    // Waiting for a container does not count as time of the program.
+    const started = performance.now();
     const program: ExecProgram = {
-      argv: ['/bin/sh', '-c', script],
-      cwd: '/',
-      env: {},
+      argv: [...(bridge?.forwarderArgv ?? []), ...spec.argv],
+      cwd: startFolder(INSIDE, spec.cwd),
+      env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },
       user,
-      hasTerminal: false,
-      hasInput: false,
-      maxOutputBytes: 0,
+      ...how,
+      maxOutputBytes: spec.limits.outputBytes,
     };
-    const streams = { stdout: nothing, stderr: nothing, signal: AbortSignal.timeout(CLEAN_MS) };
-    const { ended } = await startExec(client, container, { program, streams });
-    return (await ended).exitCode !== 0;
+    const before = counterValues(container);
+    const child = await startExec(client, container, { program, streams });
+    return { container, before, started, copy, bridge, child };
+  } catch (error) {
+    await bridge?.close();
+    if (container !== undefined) await giveBack(container, false, options);
+    if (isSkillError(error) && streams.signal?.aborted === true) return cancelledBeforeStart(streams, requested);
+    throw error;
   }
+}
+
+async function untilEnd(
+  program: StartedProgram,
+  spec: ProgramSpec,
+  streams: RunStreams,
+  options: ProgramsOptions,
+): Promise<ProgramEnd> {
+  const { container, child, started, copy, bridge } = program;
+  const { limits } = spec;
+  let isClean = false;
+  try {
+    const watch = { limits, streams, started, ...buildPoll(program, spec, options) };
+    const end = await findMemoryEnd(withExitSignal(await supervise(child, watch)), container);
+    const finalEnd = bridge === undefined ? end : { ...end, refused: bridge.refused?.() ?? [] };
+    const tooMuch = copy === undefined ? undefined : await downloadWorkspace(copy, limits);
+    // The next container gets a socket of its own.
+    isClean =
+      copy === undefined && bridge === undefined && (finalEnd.reason === 'exited' || finalEnd.reason === 'signal');
+    return tooMuch === undefined
+      ? finalEnd
+      : { reason: tooMuch, durationMs: finalEnd.durationMs, warnings: [...finalEnd.warnings, TOO_MUCH] };
+  } finally {
+    await bridge?.close();
+    await giveBack(container, isClean, options);
+  }
+}
+
+/** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
+function buildPoll(
+  { container: { counters, hostPid }, before, child }: StartedProgram,
+  spec: ProgramSpec,
+  { place, isShared }: ProgramsOptions,
+): Pick<Parameters<typeof supervise>[1], 'poll' | 'pauseMs'> {
+  const { limits } = spec;
+  const processes = (): readonly number[] => counters?.pids() ?? [];
+  const disk = isShared ? diskWatch({ folders: countedFolders(place.root, spec), limits, processes }) : undefined;
+  const counted = (): ProgramEnd['reason'] | undefined => {
+    if (counters === undefined) return undefined;
+    if (counters.memoryKills() > before.kills) return 'memory';
+    if (counters.refusedProcesses() > before.refused) return 'processes';
+    return isScratchFull(hostPid, limits.files) ? 'disk' : undefined;
+  };
+  let atExit: ProgramEnd['reason'] | undefined;
+  const read = (): void => {
+    atExit = counted();
+  };
+  // The counters go with the container, which is removed where the program left processes behind.
+  child.exited?.then(read, read);
+  const poll = (isLast: boolean): ProgramEnd['reason'] | undefined =>
+    atExit ?? counted() ?? (disk?.isExceeded(isLast) === true ? 'disk' : undefined);
+  return disk === undefined ? { poll } : { poll, pauseMs: () => disk.pauseMs() };
+}
+
+/** Asks the engine where the kernel's counters are not visible. */
+async function findMemoryEnd(end: ProgramEnd, container: WarmContainer): Promise<ProgramEnd> {
+  if (container.counters !== undefined || end.signal !== 'SIGKILL' || end.reason !== 'signal') return end;
+  return (await container.wasOutOfMemory()) ? { ...end, reason: 'memory' } : end;
+}
+
+/** Reuses a container only if the program left nothing in it that the next program could find. */
+async function giveBack(container: WarmContainer, isClean: boolean, options: ProgramsOptions): Promise<void> {
+  const { pool } = options;
+  const isDirty = !isClean || !container.isOpen || hasScratchFiles(container.hostPid);
+  if (isDirty !== undefined) {
+    await pool.giveBack(container, !isDirty);
+    return;
+  }
+  // In the background: a failing engine is reported to the next program.
+  findScratchFiles(container, options)
+    .then((found) => pool.giveBack(container, !found))
+    .catch((error: unknown) => {
+      if (!isSkillError(error)) throw error;
+    });
+}
+
+/** Checks for scratch files from inside, where the processes of the engine are not visible from here. */
+async function findScratchFiles(container: WarmContainer, { client, user }: ProgramsOptions): Promise<boolean> {
+  const patterns = SCRATCH_FOLDERS.flatMap((folder) => [`${folder}/*`, `${folder}/.[!.]*`, `${folder}/..?*`]);
+  const script = `for f in ${patterns.join(' ')}; do if [ -e "$f" ] || [ -L "$f" ]; then exit 1; fi; done`;
+  const program: ExecProgram = {
+    argv: ['/bin/sh', '-c', script],
+    cwd: '/',
+    env: {},
+    user,
+    hasTerminal: false,
+    hasInput: false,
+    maxOutputBytes: 0,
+  };
+  const streams = { stdout: NO_OUTPUT, stderr: NO_OUTPUT, signal: AbortSignal.timeout(CLEAN_MS) };
+  const { ended } = await startExec(client, container, { program, streams });
+  return (await ended).exitCode !== 0;
 }
 
 interface CounterValues {

@@ -11,47 +11,46 @@ export interface ReadOnlyMount {
   readonly target: string;
 }
 
-interface View {
-  readonly skills: readonly StagedSkill[];
-  created?: { readonly folder: string; readonly mounts: readonly ReadOnlyMount[] };
-}
-
 /**
  * The skills as programs see them. An engine mounts files but creates no links, so the links from a skill into the workspace are in a
  * folder created here, with an empty mount point for each entry of the skill. Skills may be staged between two programs: each set of
  * skills has its own key and folder, because containers with an earlier set may still run.
  */
-export class SkillMounts {
-  readonly #place: WorkspaceFolder;
-  readonly #views = new Map<string, View>();
-
-  constructor(place: WorkspaceFolder) {
-    this.#place = place;
-  }
-
+export interface SkillMounts {
   /** The key of the skills that are staged now. */
-  currentKey(): string {
-    const skills = [...this.#place.skills];
-    const key = JSON.stringify(skills.map(({ name, digest, snapshot }) => [name, digest, snapshot]));
-    if (!this.#views.has(key)) this.#views.set(key, { skills });
-    return key;
-  }
-
-  mounts(key: string): readonly ReadOnlyMount[] {
-    const view = this.#views.get(key);
-    if (view === undefined) throw new RangeError(`unknown skill set ${key}`);
-    view.created ??= createView(view.skills, this.#place.root);
-    return view.created.mounts;
-  }
-
-  remove(): void {
-    for (const { created } of this.#views.values())
-      if (created !== undefined) rmSync(created.folder, { recursive: true, force: true });
-    this.#views.clear();
-  }
+  currentKey(): string;
+  mounts(key: string): readonly ReadOnlyMount[];
+  remove(): void;
 }
 
-function createView(skills: readonly StagedSkill[], root: string): NonNullable<View['created']> {
+interface View {
+  readonly folder: string;
+  readonly mounts: readonly ReadOnlyMount[];
+}
+
+export function openSkillMounts(place: WorkspaceFolder): SkillMounts {
+  const sets = new Map<string, readonly StagedSkill[]>();
+  const views = new Map<string, View>();
+  return {
+    currentKey() {
+      const skills = [...place.skills];
+      const key = JSON.stringify(skills.map(({ name, digest, snapshot }) => [name, digest, snapshot]));
+      sets.set(key, skills);
+      return key;
+    },
+    mounts(key) {
+      const view = views.get(key) ?? createView(sets.get(key) ?? [], place.root);
+      views.set(key, view);
+      return view.mounts;
+    },
+    remove() {
+      for (const { folder } of views.values()) rmSync(folder, { recursive: true, force: true });
+      views.clear();
+    },
+  };
+}
+
+function createView(skills: readonly StagedSkill[], root: string): View {
   const folder = mkdtempSync(path.join(root, '.container-'));
   chmodSync(folder, 0o755);
   return {

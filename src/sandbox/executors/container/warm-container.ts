@@ -20,7 +20,7 @@ const RETRY_MS = 20;
  * A container that runs only a lifeline process, which exits when our connection closes. It runs one program at a time, because
  * removing the container is the one sure way to end everything that a program started.
  */
-export class WarmContainer {
+export interface WarmContainer {
   readonly id: string;
   readonly needs: ContainerNeeds;
   /** Names of the variables that the image sets. */
@@ -28,139 +28,116 @@ export class WarmContainer {
   /** Process id of the first process on the engine's machine; 0 where the engine does not report it. */
   readonly hostPid: number;
   readonly counters: ContainerCounters | undefined;
-  readonly #client: EngineClient;
-  readonly #lifeline: Duplex;
-  readonly #settings: ContainerSettings;
-  #removal: Promise<void> | undefined;
-  #isOpen = true;
-  #idleProcesses: number | undefined;
-
-  private constructor(client: EngineClient, lifeline: Duplex, created: CreatedContainer) {
-    this.#client = client;
-    this.#lifeline = lifeline;
-    this.id = created.id;
-    this.#settings = created.settings;
-    this.needs = created.settings.needs;
-    this.imageEnv = created.imageEnv;
-    this.hostPid = created.hostPid;
-    this.counters = findCounters(created.hostPid, created.id);
-    lifeline.on('close', () => {
-      this.#isOpen = false;
-    });
-    // The data is irrelevant, but an unread stream never reports its end.
-    lifeline.resume();
-  }
-
-  static async start(client: EngineClient, settings: ContainerSettings, signal?: AbortSignal): Promise<WarmContainer> {
-    const id = await createContainer(client, createBody(settings), signal);
-    let lifeline: Duplex | undefined;
-    try {
-      const { socket } = await client.converse(`/containers/${id}/attach?stream=1&stdin=1`, { signal });
-      lifeline = socket;
-      socket.on('error', () => socket.destroy());
-      // A process that does not detach may still exit; its container ends with the connection.
-      if (socket instanceof Socket) socket.unref();
-      await client.post(`/containers/${id}/start`, { signal });
-      const { body } = await client.get(`/containers/${id}/json`, { signal });
-      if (field(body, 'State', 'Running') !== true)
-        throw engineFailure('the container exited right after its start', endText(body));
-      if (!isIsolated(body))
-        throw engineFailure('the engine ignored isolation settings of the container', 'isolation settings');
-      const container = new WarmContainer(client, socket, {
-        id,
-        settings,
-        imageEnv: textsField(field(body, 'Config', 'Env')).map((line) => line.replace(/=.*$/s, '')),
-        hostPid: numberField(field(body, 'State', 'Pid')) ?? 0,
-      });
-      container.#idleProcesses = await container.#countIdle();
-      return container;
-    } catch (error) {
-      lifeline?.destroy();
-      await removeContainer(client, id);
-      await removeVolume(client, settings);
-      throw error;
-    }
-  }
-
   /** Whether it can run a program. */
-  get isOpen(): boolean {
-    return this.#isOpen && this.#removal === undefined;
-  }
+  readonly isOpen: boolean;
+  /** Whether a program left processes behind; true where that cannot be determined. */
+  hasLeftovers(): Promise<boolean>;
+  /** Whether the kernel killed one of its processes for lack of memory. */
+  wasOutOfMemory(): Promise<boolean>;
+  /** Ends all of its processes and resolves when they are gone. May be called more than once. */
+  remove(): Promise<void>;
+  /** Removes the container and its volume. */
+  dispose(): Promise<void>;
+  /** A container whose volume can be copied, even after this one was removed. */
+  openVolume(): Promise<{ readonly id: string; close(): Promise<void> }>;
+}
 
-  /** Counts the processes while no program runs. Helpers of the engine are still running for a moment after the start. */
-  async #countIdle(): Promise<number | undefined> {
-    let least: number | undefined;
-    for (let attempt = 0; attempt < IDLE_ATTEMPTS; attempt += 1) {
-      const count = await this.#countProcesses();
+export async function startContainer(
+  client: EngineClient,
+  settings: ContainerSettings,
+  signal?: AbortSignal,
+): Promise<WarmContainer> {
+  const id = await createContainer(client, createBody(settings), signal);
+  let lifeline: Duplex | undefined;
+  try {
+    const { socket } = await client.converse(`/containers/${id}/attach?stream=1&stdin=1`, { signal });
+    lifeline = socket;
+    socket.on('error', () => socket.destroy());
+    // A process that does not detach may still exit; its container ends with the connection.
+    if (socket instanceof Socket) socket.unref();
+    await client.post(`/containers/${id}/start`, { signal });
+    const { body } = await client.get(`/containers/${id}/json`, { signal });
+    if (field(body, 'State', 'Running') !== true)
+      throw engineFailure('the container exited right after its start', endText(body));
+    if (!isIsolated(body))
+      throw engineFailure('the engine ignored isolation settings of the container', 'isolation settings');
+    return await followContainer(client, settings, { id, socket, body });
+  } catch (error) {
+    lifeline?.destroy();
+    await removeContainer(client, id);
+    await removeVolume(client, settings);
+    throw error;
+  }
+}
+
+async function followContainer(
+  client: EngineClient,
+  settings: ContainerSettings,
+  { id, socket, body: about }: { readonly id: string; readonly socket: Duplex; readonly body: unknown },
+): Promise<WarmContainer> {
+  const hostPid = numberField(field(about, 'State', 'Pid')) ?? 0;
+  const counters = findCounters(hostPid, id);
+  let isConnected = true;
+  let removal: Promise<void> | undefined;
+  socket.on('close', () => {
+    isConnected = false;
+  });
+  // The data is irrelevant, but an unread stream never reports its end.
+  socket.resume();
+  const countProcesses = async (): Promise<number | undefined> => {
+    if (counters !== undefined) return counters.processes();
+    const { body } = await client.get(`/containers/${id}/top?ps_args=-eo%20pid`, { also: [404] });
+    return listField(field(body, 'Processes')).length || undefined;
+  };
+  /** The least number of processes that was seen, at most `enough` where it got there in time. */
+  const countDownTo = async (enough: number, attempts: number): Promise<number | undefined> => {
+    let least = Infinity;
+    for (let attempt = 0; attempt < attempts && least > enough; attempt += 1) {
+      if (attempt > 0) await delay(RETRY_MS);
+      const count = await countProcesses();
       if (count === undefined) return undefined;
-      least = Math.min(count, least ?? count);
-      if (least <= IDLE_PROCESSES) break;
-      await delay(RETRY_MS);
+      least = Math.min(count, least);
     }
     return least;
-  }
-
-  /** Whether a program left processes behind; true where that cannot be determined. */
-  async hasLeftovers(): Promise<boolean> {
-    if (this.#idleProcesses === undefined) return true;
-    for (let attempt = 0; attempt < LEFTOVER_ATTEMPTS; attempt += 1) {
-      const count = await this.#countProcesses();
-      if (count !== undefined && count <= this.#idleProcesses) {
-        // On a busy machine a helper of the engine may have been counted as idle.
-        this.#idleProcesses = count;
-        return false;
-      }
-      await delay(RETRY_MS);
-    }
-    return true;
-  }
-
-  /** Whether the kernel killed one of its processes for lack of memory. */
-  async wasOutOfMemory(): Promise<boolean> {
-    const { body } = await this.#client.get(`/containers/${this.id}/json`, { also: [404] });
-    return field(body, 'State', 'OOMKilled') === true;
-  }
-
-  /** Ends all of its processes and resolves when they are gone. May be called more than once. */
-  remove(): Promise<void> {
-    this.#removal ??= (async () => {
-      await removeContainer(this.#client, this.id);
-      this.#lifeline.destroy();
-    })();
-    return this.#removal;
-  }
-
-  /** Removes the container and its volume. */
-  async dispose(): Promise<void> {
-    await this.remove();
-    await removeVolume(this.#client, this.#settings);
-  }
-
-  /** A container whose volume can be copied, even after this one was removed. */
-  async openVolume(): Promise<OpenVolume> {
-    if (this.isOpen) return { id: this.id, close: () => Promise.resolve() };
-    const id = await createContainer(this.#client, holderBody(this.#settings));
-    return { id, close: () => removeContainer(this.#client, id) };
-  }
-
-  async #countProcesses(): Promise<number | undefined> {
-    if (this.counters !== undefined) return this.counters.processes();
-    const { body } = await this.#client.get(`/containers/${this.id}/top?ps_args=-eo%20pid`, { also: [404] });
-    const rows = listField(field(body, 'Processes'));
-    return rows.length === 0 ? undefined : rows.length;
-  }
-}
-
-export interface OpenVolume {
-  readonly id: string;
-  close(): Promise<void>;
-}
-
-interface CreatedContainer {
-  readonly id: string;
-  readonly settings: ContainerSettings;
-  readonly imageEnv: readonly string[];
-  readonly hostPid: number;
+  };
+  // Helpers of the engine are still running for a moment after the start.
+  let idleProcesses = await countDownTo(IDLE_PROCESSES, IDLE_ATTEMPTS);
+  const container: WarmContainer = {
+    id,
+    needs: settings.needs,
+    imageEnv: textsField(field(about, 'Config', 'Env')).map((line) => line.replace(/=.*$/s, '')),
+    hostPid,
+    counters,
+    get isOpen() {
+      return isConnected && removal === undefined;
+    },
+    async hasLeftovers() {
+      if (idleProcesses === undefined) return true;
+      const count = await countDownTo(idleProcesses, LEFTOVER_ATTEMPTS);
+      if (count === undefined || count > idleProcesses) return true;
+      // On a busy machine a helper of the engine may have been counted as idle.
+      idleProcesses = count;
+      return false;
+    },
+    async wasOutOfMemory() {
+      const { body } = await client.get(`/containers/${id}/json`, { also: [404] });
+      return field(body, 'State', 'OOMKilled') === true;
+    },
+    remove() {
+      removal ??= removeContainer(client, id).then(() => void socket.destroy());
+      return removal;
+    },
+    async dispose() {
+      await container.remove();
+      await removeVolume(client, settings);
+    },
+    async openVolume() {
+      if (container.isOpen) return { id, close: () => Promise.resolve() };
+      const holder = await createContainer(client, holderBody(settings));
+      return { id: holder, close: () => removeContainer(client, holder) };
+    },
+  };
+  return container;
 }
 
 /** Creates a container, which does not run yet, and returns its id. */

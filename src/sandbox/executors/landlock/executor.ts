@@ -3,19 +3,24 @@ import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
 import type { Executor, Identity, WorkspaceFolder, AttachedWorkspace, ProgramSpec } from '#core';
-import { isPresent, RUN_MARK } from '#platform';
+import { isPresent } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
 import { systemMounts } from '../linux/mounts.ts';
 import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
-import { PERL } from '../namespaces/launcher.ts';
+import { PERL } from '../namespaces/executor.ts';
 import { callSteps, encodePlan, limitSteps, programSteps, type PlanStep } from '../namespaces/plan.ts';
 import { plainProcesses, type ProgramStarter, type StartedSpec } from '../plain-processes.ts';
 import { checkProgram } from '../program-spec.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
-import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS, type SeccompArchitecture } from '../seccomp/system-calls.ts';
+import {
+  SECCOMP_ARCHITECTURES,
+  SYSTEM_CALLS,
+  findArchitecture,
+  type SeccompArchitecture,
+} from '../seccomp/system-calls.ts';
 import {
   FILE_RIGHTS,
   LIST,
@@ -31,12 +36,11 @@ import {
 import { mountRules } from './mount-rules.ts';
 import type { PortProxy } from '../../network/bridge.ts';
 import { NOBODY } from '../nobody.ts';
+import { RUN_MARK } from '../../process/process-tree.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
   readonly identity?: Identity;
-  /** Executables outside /usr that programs may use (default: the running Node). */
-  readonly interpreters?: readonly string[];
   /** Opens a proxy to granted hosts for package managers. Other programs have no network. */
   readonly openProxy?: OpenPortProxy;
   /** Use no more of the kernel than this version of its interface offers (default: all). */
@@ -77,8 +81,8 @@ export function landlockFingerprint(): string {
   return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_SCRIPT, rules])}`;
 }
 
-function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Identity | undefined): ProgramStarter {
-  const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
+function startLandlock({ maxAbi }: LandlockOptions, identity: Identity | undefined): ProgramStarter {
+  const architecture = findArchitecture();
   if (process.platform !== 'linux' || architecture === undefined)
     throw refused(`Landlock runs on Linux on ${SECCOMP_ARCHITECTURES.join(' and ')} only`);
   if (!isPresent(PERL)) throw refused(`${PERL} is not installed`, 'apt-get install perl-base');
@@ -90,7 +94,7 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
   const filter = seccompBytes(architecture, confinedCalls(abi));
   const buildFilter = seccompBytes(architecture, [...confinedCalls(abi), ...TCP_CALLS]);
   const system = systemMounts({
-    interpreters: interpreters ?? [process.execPath],
+    interpreters: [process.execPath],
     withheld: [homedir()],
     identity,
   }).flatMap((mount) => (mount.type === 'bind' ? [mount.source] : []));
@@ -101,7 +105,7 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
     commandsFor: (place) => {
       const fixed: readonly PlanStep[] = [
         ['set', 'mode', 'landlock'],
-        ...callSteps(architecture),
+        ...callSteps(),
         ['set', 'parent', String(process.pid)],
         ['set', 'mark', RUN_MARK],
         ['set', 'handled', String(handledRights(abi))],
@@ -181,7 +185,7 @@ const CAPABILITIES: AttachedWorkspace['capabilities'] = {
 
 /** The version of Landlock's interface on this machine; below 1 where there is none. */
 export function landlockVersion(): number {
-  const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
+  const architecture = findArchitecture();
   if (process.platform !== 'linux' || architecture === undefined || !isPresent(PERL)) return -1;
   const found = landlockAbi(architecture);
   return typeof found === 'number' ? found : -1;

@@ -14,14 +14,14 @@ import {
   type RunningProgram,
   type WorkspaceFolder,
 } from '#core';
-import { isPresent, OutputPipes } from '#platform';
+import { isPresent } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
 import { findScopes, type SystemdScopes } from '../systemd-scope.ts';
 import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
-import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
+import { findArchitecture } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
 import { skillMounts, systemMounts, type Mount } from './mounts.ts';
 import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
@@ -30,11 +30,12 @@ import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { NOBODY } from '../nobody.ts';
+import { openPipes, type OutputPipes } from '../../process/output-pipes.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
 /** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
-export type NetworkBridge = Omit<Bridge, 'transferred' | 'refused'> & Partial<Pick<Bridge, 'refused'>>;
+export type NetworkBridge = Omit<Bridge, 'refused'> & Partial<Pick<Bridge, 'refused'>>;
 
 /** Opens the way to granted hosts. */
 export type OpenNetworkBridge = (
@@ -45,16 +46,12 @@ export type OpenNetworkBridge = (
 export interface LinuxSandboxOptions {
   /** User for programs when the caller is root; never 0 (default: 65534). */
   readonly identity?: Identity;
-  /** Executables outside /usr that programs may use (default: the running Node). */
-  readonly interpreters?: readonly string[];
   /** Opens access to granted hosts. Without it a program that needs a host is denied. */
   readonly bridge?: OpenNetworkBridge;
   /** A probe has shown that it isolates on this machine: skips the trial run, so the first program reports what fails. */
   readonly isKnown?: boolean;
   /** False: enforces memory and process limits by polling, as on systems without control groups (default: what is found). */
   readonly controlGroups?: false | SystemdScopes;
-  readonly temporaryBytes?: number;
-  readonly sharedMemoryBytes?: number;
 }
 
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -66,6 +63,8 @@ const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
 const SCRIPT = '/usr/bin/script';
 
 interface Machine {
+  readonly options: LinuxSandboxOptions;
+  readonly identity: Identity | undefined;
   readonly launcher: Launcher;
   readonly filter: Uint8Array;
   readonly system: readonly Mount[];
@@ -83,9 +82,9 @@ export function linuxExecutor(launcher: Launcher, options: LinuxSandboxOptions):
     name: launcher.name,
     identity,
     attach: async (place) => {
-      if (machine !== undefined) return attached({ options, identity, machine, place });
+      if (machine !== undefined) return attached(machine, place);
       const found = await detectMachine(launcher, options, identity);
-      const workspace = attached({ options, identity, machine: found, place });
+      const workspace = attached(found, place);
       if (options.isKnown === true) {
         machine = found;
         return explainingFirstFailure(workspace, launcher);
@@ -115,16 +114,17 @@ async function detectMachine(
   const { name } = launcher;
   if (process.platform !== 'linux')
     throw unavailable(name, [`${name} runs on Linux only`], 'use the container executor, or macos on macOS');
-  const architecture = SECCOMP_ARCHITECTURES.find((known) => known === process.arch);
+  const architecture = findArchitecture();
   if (architecture === undefined)
     throw unavailable(name, [`there is no seccomp filter for ${process.arch}`], 'use the container executor');
   await launcher.check({ identity, isKnown: options.isKnown === true });
   const groups = options.controlGroups === false ? undefined : (options.controlGroups ?? foundGroups());
-  const interpreters = options.interpreters ?? [process.execPath];
   return {
+    options,
+    identity,
     launcher,
     filter: seccompBytes(architecture, groups === undefined ? UNCOUNTED_MEMORY : []),
-    system: systemMounts({ interpreters, withheld: [homedir()], identity }),
+    system: systemMounts({ interpreters: [process.execPath], withheld: [homedir()], identity }),
     groups,
   };
 }
@@ -136,16 +136,8 @@ function foundGroups(): Machine['groups'] {
   return groups ?? findScopes();
 }
 
-interface Attachment {
-  readonly options: LinuxSandboxOptions;
-  readonly identity: Identity | undefined;
-  readonly machine: Machine;
-  readonly place: WorkspaceFolder;
-}
-
-function attached(attachment: Attachment): Required<AttachedWorkspace> {
-  const { machine, options, place } = attachment;
-  const pipes = new OutputPipes(path.join(place.root, PIPES_FOLDER));
+function attached(machine: Machine, place: WorkspaceFolder): Required<AttachedWorkspace> {
+  const pipes = openPipes(path.join(place.root, PIPES_FOLDER));
   const launcher = machine.launcher.open(machine.filter);
   checkWorkspace(place);
   pipes.prepare();
@@ -157,16 +149,14 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   let isDetached = false;
   const start = async (spec: ProgramSpec, streams: RunStreams, mode?: InteractiveMode): Promise<RunningProgram> => {
     if (isDetached) throw setupFailed(machine.launcher.name, 'the workspace was detached');
-    const starting = startProgram({ attachment, pipes, launcher, skills: currentSkills(), spec, mode }, streams);
+    const starting = startProgram({ machine, place, pipes, launcher, skills: currentSkills(), spec, mode }, streams);
     underWay.add(starting);
-    const forget = (): void => {
-      underWay.delete(starting);
-    };
+    const forget = (): boolean => underWay.delete(starting);
     starting.then(({ ended }) => ended).then(forget, forget);
     return await starting;
   };
   return {
-    capabilities: listCapabilities(machine, options),
+    capabilities: listCapabilities(machine),
     root: SANDBOX_ROOT,
     run: async (spec, streams) => {
       if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
@@ -174,7 +164,7 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
         await start(spec, streams)
       ).ended;
     },
-    start: async (spec, streams) => await start(spec, streams, { terminal: streams.terminal }),
+    start: (spec, streams) => start(spec, streams, { terminal: streams.terminal }),
     detach: async () => {
       isDetached = true;
       await Promise.allSettled(
@@ -190,11 +180,7 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   };
 }
 
-function listCapabilities(
-  { groups, launcher }: Machine,
-  options: LinuxSandboxOptions,
-): AttachedWorkspace['capabilities'] {
-  const { temporary, sharedMemory } = memoryFileSystems(options);
+function listCapabilities({ groups, launcher, options: { bridge } }: Machine): AttachedWorkspace['capabilities'] {
   return {
     isolation: launcher.isolation,
     limits: {
@@ -207,19 +193,11 @@ function listCapabilities(
       diskBytes: 'watched',
       files: 'watched',
     },
-    temporaryBytes: temporary + sharedMemory,
-    hasNetworkGrants: options.bridge !== undefined,
+    temporaryBytes: TEMPORARY_BYTES + SHARED_MEMORY_BYTES,
+    hasNetworkGrants: bridge !== undefined,
     hasInteraction: true,
     hasTerminal: isPresent(SCRIPT),
   };
-}
-
-function memoryFileSystems(options: LinuxSandboxOptions): {
-  readonly temporary: number;
-  readonly sharedMemory: number;
-} {
-  const { temporaryBytes = TEMPORARY_BYTES, sharedMemoryBytes = SHARED_MEMORY_BYTES } = options;
-  return { temporary: temporaryBytes, sharedMemory: sharedMemoryBytes };
 }
 
 const TRIAL_MS = 30_000;
@@ -278,7 +256,8 @@ interface InteractiveMode {
 }
 
 interface Program {
-  readonly attachment: Attachment;
+  readonly machine: Machine;
+  readonly place: WorkspaceFolder;
   readonly pipes: OutputPipes;
   readonly launcher: OpenLauncher;
   readonly skills: readonly Mount[];
@@ -288,10 +267,10 @@ interface Program {
 }
 
 async function startProgram(program: Program, streams: RunStreams): Promise<RunningProgram> {
-  const { attachment, spec } = program;
+  const { machine, spec } = program;
   checkProgram(spec);
   if (spec.network.length === 0) return await startWith(program, streams, undefined);
-  const { bridge } = attachment.options;
+  const { bridge } = machine.options;
   if (bridge === undefined) return notStarted(networkDenied(spec));
   const opened = await bridge(spec.network, spec.proxyFrom);
   try {
@@ -305,14 +284,12 @@ async function startProgram(program: Program, streams: RunStreams): Promise<Runn
 }
 
 async function startWith(
-  { attachment, pipes, launcher, skills, spec, mode }: Program,
+  { machine, place, pipes, launcher, skills, spec, mode }: Program,
   streams: RunStreams,
   bridge: NetworkBridge | undefined,
 ): Promise<RunningProgram> {
-  const { machine, options, identity, place } = attachment;
   const { limits, mounts = [] } = spec;
   const folders = writableFolders(spec).map((name) => ({ name, source: path.join(place.root, name) }));
-  const { temporary, sharedMemory } = memoryFileSystems(options);
   const hasEntry = machine.groups?.version === 1;
   const argv = [...(bridge?.forwarderArgv ?? []), ...spec.argv];
   const command = launcher.launch({
@@ -321,8 +298,8 @@ async function startWith(
       skills,
       writable: folders,
       mounts,
-      temporaryBytes: temporary,
-      sharedMemoryBytes: sharedMemory,
+      temporaryBytes: TEMPORARY_BYTES,
+      sharedMemoryBytes: SHARED_MEMORY_BYTES,
       bridgeSocket: bridge?.socketPath,
     }),
     cwd: startFolder(SANDBOX_ROOT, spec.cwd),
@@ -341,7 +318,7 @@ async function startWith(
     {
       ...command,
       executor: machine.launcher.name,
-      identity,
+      identity: machine.identity,
       limits,
       groups: machine.groups,
       folders: countedFolders(place.root, spec),

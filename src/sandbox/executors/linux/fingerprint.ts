@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { quietly, sha256 } from '#platform';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
-import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
+import { findArchitecture } from '../seccomp/system-calls.ts';
 import type { LaunchRequest } from './launcher.ts';
 import { sandboxEntries } from './profile.ts';
 
@@ -35,9 +35,8 @@ let filterDigests: readonly string[] | undefined;
 
 /** Only the filters of this processor are used. */
 function digestsOfFilters(): readonly string[] {
-  return SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).flatMap((name) =>
-    [[], UNCOUNTED_MEMORY].map((further) => sha256(seccompBytes(name, further))),
-  );
+  const own = findArchitecture();
+  return own === undefined ? [] : [[], UNCOUNTED_MEMORY].map((further) => sha256(seccompBytes(own, further)));
 }
 
 function stampCommand(command: string | undefined): string {

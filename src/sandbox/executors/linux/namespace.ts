@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { isSystemError, namesIn, readProcess, readProcesses, readProcFile } from '#platform';
+import { isSystemError, namesIn } from '#platform';
+import { readProcess, readProcesses, readProcFile } from '../../process/proc.ts';
 
 /** How long the kernel may take to end the last processes of a namespace. */
 const GONE_MS = 10_000;

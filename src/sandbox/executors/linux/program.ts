@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 
 import type { Identity, ProgramEnd, RunLimits, RunningProgram, Executor, AttachedWorkspace } from '#core';
-import { isSystemError, readProcess, startChild, supervise, type Child, type OutputPipes } from '#platform';
+import { isSystemError } from '#platform';
 import { measureMemory, namespaceSockets } from '../socket-memory.ts';
 import { makeRunGroup, type ControlGroupFolder, type RunGroup } from '../cgroup.ts';
 import { makeScope, type SystemdScopes } from '../systemd-scope.ts';
@@ -11,6 +11,9 @@ import type { LaunchCommand } from './launcher.ts';
 import { killNamespace, namespaceGone, processesInside, sandboxProcesses, type SandboxProcesses } from './namespace.ts';
 import { setupOutput, type SetupOutput } from './setup-output.ts';
 import { setupFailed } from './unavailable.ts';
+import { readProcess } from '../../process/proc.ts';
+import type { OutputPipes } from '../../process/output-pipes.ts';
+import { startChild, supervise, type Child } from '../../process/child-process.ts';
 
 /** The command line of a launcher with everything around it. */
 export interface SandboxCommand extends LaunchCommand {

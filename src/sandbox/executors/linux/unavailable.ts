@@ -1,6 +1,6 @@
 import type { Executor, SkillError } from '#core';
-import { tryRead } from '#platform';
 import { executorFailed, executorUnavailable } from '../failures.ts';
+import { tryRead } from '../../process/proc.ts';
 
 /** Why a sandbox cannot be built on this machine. */
 

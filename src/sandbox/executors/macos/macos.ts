@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec } from '#core';
-import { isPresent, realPath, runChild } from '#platform';
+import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, WorkspaceFolder } from '#core';
+import { isPresent, realPath } from '#platform';
+import { runChild } from '../../process/child-process.ts';
 import { executorUnavailable } from '../failures.ts';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
@@ -13,9 +14,7 @@ const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
  * Runs programs under `sandbox-exec`. **Unverified**: written from Apple's documentation and other projects' profiles; only the profile
  * text is tested, and it has not run on macOS yet. It enforces limits on time and output, and reports that it enforces no others.
  */
-export function macosExecutor({
-  interpreters = [process.execPath],
-}: { readonly interpreters?: readonly string[] } = {}): Executor {
+export function macosExecutor(): Executor {
   return {
     name: 'macos',
     attach: async (place) => {
@@ -27,57 +26,40 @@ export function macosExecutor({
         });
       const root = realPath(place.root);
       const stopping = new AbortController();
-      const profileFor = (spec: ProgramSpec): string =>
-        macosProfile({
-          workspace: root,
-          mounts: spec.mounts ?? [],
-          writable: writableFolders(spec).map((name) => path.join(root, name)),
-          readable: [
-            ...place.skills.map(({ snapshot }) => realPath(snapshot)),
-            ...interpreters.map((file) => path.dirname(path.dirname(realPath(file)))),
-          ],
-        });
-      return await Promise.resolve(attached(root, profileFor, stopping));
+      const attached: AttachedWorkspace = {
+        capabilities: {
+          isolation: 'seatbelt',
+          limits: { wallMs: 'runtime', outputBytes: 'runtime' },
+          hasNetworkGrants: false,
+          hasInteraction: false,
+          hasTerminal: false,
+        },
+        root,
+        run: (spec, streams) => run({ id: place.id, root, skills: place.skills }, stopping.signal, spec, streams),
+        detach: () => Promise.resolve(stopping.abort()),
+      };
+      return await Promise.resolve(attached);
     },
   };
-}
-
-function attached(
-  root: string,
-  profileFor: (spec: ProgramSpec) => string,
-  stopping: AbortController,
-): AttachedWorkspace {
-  return {
-    capabilities: {
-      isolation: 'seatbelt',
-      limits: { wallMs: 'runtime', outputBytes: 'runtime' },
-      hasNetworkGrants: false,
-      hasInteraction: false,
-      hasTerminal: false,
-    },
-    root,
-    run: async (spec, streams) =>
-      await run({ root, profile: profileFor(spec), stopping: stopping.signal }, spec, streams),
-    detach: async () => {
-      stopping.abort();
-      await Promise.resolve();
-    },
-  };
-}
-
-interface Sandbox {
-  readonly root: string;
-  readonly profile: string;
-  readonly stopping: AbortSignal;
 }
 
 async function run(
-  { root, profile, stopping }: Sandbox,
+  { root, skills }: WorkspaceFolder,
+  stopping: AbortSignal,
   spec: ProgramSpec,
   streams: Parameters<AttachedWorkspace['run']>[1],
 ): Promise<ProgramEnd> {
   const denied = spec.network.length > 0 ? networkDenied(spec) : movedMountsDenied(spec);
   if (denied !== undefined) return denied;
+  const profile = macosProfile({
+    workspace: root,
+    mounts: spec.mounts ?? [],
+    writable: writableFolders(spec).map((name) => path.join(root, name)),
+    readable: [
+      ...skills.map(({ snapshot }) => realPath(snapshot)),
+      path.dirname(path.dirname(realPath(process.execPath))),
+    ],
+  });
   const signal = streams.signal === undefined ? stopping : AbortSignal.any([streams.signal, stopping]);
   return await runChild(
     {

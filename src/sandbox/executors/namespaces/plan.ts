@@ -2,7 +2,7 @@ import { invalidInput, quoted } from '#core';
 import type { ProcessLimits } from '../linux/launcher.ts';
 import { FILE_RIGHTS, READ, USE_DEVICES, WALL_VERSIONS, WRITE } from '../landlock/confinement.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
-import { SYSTEM_CALLS, type SeccompArchitecture } from '../seccomp/system-calls.ts';
+import { SYSTEM_CALLS, findArchitecture } from '../seccomp/system-calls.ts';
 
 /** One instruction of a plan: a kind and its words. The launcher script knows how many words each kind has. */
 export type PlanStep = readonly [kind: string, ...words: readonly string[]];
@@ -18,8 +18,9 @@ const CALLS = [
 const RESOURCES = { cpuSeconds: 0, fileBytes: 1, dataBytes: 2, processes: 6, openFiles: 7 } as const;
 const RESOURCE_CORE = 4;
 
-export function callSteps(architecture: SeccompArchitecture): readonly PlanStep[] {
-  return CALLS.map((name) => ['call', name, String(SYSTEM_CALLS[architecture][name] ?? -1)]);
+export function callSteps(): readonly PlanStep[] {
+  const numbers = SYSTEM_CALLS[findArchitecture() ?? 'x64'];
+  return CALLS.map((name) => ['call', name, String(numbers[name] ?? -1)]);
 }
 
 export function limitSteps(limits: ProcessLimits): readonly PlanStep[] {

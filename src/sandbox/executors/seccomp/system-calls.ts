@@ -2,6 +2,11 @@
 export const SECCOMP_ARCHITECTURES = ['x64', 'arm64'] as const;
 export type SeccompArchitecture = (typeof SECCOMP_ARCHITECTURES)[number];
 
+/** The architecture of this machine; undefined where there is no table for it. */
+export function findArchitecture(): SeccompArchitecture | undefined {
+  return SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
+}
+
 /** Call numbers by name. Calls that an architecture lacks are absent. */
 export type SystemCalls = Readonly<Partial<Record<string, number>>>;
 

@@ -1,10 +1,9 @@
 import { closeSync, existsSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-
-import { OutputPipes } from '../../../src/platform/process/output-pipes.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
+import { openPipes } from '../../../src/sandbox/process/output-pipes.ts';
 
 async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -14,7 +13,7 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
 
 test('pipes carry bytes and end with their writer', needs('linux'), async () => {
   const folder = path.join(scratch(), 'pipes');
-  const pipes = new OutputPipes(folder);
+  const pipes = openPipes(folder);
   // More than one batch, several at once.
   const taken = await Promise.all(Array.from({ length: 100 }, () => pipes.take()));
   const texts = await Promise.all(
@@ -36,7 +35,7 @@ test('pipes carry bytes and end with their writer', needs('linux'), async () => 
 });
 
 test('without a folder there are no pipes and no error', async () => {
-  const pipes = new OutputPipes('/proc/none/pipes');
+  const pipes = openPipes('/proc/none/pipes');
   pipes.prepare();
   expect(await pipes.take()).toBeUndefined();
   await pipes.close();
@@ -44,7 +43,7 @@ test('without a folder there are no pipes and no error', async () => {
 
 test('two pipes are prepared, and removed even while being created', needs('linux'), async () => {
   const folder = path.join(scratch(), 'pipes');
-  const pipes = new OutputPipes(folder);
+  const pipes = openPipes(folder);
   pipes.prepare();
   pipes.prepare();
   const pair = await pipes.take();
@@ -54,7 +53,7 @@ test('two pipes are prepared, and removed even while being created', needs('linu
     expect(await readAll(pipe.read())).toBe('');
   }
   await pipes.close();
-  const others = new OutputPipes(folder);
+  const others = openPipes(folder);
   others.prepare();
   await others.close();
   expect(existsSync(folder)).toBe(false);
@@ -62,7 +61,7 @@ test('two pipes are prepared, and removed even while being created', needs('linu
 
 test('the folder is removed with its last name, and recreated for the next pipes', needs('linux'), async () => {
   const folder = path.join(scratch(), 'pipes');
-  const pipes = new OutputPipes(folder);
+  const pipes = openPipes(folder);
   const readBoth = async (): Promise<readonly string[]> => {
     const pair = (await pipes.take()) ?? [];
     for (const { writer } of pair) closeSync(writer);

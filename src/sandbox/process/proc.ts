@@ -1,8 +1,7 @@
 /** Reads /proc and /sys, where files vanish with their process and may belong to another user. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
-import { namesIn } from '../fs/paths.ts';
-import { quietly } from '../system-error.ts';
+import { namesIn, quietly } from '#platform';
 
 /** One process as /proc shows it. */
 export interface ProcessRow {

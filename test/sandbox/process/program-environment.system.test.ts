@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-
-import { programEnvironment } from '../../../src/platform/process/program-environment.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { programEnvironment } from '../../../src/sandbox/process/program-environment.ts';
 
 const request = { root: '/workspace', skillName: 'pdf', runFolder: 'runs/1', home: 'home/pdf-1a2b3c4d' };
 

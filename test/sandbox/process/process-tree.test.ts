@@ -4,9 +4,9 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { measureMemory } from '../../../src/sandbox/executors/socket-memory.ts';
-import { ProcessTable, ProcessTree, RUN_MARK } from '../../../src/platform/process/process-tree.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { oddSeconds, processesWith } from './programs.ts';
+import { RUN_MARK, followTree, processTable } from '../../../src/sandbox/process/process-tree.ts';
 
 /** A process group of our own, ended with the test at the latest. */
 function startGroup(argv: readonly string[], mark: string): number {
@@ -26,7 +26,7 @@ test('a process name that looks like stat columns is parsed correctly', async ()
   const seconds = oddSeconds();
   const pid = startGroup([program, seconds], 'm1');
   await expect.poll(() => processesWith(seconds)).toEqual([pid]);
-  const table = new ProcessTable();
+  const table = processTable();
   const row = table.since(performance.now()).find((process) => process.pid === pid);
   expect({ ...row, started: 0, mark: row === undefined ? '' : table.markOf(row) }).toEqual({
     pid,
@@ -44,8 +44,8 @@ test('members are found by group, session, parent and mark; other processes are 
   const line = `setsid sleep ${own} & (setsid sh -c 'sleep ${own} & exec sleep ${own}' &) ; exec sleep ${own}`;
   const pid = startGroup(['sh', '-c', line], 'm2');
   const stranger = startGroup(['sleep', foreign], 'm2x');
-  const table = new ProcessTable();
-  const tree = new ProcessTree(pid, 'm2', table);
+  const table = processTable();
+  const tree = followTree(pid, 'm2', table);
   // Each has its own session once it is the program it will be.
   const isSleeping = (member: number): boolean => readFileSync(`/proc/${String(member)}/comm`, 'utf8') === 'sleep\n';
   await expect.poll(() => processesWith(own).filter(isSleeping).length).toBe(4);
@@ -60,7 +60,7 @@ test('members are found by group, session, parent and mark; other processes are 
 });
 
 test('a table scans once per time, and again for later times', () => {
-  const table = new ProcessTable();
+  const table = processTable();
   const first = table.since(performance.now());
   expect(table.since(-Infinity)).toBe(first);
   expect(table.since(performance.now())).not.toBe(first);

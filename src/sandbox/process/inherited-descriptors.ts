@@ -2,9 +2,7 @@ import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { descriptorPath } from '../fs/directory-handle.ts';
-import { namesIn } from '../fs/paths.ts';
-import { temporaryName, writeAll } from '../fs/atomic-replace.ts';
+import { descriptorPath, namesIn, temporaryName, writeAll } from '#platform';
 import { tryRead } from './proc.ts';
 
 /** O_CLOEXEC, as /proc/self/fdinfo shows it. */

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { timerMs } from '../clock.ts';
+import { timerMs, isDirectory, isPresent, isSystemError } from '#platform';
 import {
   countText,
   invalidInput,
@@ -17,14 +17,12 @@ import {
   type RunLimits,
   type AttachedWorkspace,
 } from '#core';
-import { ignoreClosed, takeOutput } from './child-output.ts';
-import { childSlots, type Inherited } from './inherited-descriptors.ts';
-import { isDirectory, isPresent } from '../fs/paths.ts';
-import { cpuTimer } from './cpu-timer.ts';
-import type { OutputPipes } from './output-pipes.ts';
-import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './proc.ts';
-import { isSystemError } from '../system-error.ts';
+import { cpuTimer } from './cpu-timer.ts';
+import { childSlots, type Inherited } from './inherited-descriptors.ts';
+import { RUN_MARK, followTree, processTable, type ProcessTable } from './process-tree.ts';
+import type { OutputPipes } from './output-pipes.ts';
+import { ignoreClosed, takeOutput } from './child-output.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
@@ -130,16 +128,13 @@ export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<
 function checkSpec({ argv, cwd, env }: ChildSpec): void {
   const words = [...argv, cwd, ...Object.entries(env).flat()];
   const [command = ''] = argv;
-  if (command === '' || words.some((word) => word.includes('\0')))
+  const withNul = words.find((word) => word.includes('\0'));
+  if (command === '' || withNul !== undefined)
     throw invalidInput(
-      command === '' ? 'no program given' : `${quoted(words.find(hasNul) ?? '')} contains a NUL character`,
+      command === '' ? 'no program given' : `${quoted(withNul ?? '')} contains a NUL character`,
       'words without NUL characters',
       'give the program and its arguments as words without NUL characters',
     );
-}
-
-function hasNul(word: string): boolean {
-  return word.includes('\0');
 }
 
 interface Command {
@@ -207,7 +202,7 @@ async function follow(child: ChildProcess, { spec, streams, mark, outputs }: Fol
     child.once('error', (error) => reject(startFailure(spec, error)));
     child.once('spawn', () => resolve(child.pid ?? 0));
   });
-  const tree = new ProcessTree(pid, mark, spec.processes ?? new ProcessTable());
+  const tree = followTree(pid, mark, spec.processes ?? processTable());
   let isOver = false;
   const ended = (async () => {
     const exit = await exited;
@@ -279,7 +274,7 @@ export async function supervise(child: Child, supervision: Supervision): Promise
       }, reject);
       (child.exited ?? child.ended).then(settle('exited'), reject);
       child.ended.catch(reject);
-      if (poll !== undefined) pollUntil(poll, { pauseMs, signal: watching.signal, found: resolve, failed: reject });
+      if (poll !== undefined) pollUntil({ poll, pauseMs }, watching.signal).then(resolve, reject);
     });
     durationMs = Math.round(performance.now() - started);
     if (reason !== 'exited') child.kill();
@@ -316,41 +311,30 @@ function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): Progr
     );
   }
   if (reason === 'exited' && exit?.signal === undefined)
-    return { reason, exitCode: exit?.exitCode === undefined ? undefined : exit.exitCode, durationMs, warnings };
-  return {
-    reason: reason === 'exited' ? 'signal' : reason,
-    signal: exit?.signal === undefined ? undefined : exit.signal,
-    durationMs,
-    warnings,
-  };
+    return { reason, exitCode: exit?.exitCode, durationMs, warnings };
+  return { reason: reason === 'exited' ? 'signal' : reason, signal: exit?.signal, durationMs, warnings };
 }
 
-interface Polling {
-  readonly pauseMs: () => number;
-  readonly signal: AbortSignal;
-  readonly found: (reason: ProgramEnd['reason']) => void;
-  readonly failed: (error: unknown) => void;
-}
-
+/** Polls until a reason is found; rejects what `poll` throws. */
 function pollUntil(
-  poll: (isLast: boolean) => ProgramEnd['reason'] | undefined,
-  { pauseMs, signal, found, failed }: Polling,
-): void {
+  { poll, pauseMs }: Required<Pick<Supervision, 'poll' | 'pauseMs'>>,
+  signal: AbortSignal,
+): Promise<ProgramEnd['reason']> {
   const pause = (): number => Math.min(POLL_MS, pauseMs());
-  const look = (): void => {
-    const timer = cpuTimer();
-    let reason: ProgramEnd['reason'] | undefined;
-    try {
-      reason = poll(false);
-    } catch (error) {
-      // A bug: reject the waiting promise instead of crashing in the event loop.
-      failed(error);
-      return;
-    }
-    if (reason !== undefined) found(reason);
-    else whenPassed(Math.max(pause(), timer() * POLL_SHARE), signal, look);
-  };
-  whenPassed(pause(), signal, look);
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const timer = cpuTimer();
+      try {
+        const reason = poll(false);
+        if (reason !== undefined) resolve(reason);
+        else whenPassed(Math.max(pause(), timer() * POLL_SHARE), signal, look);
+      } catch (error) {
+        // A bug: reject the waiting promise instead of crashing in the event loop.
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    whenPassed(pause(), signal, look);
+  });
 }
 
 function whenPassed(ms: number, signal: AbortSignal, act: () => void): void {
@@ -376,24 +360,14 @@ export async function withinTime<T>(promise: Promise<T>, ms = GRACE_MS): Promise
   }
 }
 
-export interface ChildRun extends Omit<Supervision, 'started' | 'poll'> {
+interface ChildRun extends Omit<Supervision, 'started'> {
   readonly stdin: Uint8Array;
-  readonly poll?: (child: Child, isLast: boolean) => ProgramEnd['reason'] | undefined;
 }
 
 /** Runs a process until it ends. */
-export async function runChild(spec: ChildSpec, { stdin, limits, streams, poll }: ChildRun): Promise<ProgramEnd> {
+export async function runChild(spec: ChildSpec, { stdin, ...run }: ChildRun): Promise<ProgramEnd> {
   const started = performance.now();
-  if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
-  const child = await startChild({ maxOutputBytes: limits.outputBytes, stdin, ...spec }, streams);
-  if (spec.terminal === true) {
-    child.write(stdin);
-    child.closeInput();
-  }
-  return await supervise(child, {
-    limits,
-    streams,
-    started,
-    poll: poll === undefined ? undefined : (isLast) => poll(child, isLast),
-  });
+  if (run.streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
+  const child = await startChild({ maxOutputBytes: run.limits.outputBytes, stdin, ...spec }, run.streams);
+  return await supervise(child, { ...run, started });
 }

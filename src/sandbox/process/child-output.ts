@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 
 import type { OutputSink } from '#core';
-import { isSystemError } from '../system-error.ts';
+import { isSystemError } from '#platform';
 
 /** Checks of streams that should be empty. */
 const MAX_DRAINS = 10_000;

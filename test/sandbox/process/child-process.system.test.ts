@@ -4,11 +4,11 @@ import { describe, expect, test, vi } from 'vitest';
 
 import { isSkillError } from '../../../src/core/errors.ts';
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
-import { startChild, supervise } from '../../../src/platform/process/child-process.ts';
-import { ProcessTable } from '../../../src/platform/process/process-tree.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { keeping, oddSeconds, PATH, processesWith, runIt } from './programs.ts';
+import { processTable } from '../../../src/sandbox/process/process-tree.ts';
+import { startChild, supervise } from '../../../src/sandbox/process/child-process.ts';
 
 const exited = (exitCode: number, stdout = '', stderr = ''): object => ({
   reason: 'exited',
@@ -305,7 +305,7 @@ describe('ending a program', () => {
 });
 
 test('a hundred concurrent programs all end', async () => {
-  const processes = new ProcessTable();
+  const processes = processTable();
   const numbers = Array.from({ length: 100 }, (_, number) => String(number));
   const ends = await Promise.all(
     numbers.map(

@@ -3,10 +3,9 @@ import { closeSync, openSync, readFileSync, readdirSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-
-import { childSlots, keepBytes } from '../../../src/platform/process/inherited-descriptors.ts';
 import { built, scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
+import { childSlots, keepBytes } from '../../../src/sandbox/process/inherited-descriptors.ts';
 
 /** Starts a program from a process that inherited descriptors, and prints what the program sees at them. */
 const STARTER = `
@@ -21,7 +20,7 @@ const STARTER = `
   console.log(JSON.stringify({ text, leaking: LEAKING_DESCRIPTORS }));`;
 
 function startFrom(opened: string, line: string, inherited: readonly string[] = []): unknown {
-  const modules = ['platform/process/child-process.js', 'platform/process/inherited-descriptors.js'].map(built);
+  const modules = ['sandbox/process/child-process.js', 'sandbox/process/inherited-descriptors.js'].map(built);
   const node = [process.execPath, '--input-type=module', '-e', STARTER, ...modules, line, JSON.stringify(inherited)];
   const output = execFileSync('bash', ['-c', `exec ${opened}; exec "$@"`, 'bash', ...node], { encoding: 'utf8' });
   return JSON.parse(output);

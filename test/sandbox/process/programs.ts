@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 import { DEFAULT_LIMITS, type ProgramEnd, type RunLimits } from '../../../src/core/execution.ts';
-import { runChild, type ChildSpec } from '../../../src/platform/process/child-process.ts';
+import { runChild, type ChildSpec } from '../../../src/sandbox/process/child-process.ts';
 
 export const PATH = '/usr/local/bin:/usr/bin:/bin';
 

@@ -1,0 +1,128 @@
+/** What `run`, `chat` and `runs resume` set up alike, from the runtime to what is told after the answer. */
+import type { AgentOptions, AgentResult } from '#agent';
+import { printable, refusedText } from '#core';
+import type { EventSink } from '#journal';
+import type { AgentModel } from '#model';
+import { projectInstructions } from '#project';
+import type { Run, Runtime } from '#runtime';
+import type { Invocation } from '../command.ts';
+import { lineJson } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import { parseBudget, type AGENT_FLAGS } from './agent-flags.ts';
+import { announceModel, toExitCode } from './agent-model.ts';
+import {
+  isAttended,
+  openApprover,
+  openRefusalWatch,
+  printRefusalHint,
+  type ApprovingCommand,
+  type KEEP_GOING_FLAG,
+} from './approval.ts';
+import { askForTrust, type HiddenSkill } from './consent.ts';
+import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
+import { takeSteps } from './interrupts.ts';
+import { serversFor } from './mcp-servers.ts';
+import { withPrograms } from './programs.ts';
+import { displayFor, type AgentDisplay } from './show-agent.ts';
+
+type AgentInvocation = Invocation<typeof AGENT_FLAGS & typeof KEEP_GOING_FLAG>;
+
+export interface OpenAgentOptions {
+  /** With --json: one value instead of one event per line. */
+  readonly isOneValue?: boolean;
+  /** Opens the model and tells the user which it is. */
+  readonly announce?: (invocation: AgentInvocation, runtime: Runtime) => Promise<AgentModel>;
+}
+
+export interface OpenAgent {
+  readonly runtime: Runtime;
+  readonly chosen: AgentModel;
+  readonly display: AgentDisplay;
+  /** Skills that stay hidden, because they are untrusted. */
+  readonly untrusted: readonly HiddenSkill[];
+  /** Everything but the request. The files that programs leave are delivered before the end. */
+  readonly options: Omit<AgentOptions, 'request'> & Required<Pick<AgentOptions, 'run'>>;
+  readonly deliver: (run: Run) => Promise<Delivery>;
+  /** Works with steps that the user can stop one by one. */
+  readonly work: <T>(act: (steps: AgentOptions['steps']) => Promise<T>) => Promise<T>;
+  /** The exit code, and a function that prints what the user should know after the answer. */
+  readonly judge: (
+    result: AgentResult,
+    command: ApprovingCommand,
+  ) => { readonly status: number; readonly showRest: () => void };
+  readonly close: () => Promise<void>;
+}
+
+export async function openAgent(
+  invocation: AgentInvocation,
+  { isOneValue = false, announce = announceModel }: OpenAgentOptions = {},
+): Promise<OpenAgent> {
+  const { flags: given, terminal, signal, surroundings } = invocation;
+  const budget = parseBudget(given.budget);
+  const runtime = await openRuntime(invocation);
+  const servers = await serversFor(runtime, terminal);
+  const untrusted = await askForTrust(invocation, runtime);
+  if (terminal.isJson && !isOneValue && untrusted.length > 0) terminal.out(lineJson({ untrusted }));
+  const chosen = await announce(invocation, runtime);
+  const display = displayFor(given, terminal, isOneValue);
+  const refusals = openRefusalWatch();
+  const connections = new Set<string>();
+  const sinks: readonly EventSink[] = [
+    display.sink,
+    refusals.sink,
+    ({ event }) => {
+      if (event.type !== 'observation' || event.observation.type !== 'program-ran') return;
+      for (const refused of event.observation.result.refused_connections ?? []) connections.add(refusedText(refused));
+    },
+  ];
+  const deliver = (run: Run): Promise<Delivery> => deliverOutputs(run, invocation);
+  const run = { host: {}, approve: openApprover(invocation), sinks, servers };
+  const isContinued = isAttended() || given.defer === true || given['keep-going'] === true;
+  return {
+    runtime,
+    chosen,
+    display,
+    untrusted,
+    deliver,
+    options: withPrograms(
+      {
+        runtime,
+        model: chosen.model,
+        budget,
+        signal,
+        run,
+        projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd),
+        unapproved: isContinued ? 'continue' : 'stop',
+        beforeEnd: async (_session, recorded) => {
+          const { copied, lines, problem } = await deliver(recorded);
+          terminal.remark([...copied.map((name) => `wrote ${printable(name)}`), ...lines]);
+          if (problem !== undefined) throw problem;
+        },
+      },
+      invocation,
+      { onOutput: display.output },
+    ),
+    async work(act) {
+      const interrupts = isAttended() && !terminal.isJson ? takeSteps(process, signal) : undefined;
+      try {
+        return await act(interrupts?.steps);
+      } finally {
+        interrupts?.release();
+        await servers?.close();
+      }
+    },
+    judge(result, command) {
+      const refused = refusals.last(command);
+      return {
+        status: toExitCode(result, refused !== undefined),
+        showRest() {
+          for (const line of connections) reportWarning(terminal, line);
+          connections.clear();
+          printRefusalHint(terminal, refused);
+        },
+      };
+    },
+    close: async () => servers?.close(),
+  };
+}
