@@ -99,7 +99,7 @@ function unusable(file: string, cause: string): SkillError<'io/failed'> {
   });
 }
 
-/** The key, made if there is none; undefined without a home folder, or where the key cannot be used. */
+/** The key, created if absent; undefined without a home folder, or where the key cannot be used. */
 export function trySealKey(home: string | undefined): Uint8Array | undefined {
   try {
     return home === undefined ? undefined : (readSealKey(home) ?? sealKey(home));
