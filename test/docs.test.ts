@@ -222,7 +222,7 @@ describe('the documentation', () => {
     expect(
       named.filter(
         ([name = '', file = '']) =>
-          !new RegExp(String.raw`(?:function|const) ${name}\b|\b${name}[(:]`).test(read(file)),
+          !new RegExp(String.raw`(?:function|const) ${name}\b|^ +(?:readonly )?${name}[(:]`, 'm').test(read(file)),
       ),
     ).toEqual([]);
   });

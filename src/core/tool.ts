@@ -9,7 +9,7 @@ import type { ActionFailed, Observation } from './observation.ts';
 export interface Offer {
   /** Skills that a model can choose, in a stable order. */
   readonly skills: readonly string[];
-  /** Those of `skills` that declare no description; absent if there is none. */
+  /** Those of `skills` that declare no description; absent if all do. */
   readonly undescribed?: readonly string[];
   /** Where loaded instructions are placed. */
   readonly placement: Placement;

@@ -38,7 +38,7 @@ interface RecordFolder extends RestoredRecord {
 
 /** Folders of records that were read. One reader at a time writes the folder of a run, and adds only what is new. */
 export interface RecordFolders {
-  /** The folder of the newest record; undefined while there is none. */
+  /** The folder of the newest record; undefined before the first. */
   of(run: FleetRun): Promise<RecordFolder | undefined>;
 }
 

@@ -77,7 +77,7 @@ interface ListedFile {
 
 /** The files of a skill with safe paths that stay apart on every file system. Throws if one of them cannot be kept. */
 function checkListedFiles({ uri, resources }: Skill): readonly ListedFile[] {
-  if (resources === 'dynamic') throw new Error('it lists no digests, so that nobody could approve its content');
+  if (resources === 'dynamic') throw new Error('it lists no digests, so its content cannot be approved');
   if (new URL(uri).protocol === 'file:') throw new Error('a file: address names a file of this machine');
   if (resources.length > MAX_FILES) throw new Error(`it has more than ${String(MAX_FILES)} files`);
   const size = resources.reduce((sum, resource) => sum + (resource.size ?? 0), 0);

@@ -142,7 +142,7 @@ function publishedFile({ cacheDir, roots }: Runtime): string | undefined {
 /** A session that is replaced when skills change. */
 interface Slot {
   readonly elicitation: Elicitation;
-  /** The current session; starts one if there is none. */
+  /** The current session; starts one if needed. */
   readonly tools: () => Promise<OpenTools>;
   /** The next call starts a new session. This one ends when its calls have ended. */
   readonly retire: () => void;

@@ -1,5 +1,5 @@
 /**
- * Language models behind the `Model` of core, and the only part that names the AI SDK. It never performs an action. Read auto.ts first.
+ * Language models behind the `Model` of core, and the only part that imports the AI SDK. It never performs an action. Read auto.ts first.
  */
 
 // The model of a run: named, by its key, or on this machine.

@@ -185,7 +185,7 @@ function readPathPattern(
   const isStrict = effect === 'allow';
   let pattern = text.startsWith('./') ? text.slice(2) : text.replace(/^\/\//, '/');
   if (pattern === '~' || pattern.startsWith('~/')) {
-    if (home === undefined) return { problem: `${quoted(text)} needs a home folder, and there is none` };
+    if (home === undefined) return { problem: `${quoted(text)} needs a home folder, which is not set` };
     pattern = `${home}${pattern.slice(1)}`;
   }
   if (pattern.endsWith('/')) pattern = `${pattern}**`;

@@ -1,6 +1,6 @@
 /**
- * Runs programs of skills: workspaces, executors, packages, inputs and outputs. Never decides whether a program may run, asks nobody and records
- * nothing; its callers do. Read workspace/workspace.ts first, then executors/find-executor.ts.
+ * Runs programs of skills: workspaces, executors, packages, inputs and outputs. It does not decide whether a program may run,
+ * ask a person or record anything; its callers do. Read workspace/workspace.ts first, then executors/find-executor.ts.
  */
 
 // Executors: which one programs use, and what each blocks on this machine.

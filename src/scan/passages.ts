@@ -198,7 +198,7 @@ function addCode(splitting: Splitting, { from, to }: LineRange, { kind, section 
   if (start < to) addJoined(splitting, { from: start, to }, parts);
 }
 
-/** The first character after blanks; NaN if there is none. */
+/** The code of the first character after blanks; NaN for a blank line. */
 function firstCode(line: string): number {
   let at = 0;
   while (line.charCodeAt(at) === 0x20) at += 1;

@@ -126,9 +126,11 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
 /** Runs one attempt by itself, as a worker does for a suite on another machine. Nothing is stored besides its record and its files. */
 export async function runAttempt(job: Job, options: Suite['options']): Promise<CaseResult> {
   const work = await workFolder();
+  const removals: Promise<unknown>[] = [];
   try {
-    return await runJob(job, 0, { options, environments: openEnvironments(work, options), work, removals: [] });
+    return await runJob(job, 0, { options, environments: openEnvironments(work, options), work, removals });
   } finally {
+    await Promise.all(removals);
     await removeTree(work);
   }
 }

@@ -9,7 +9,7 @@ import type { TranscriptCall } from './transcript.ts';
 export interface InstalledSkill {
   readonly name: string;
   readonly folder: string;
-  /** The longest line of the instructions that no other skill has; empty if there is none. */
+  /** The longest line of the instructions that no other skill has; empty if other skills have every line. */
   readonly line: string;
 }
 

@@ -39,7 +39,7 @@ export function placeTargets(
   for (const agent of agents) {
     const folder = agentFolder(agent, base);
     if (folder === undefined)
-      return packRefusal('install/agent', `${agent.name} needs a home folder, and there is none`, {
+      return packRefusal('install/agent', `${agent.name} needs a home folder, which is not set`, {
         hint: 'set HOME, or leave this agent out',
       });
     const known = targets.get(folder);

@@ -379,7 +379,7 @@ export function readLock(root: string): LockFile | PackRefusal | undefined {
   return readFileAt(path.join(root, LOCK_FILE_NAME));
 }
 
-/** The lock of a root. Throws a refusal if there is none. */
+/** The lock of a root. Throws a refusal if the root has no lock. */
 export function requireLock(root: string): LockFile {
   return accepted(readLock(root) ?? packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`));
 }

@@ -61,7 +61,7 @@ export async function listLocked(
   return { root, skills: [...requireLock(root).skills.values()].toSorted((a, b) => compareText(a.name, b.name)) };
 }
 
-/** The lock entry of the skill in a folder; undefined if there is none that can be read. */
+/** The lock entry of the skill in a folder; undefined without a readable lock. */
 export function findLockedSkill(dir: string): LockedSkill | undefined {
   const lock = readLock(path.dirname(dir));
   return lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir));

@@ -21,7 +21,7 @@ export interface BaselineOptions {
   readonly signal: AbortSignal;
 }
 
-/** The previous installed version of a skill, or a git revision of it. `to` is an unused folder. Throws `input/invalid` if there is none. */
+/** The previous installed version of a skill, or a git revision of it. `to` is an unused folder. Throws `input/invalid` if neither exists. */
 export async function findBaselineVersion(
   skill: string,
   to: string,

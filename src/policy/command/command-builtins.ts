@@ -38,7 +38,7 @@ const HIDING: ReadonlyMap<string, RegExp> = new Map([
   ['readarray', /^-[a-z]*C/],
 ]);
 
-/** What a builtin runs; undefined if it is none of those that run something. */
+/** What a builtin runs; undefined for a builtin that runs nothing. */
 export function readBuiltin(words: Words, readText: (text: CommandWord | undefined) => Inside): Inside | undefined {
   const [first, ...rest] = words;
   const name = first?.text ?? '';

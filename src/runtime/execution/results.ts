@@ -130,7 +130,7 @@ function leftOutReason({ code, detail }: OpenFailed): string {
     : `it ${fileProblemText({ code, detail })}`;
 }
 
-/** Whether no result is written to a path, wherever it comes from and whoever approves it. */
+/** Whether results are never written to a path, not even with an approval. */
 export function isNeverResult(target: string): boolean {
   return writeProtection(target) === 'never';
 }

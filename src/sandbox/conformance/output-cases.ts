@@ -101,7 +101,7 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
     });
     assert.deepEqual([pickStableEnd(end), stdout.length], [{ reason: 'exited', exitCode: 0 }, 100_000]);
   }),
-  conform('EXEC-8', 'a program is ended when nobody takes its output any more', async (fixture) => {
+  conform('EXEC-8', 'a program is ended when its output is no longer taken', async (fixture) => {
     let bytes = 0;
     const stdout: OutputSink = {
       write: (chunk) => {

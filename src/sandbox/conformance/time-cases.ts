@@ -83,7 +83,7 @@ export const TIME_CASES: readonly CaseDefinition[] = [
     'setsid',
   ),
   leftBehindCase('a process in the background', ({ command }) => `${command} &`),
-  conform('EXEC-8', 'a program that nobody wants any more is not started', async (fixture) => {
+  conform('EXEC-8', 'a program that was cancelled before its start is not started', async (fixture) => {
     const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
     const { end } = await fixture.runPrepared(prepared, { signal: AbortSignal.abort() });
     assert.deepEqual(

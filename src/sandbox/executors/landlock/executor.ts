@@ -183,7 +183,7 @@ const CAPABILITIES: AttachedWorkspace['capabilities'] = {
   hasTerminal: false,
 };
 
-/** The version of Landlock's interface on this machine; below 1 where there is none. */
+/** The version of Landlock's interface on this machine; below 1 without Landlock. */
 export function landlockVersion(): number {
   const architecture = findArchitecture();
   if (process.platform !== 'linux' || architecture === undefined || !isPresent(PERL)) return -1;
