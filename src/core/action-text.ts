@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 import type { ActionFailed, Observation } from './observation.ts';
-import { isFailedEnd, type RunResult } from './outputs.ts';
+import type { RunResult } from './outputs.ts';
 import type { LimitReport } from './execution.ts';
 import { countText, shownText } from './text/line-text.ts';
 import { printable } from './text/text.ts';
@@ -138,7 +138,7 @@ export function isPoorOutcome(observation: Observation): boolean {
   if (observation.type === 'tool-called') return observation.isError;
   const result =
     observation.type === 'program-ran' || observation.type === 'command-seen' ? observation.result : undefined;
-  return result !== undefined && isFailedEnd({ reason: result.reason, exitCode: result.exit_code });
+  return result !== undefined && (result.reason !== 'exited' || result.exit_code !== 0);
 }
 
 function readText(

@@ -7,7 +7,7 @@
 export { isProblem, type Problem } from './problem.ts';
 export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
 export { errorOutcome } from './error-outcomes.ts';
-export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
+export { REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
@@ -38,8 +38,8 @@ export {
   type ActionOfKind,
   type ProgramAction,
 } from './action.ts';
-export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export { NOT_COLLECTED, SKIP_MEANINGS, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
+export { actionFailed, type ActionFailed, type Observation } from './observation.ts';
+export { NOT_COLLECTED, SKIP_MEANINGS, type Collected, type RunResult } from './outputs.ts';
 export { normalName, packageArgument, readPackage, type PackageLayer, type RequestedPackage } from './packages.ts';
 export {
   DEFAULT_LIMITS,
@@ -78,7 +78,7 @@ export { readAddress } from './network/network-address.ts';
 export { refusedText } from './network/refused-connection.ts';
 
 // Sessions, runs and their events.
-export { findLoaded, kindOfFailure, reduceSession, type SessionState } from './session.ts';
+export { kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
   lastAnswer,
   OUTCOMES,
@@ -135,17 +135,7 @@ export { readField, shape } from './json/shape.ts';
 export { sarifReport } from './sarif.ts';
 
 // Untrusted text, made safe to print.
-export {
-  cleanText,
-  countCharacters,
-  escapeXml,
-  hiddenCharacters,
-  isLongerThan,
-  isVisible,
-  nextHidden,
-  printable,
-  quoted,
-} from './text/text.ts';
+export { cleanText, countCharacters, escapeXml, findHidden, printable, quoted } from './text/text.ts';
 export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
 export { shellWord, typedWord } from './text/shell-word.ts';

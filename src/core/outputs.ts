@@ -1,5 +1,5 @@
 /** Output files of a run and its result. Fields that go to models and into JSON are in snake case (EXEC-3). */
-import type { EndReason, ExecutorName, Isolation, ProgramEnd } from './execution.ts';
+import type { EndReason, ExecutorName, Isolation } from './execution.ts';
 import type { Ecosystem } from './packages.ts';
 import type { RefusedConnection } from './network/refused-connection.ts';
 
@@ -126,9 +126,4 @@ export interface UsedLayer {
   readonly layer_digest: string;
   /** `name version` each. */
   readonly packages: readonly string[];
-}
-
-/** Whether the run failed; then empty output files are not meaningful. */
-export function isFailedEnd({ reason, exitCode }: Pick<ProgramEnd, 'reason' | 'exitCode'>): boolean {
-  return reason !== 'exited' || exitCode !== 0;
 }

@@ -7,7 +7,6 @@ import path from 'node:path';
 
 import {
   cleanText,
-  findLoaded,
   isForModel,
   isObject,
   detectMediaType,
@@ -263,7 +262,7 @@ async function recordRead(session: Session, { skill, path }: Located, onUnrecord
     if (observation.code === 'record/failed') onUnrecorded();
     return observation;
   };
-  const isLoaded = findLoaded(session.state, skill.id) !== undefined;
+  const isLoaded = session.state.loaded.some((one) => one.skill.id === skill.id);
   const loaded = isLoaded ? undefined : await perform({ type: 'load_skill', skill: skill.id });
   if (loaded !== undefined) throw new Error(loaded.message);
   if (path === 'SKILL.md') return;

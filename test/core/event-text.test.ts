@@ -8,7 +8,7 @@ import { failure } from '../../src/core/failure-codes.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { durationText, shownText } from '../../src/core/text/line-text.ts';
 import { actionFailed } from '../../src/core/observation.ts';
-import { hiddenCharacters } from '../../src/core/text/text.ts';
+import { findHidden } from '../../src/core/text/text.ts';
 import { DENIED, LOADED, QUESTION, RESULT, decided, decision, seen, start } from '../journal/run-lines.ts';
 import { verifies } from '../conformance/verifies.ts';
 
@@ -156,7 +156,7 @@ describe('text of strangers', () => {
         for (const event of eventsWith(text)) {
           for (const line of texts(event, level, { action: { type: 'run_command', command: text }, durationMs: 1 })) {
             expect(line).not.toContain('\n');
-            expect(hiddenCharacters(line)).toBeUndefined();
+            expect(findHidden(line)).toBeUndefined();
           }
         }
       }),

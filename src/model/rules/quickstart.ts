@@ -3,7 +3,7 @@
  * called `quickstart` in the body, or in `metadata`. It is never passed to a shell: it is split into words here, and values from the
  * request become single words, so that nothing in a name or a request can become an option or a second command.
  */
-import { fenceAfter, hiddenCharacters, quoted, sliceStart, toRelativePath, type RelativePath, isProblem } from '#core';
+import { fenceAfter, findHidden, quoted, sliceStart, toRelativePath, type RelativePath, isProblem } from '#core';
 import { readSimpleHead } from '#skills';
 
 export interface Quickstart {
@@ -74,7 +74,7 @@ export function parseQuickstart(code: string): QuickstartReading {
   const [line] = lines;
   if (line === undefined) return invalid('the quickstart is empty, expected a script and its arguments');
   if (lines.length > 1) return invalid('the quickstart has several lines, expected one script and its arguments');
-  const hidden = hiddenCharacters(line.replaceAll('\t', ' '));
+  const hidden = findHidden(line.replaceAll('\t', ' '));
   if (hidden !== undefined) return invalid('the quickstart contains an invisible character');
   const split = splitWords(line);
   if (typeof split === 'string') return invalid(split);

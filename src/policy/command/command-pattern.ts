@@ -11,7 +11,7 @@
  */
 
 import { systemName, type CommandWord, type SimpleCommand } from './command-words.ts';
-import { hiddenCharacters, quoted, type CommandLine } from '#core';
+import { findHidden, quoted, type CommandLine } from '#core';
 
 /** The text between stars; a single piece is a word without stars. */
 export type PatternWord = readonly string[];
@@ -32,7 +32,7 @@ const MAX_PATTERN = 1000;
 
 export function readCommandPattern(text: string): CommandPattern | CommandPatternProblem {
   if (text.length > MAX_PATTERN) return { problem: `a command pattern is longer than ${MAX_PATTERN} characters` };
-  if (/[\n\r]/.test(text) || hiddenCharacters(text) !== undefined) {
+  if (/[\n\r]/.test(text) || findHidden(text) !== undefined) {
     return { problem: `${quoted(text)} contains line ends or invisible characters` };
   }
   const trimmed = text.trim();

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_LIMITS,
   failure,
-  isFailedEnd,
   detectMediaType,
   quoted,
   toRelativePath,
@@ -276,7 +275,10 @@ export async function runPrepared(
   const missing = await background;
   const stdout = streams.stdout.finish();
   const stderr = streams.stderr.finish();
-  const remedy = isFailedEnd(end) ? await prepared.explain(`${stdout.text}\n${stderr.text}`) : undefined;
+  const remedy =
+    end.reason !== 'exited' || end.exitCode !== 0
+      ? await prepared.explain(`${stdout.text}\n${stderr.text}`)
+      : undefined;
   const warnings = [...prepared.warnings, ...missing, ...written, ...(remedy === undefined ? [] : [remedy])];
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
     toRunResult({ ...prepared, warnings }, parts, { end, stdout, stderr, collected }),

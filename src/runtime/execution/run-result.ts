@@ -3,7 +3,6 @@ import {
   normaliseGlob,
   refusedText,
   compareText,
-  isFailedEnd,
   type ActionProblem,
   type Collected,
   type ProgramEnd,
@@ -196,7 +195,7 @@ export async function collectFor(
       root,
       {
         ...outputs,
-        isFailedRun: isFailedEnd(end),
+        isFailedRun: end.reason !== 'exited' || end.exitCode !== 0,
         programRoot: workspace.attached.root,
         // Files that earlier runs left are not results of this one.
         changedSince: outputs.isAutomatic ? startedAt : undefined,
