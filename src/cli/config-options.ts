@@ -2,7 +2,6 @@ import {
   checkConfig,
   isObject,
   nearest,
-  problemText,
   quoted,
   SETTINGS,
   valueAt,
@@ -30,7 +29,7 @@ function withOption(before: Config, option: string): Config {
   // Alone first: what is wrong with it must not be blamed on another.
   const [problem] = checkConfig(withValue({}, target.path, value));
   if (problem === undefined) return joined(before, target, value);
-  const { message, hint = valueHint(target.setting) } = problemText(problem, withValue({}, target.path, value));
+  const { message, hint = valueHint(target.setting) } = problem;
   throw wrong(message, hint);
 }
 

@@ -19,7 +19,6 @@ export {
   collisionKey,
   listParentFolders,
   parentFolder,
-  isBelowScripts,
   scriptPath,
   toRelativePath,
   type RelativePath,
@@ -39,8 +38,8 @@ export {
   type ProgramAction,
 } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation } from './observation.ts';
-export { NOT_COLLECTED, SKIP_MEANINGS, type Collected, type RunResult } from './outputs.ts';
-export { normalName, packageArgument, readPackage, type PackageLayer, type RequestedPackage } from './packages.ts';
+export { NOT_COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
+export { normalName, packageArgument, readPackage, type PackageLayer } from './packages.ts';
 export {
   DEFAULT_LIMITS,
   EXECUTOR_NAMES,
@@ -48,29 +47,21 @@ export {
   isWeaker,
   type AttachedWorkspace,
   type Executor,
-  type HostMount,
   type Identity,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
-  type RunLimits,
-  type RunningProgram,
-  type StagedSkill,
-  type WorkspaceFolder,
 } from './execution.ts';
-export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
-export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
+export { isServerName, type ServerTool, type ToolServers } from './tool-servers.ts';
 
 // Decisions of the policy, and questions to a person.
-export { EFFECTS, type Access, type Decision } from './access.ts';
+export { EFFECTS, type Decision } from './access.ts';
 export { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
   findGrant,
   readAuthority,
-  readHost,
   readHostPattern,
-  writeAuthority,
   type HostAndPort,
   type HostPattern,
 } from './network/host-pattern.ts';
@@ -83,7 +74,6 @@ export {
   lastAnswer,
   OUTCOMES,
   RUN_SCHEMA,
-  type AgentStart,
   type JournalLine,
   type RunEvent,
   type RunInfo,
@@ -100,7 +90,6 @@ export {
   type Model,
   type ModelAnswer,
   type ModelDelta,
-  type ModelImage,
   type ModelMessage,
   type ModelRequest,
   type ModelTool,
@@ -111,7 +100,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
 export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { checkConfig, problemText } from './config/config-check.ts';
+export { checkConfig } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
 // JSON and our own schemas.
@@ -144,17 +133,10 @@ export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';
 export { fenceAfter } from './text/code-fences.ts';
-export { changesBetween, diffLines, type TextDiff } from './text/text-diff.ts';
+export { changesBetween, diffLines } from './text/text-diff.ts';
 
 // Actions and events in words.
-export {
-  LIMIT_LABELS,
-  describeAction,
-  describeOutcome,
-  interruptedText,
-  isPoorOutcome,
-  limitText,
-} from './action-text.ts';
+export { LIMIT_LABELS, describeAction, describeOutcome, interruptedText, limitText } from './action-text.ts';
 export { eventText } from './event-text.ts';
 export { agentEventText } from './agent-event-text.ts';
 
@@ -168,4 +150,4 @@ export { defined } from './defined.ts';
 export { docsPage } from './docs-page.ts';
 
 // Markdown as blocks, for every renderer.
-export { readMarkdown, readMarkdownLine, type MarkdownBlock } from './text/markdown-blocks.ts';
+export { readMarkdown, readMarkdownLine } from './text/markdown-blocks.ts';

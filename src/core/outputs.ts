@@ -70,18 +70,6 @@ export interface SavedOutput {
   readonly version: number;
 }
 
-/** The result of a collection. */
-export interface Collected {
-  /** Sorted by name. */
-  readonly files: readonly OutputFile[];
-  /** The first short text file by name, with its content. */
-  readonly primary?: OutputFile;
-  readonly saved: readonly SavedOutput[];
-  /** Sorted by name; truncated if there are many, with a warning that says how many more. */
-  readonly skipped: readonly SkippedOutput[];
-  readonly warnings: readonly string[];
-}
-
 export interface StagedInput {
   /** Relative to the workspace. */
   readonly name: string;

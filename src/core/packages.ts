@@ -3,10 +3,6 @@ import { quoted } from './text/text.ts';
 import type { Problem } from './problem.ts';
 export type Ecosystem = 'python' | 'node';
 
-/** Who asks for a package. Everything that no file of the skill and no person states is a suggestion. */
-export const PACKAGE_SOURCES = ['option', 'environment', 'script', 'skill', 'model'] as const;
-export type PackageSource = (typeof PACKAGE_SOURCES)[number];
-
 /** A package and the accepted versions. */
 export interface PackageSpec {
   readonly ecosystem: Ecosystem;
@@ -14,12 +10,6 @@ export interface PackageSpec {
   readonly name: string;
   /** As the package manager reads it: `pypdf>=4`, `docx@^9`. */
   readonly text: string;
-}
-
-export interface RequestedPackage extends PackageSpec {
-  readonly source: PackageSource;
-  /** The option, file or setting that names it. */
-  readonly neededBy: string;
 }
 
 /** One package of a resolved environment. */

@@ -49,12 +49,7 @@ function isTooLong(segment: string): boolean {
 /** The path of a script in its skill folder. */
 export function scriptPath({ script, anywhere }: Pick<RunScript, 'script' | 'anywhere'>): string {
   const bare = script.replace(/^(?:\.\/+)+/, '');
-  return anywhere === true || isBelowScripts(bare) ? bare : `scripts/${bare}`;
-}
-
-/** Whether a program can run the file as a script of the skill, whatever it is meant for. */
-export function isBelowScripts(path: string): boolean {
-  return path.startsWith('scripts/');
+  return anywhere === true || bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
 }
 
 /** The parent folder of a path; empty at the top. */

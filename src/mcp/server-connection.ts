@@ -12,17 +12,11 @@ import {
 import { z } from 'zod';
 
 import { timerMs } from '#platform';
-import {
-  docsPage,
-  failure,
-  quoted,
-  type Config,
-  type ActionProblem,
-  type ServerServices,
-  type Surroundings,
-} from '#core';
+import { docsPage, failure, quoted, type Config, type ActionProblem, type Surroundings, type ToolServers } from '#core';
 import { VERSION } from '../version.ts';
 import { toErrorMessage, programTransport, withPrinted } from './program-transport.ts';
+
+export type ServerServices = Parameters<ToolServers['open']>[0];
 
 export type McpServerConfig = NonNullable<Config['mcp_servers']>[string];
 

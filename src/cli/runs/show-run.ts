@@ -155,7 +155,7 @@ function eventText(event: RunEvent): string {
     case 'observation': {
       const { type, action, ...rest } = event.observation;
       if (event.observation.type === 'failed')
-        return `#${String(event.call)} ${action} -> ${describeOutcome(event.observation, true)}`;
+        return `#${String(event.call)} ${action} -> ${describeOutcome(event.observation, true).text}`;
       const limits = 'limits' in event.observation ? `, ${limitText(event.observation.limits)}` : '';
       return `#${String(event.call)} ${action} -> ${type}${limits} ${JSON.stringify(rest)}`;
     }

@@ -3,11 +3,10 @@ import {
   isObject,
   MAX_SETTING_DEPTH,
   positionOf,
-  problemText,
   quoted,
   readJsonText,
   type Diagnostic,
-  type checkJson,
+  type checkConfig,
 } from '#core';
 import { isPresent } from './paths.ts';
 import { readTextFile } from './read-file.ts';
@@ -31,7 +30,7 @@ const MAX_PROBLEMS = 20;
  */
 export function readCheckedJson(
   path: string,
-  check: (value: Readonly<Record<string, unknown>>) => readonly ReturnType<typeof checkJson>[number][],
+  check: (value: Readonly<Record<string, unknown>>) => ReturnType<typeof checkConfig>,
 ): CheckedJson {
   const invalid = (...findings: readonly Omit<Parameters<typeof diagnose>[0], 'path'>[]): CheckedJson => ({
     type: 'invalid',
@@ -57,16 +56,15 @@ export function readCheckedJson(
 
   const problems = check(parsed.value);
   if (problems.length === 0) return { type: 'read', value: parsed.value, text };
-  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, parsed.value, text)));
+  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, text)));
 }
 
 function toFinding(
-  problem: ReturnType<typeof checkJson>[number],
-  value: unknown,
+  { type, path, message, hint }: ReturnType<typeof checkConfig>[number],
   text: ReturnType<typeof readJsonText>,
 ): Omit<Parameters<typeof diagnose>[0], 'path'> {
-  const code = problem.type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
-  return { code, ...text.locate(problem.path), ...problemText(problem, value) };
+  const code = type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
+  return { code, ...text.locate(path), message, hint };
 }
 
 type ParsedJson =

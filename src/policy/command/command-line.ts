@@ -11,8 +11,6 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash';
-
-import type { CommandLine } from '#core';
 import {
   NO_VARIABLES,
   commandWord,
@@ -23,6 +21,7 @@ import {
   type Variables,
 } from './command-words.ts';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
+import type { CommandLine } from './command-words.ts';
 
 const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;

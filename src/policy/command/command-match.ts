@@ -3,9 +3,9 @@
  * everything that programs which run programs show. What cannot be known is `unclear`.
  */
 
-import type { CommandLine } from '#core';
 import { baseName, type CommandWord, type SimpleCommand } from './command-words.ts';
 import { isPartOf, matchesStars, type CommandPattern, type PatternWord } from './command-pattern.ts';
+import type { CommandLine } from './command-words.ts';
 
 /** `unclear`: cannot be determined. A person is asked. */
 export type Match = 'yes' | 'no' | 'unclear';

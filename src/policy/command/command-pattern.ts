@@ -11,7 +11,8 @@
  */
 
 import { systemName, type CommandWord, type SimpleCommand } from './command-words.ts';
-import { findHidden, quoted, type CommandLine } from '#core';
+import { findHidden, quoted } from '#core';
+import type { CommandLine } from './command-words.ts';
 
 /** The text between stars; a single piece is a word without stars. */
 export type PatternWord = readonly string[];

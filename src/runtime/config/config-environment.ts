@@ -1,4 +1,4 @@
-import { checkConfig, problemText, SETTINGS, valueOfText, withValue, nearest, printable } from '#core';
+import { checkConfig, SETTINGS, valueOfText, withValue, nearest, printable } from '#core';
 import type { ConfigLayer, Setting } from './config-merge.ts';
 import { SETTING_PREFIX, settingNames } from './environment-names.ts';
 
@@ -48,7 +48,7 @@ function readVariable(name: string, text: string): ConfigLayer | VariableProblem
   const config = withValue({}, setting.path, valueOfText(text, setting.schema) ?? null);
   const [problem] = checkConfig(config);
   if (problem === undefined) return { layer: 'environment', where: name, config };
-  const { message, hint = valueHint(setting) } = problemText(problem, config);
+  const { message, hint = valueHint(setting) } = problem;
   return { variable, message, hint };
 }
 

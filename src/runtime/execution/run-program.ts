@@ -7,18 +7,16 @@ import {
   detectMediaType,
   quoted,
   toRelativePath,
-  type Collected,
   type ActionProblem,
   type OutputSink,
   type ProgramEnd,
-  type RunLimits,
   type RunResult,
   type SkillEntry,
-  type StagedSkill,
   type Action,
   type OfType,
   type ProgramAction,
   isProblem,
+  type ProgramSpec,
 } from '#core';
 import { inConfined, isInside } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
@@ -32,8 +30,15 @@ import {
   programEnvironment,
 } from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
-import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
-import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';
+import {
+  makeRunResult,
+  readOutputRequest,
+  collectFor,
+  type ShownStream,
+  type PreparedProgram,
+  type Collected,
+} from './run-result.ts';
+import { spanned, type ExecutionCall, type ExecutionParts, type ExecutionOptions } from './parts.ts';
 import { missingFolder, workingDirectory, editorFor, stagedSource } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { withNetworkHint } from './network-hint.ts';
@@ -214,7 +219,7 @@ export async function prepareProgram(
 }
 
 /** Our own code, byte for byte. A command line is not, even if it runs in the folder of such a skill. */
-function isBuiltInScript(action: ProgramAction, staged: StagedSkill | undefined): boolean {
+function isBuiltInScript(action: ProgramAction, staged: Parameters<typeof programCommand>[1]): boolean {
   return action.type === 'run_script' && staged !== undefined && BUILT_IN_DIGESTS.has(staged.digest);
 }
 
@@ -223,7 +228,7 @@ export function isInAny(file: string, allowed: readonly string[]): boolean {
   return allowed.some((folder) => isInside(path.resolve(file), path.resolve(folder)));
 }
 
-function limitsFor(action: ProgramAction, limits: Partial<RunLimits> | undefined): RunLimits {
+function limitsFor(action: ProgramAction, limits: ExecutionOptions['limits']): ProgramSpec['limits'] {
   const all = {
     ...DEFAULT_LIMITS,
     ...(action.type === 'run_script' ? { wallMs: SCRIPT_SECONDS * 1000 } : {}),

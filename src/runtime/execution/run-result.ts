@@ -4,7 +4,6 @@ import {
   refusedText,
   compareText,
   type ActionProblem,
-  type Collected,
   type ProgramEnd,
   type PackageLayer,
   type RunResult,
@@ -51,6 +50,7 @@ const AUTOMATIC: OutputRequest = {
   isAutomatic: true,
 };
 
+export type Collected = Awaited<ReturnType<typeof collectOutputs>>;
 export const NOTHING_COLLECTED: Collected = { files: [], saved: [], skipped: [], warnings: [] };
 
 /** Output of a program as shown to the caller. */

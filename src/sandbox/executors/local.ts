@@ -1,9 +1,10 @@
-import type { Executor, Identity, RunLimits, AttachedWorkspace } from '#core';
+import type { Executor, Identity, AttachedWorkspace } from '#core';
 import { isPresent } from '#platform';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
 import { NOBODY } from './nobody.ts';
 import { tryRead } from '../process/proc.ts';
+import type { RunLimits } from '../program-types.ts';
 
 export interface LocalOptions {
   /** User for programs when the caller is root (default: 65534). */

@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
-import type { Collected } from '#core';
+import type { RunResult } from '#core';
 import {
   OPEN_FLAGS,
   DirectoryHandle,
@@ -22,9 +22,11 @@ export type EnteredFolder =
   | { readonly type: 'link' | 'missing' | 'unreadable'; readonly at: string };
 
 /** The caller closes the descriptor. `bytes` is the size of the entry itself. */
+export type SkipReason = RunResult['skipped_files'][number]['reason'];
+
 export type OpenedOutput =
   | { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats }
-  | { readonly type: 'skipped'; readonly reason: Collected['skipped'][number]['reason']; readonly bytes: number }
+  | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
   | { readonly type: 'gone' };
 
 const SET_IDS = 0o6000;
@@ -143,7 +145,7 @@ function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean 
   return named?.dev === opened.dev && named.ino === opened.ino;
 }
 
-function findSkipReason(stats: Stats): Collected['skipped'][number]['reason'] | undefined {
+function findSkipReason(stats: Stats): SkipReason | undefined {
   if (stats.isSymbolicLink()) return 'link';
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';

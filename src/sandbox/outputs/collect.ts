@@ -5,18 +5,10 @@
 import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import {
-  compareText,
-  compileGlob,
-  NOT_COLLECTED,
-  SKIP_MEANINGS,
-  printable,
-  type Collected,
-  type RunResult,
-} from '#core';
+import { compareText, compileGlob, NOT_COLLECTED, SKIP_MEANINGS, printable, type RunResult } from '#core';
 import { isSystemError, type tryOpenDirectory } from '#platform';
 import { invalid } from '../workspace/layout.ts';
-import { openFolders, type WorkspaceFolders } from './collect-folders.ts';
+import { openFolders, type WorkspaceFolders, type SkipReason } from './collect-folders.ts';
 import { openOutputReader, type ReadOutput, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
 
@@ -30,7 +22,17 @@ const DEFAULT_OUTPUT_LIMITS = {
 
 const PRIMARY_BYTES = 32 * 1024;
 
-type SkipReason = Collected['skipped'][number]['reason'];
+/** The result of a collection. */
+export interface Collected {
+  /** Sorted by name. */
+  readonly files: RunResult['output_files'];
+  /** The first short text file by name, with its content. */
+  readonly primary?: OutputFile;
+  readonly saved: RunResult['artifact_files'];
+  /** Sorted by name; truncated if there are many, with a warning that says how many more. */
+  readonly skipped: RunResult['skipped_files'];
+  readonly warnings: readonly string[];
+}
 
 export interface CollectSpec {
   /** Relative to the workspace; see `normaliseGlob`. */
@@ -143,8 +145,8 @@ function openCollection(
   const { inline: isInlined = false, maxFileBytes = DEFAULT_OUTPUT_LIMITS.maxFileBytes } = spec;
   const { maxInlineCharacters = maxFileBytes } = spec;
   const files: OutputFile[] = [];
-  const saved: Collected['saved'][number][] = [];
-  const skipped: Collected['skipped'][number][] = [];
+  const saved: RunResult['artifact_files'][number][] = [];
+  const skipped: RunResult['skipped_files'][number][] = [];
   const warnings: string[] = [];
   const readOutput = openOutputReader(
     Math.min(maxFileBytes, (isInlined ? maxInlineCharacters : 0) * MAX_BYTES_OF_CHARACTER),
@@ -246,7 +248,7 @@ function shown(name: string): string {
 const SHOWN_NAMES = 3;
 
 /** One line per reason with the first names. */
-function describeSkipped(skipped: readonly Collected['skipped'][number][]): readonly string[] {
+function describeSkipped(skipped: readonly RunResult['skipped_files'][number][]): readonly string[] {
   return Object.entries(SKIP_MEANINGS).flatMap(([reason, meaning]) => {
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];

@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { shellWord, type ProgramEnd, type RunLimits } from '#core';
+import { shellWord, type ProgramEnd } from '#core';
 import { isPresent, tryStat } from '#platform';
 import { tryRead } from '../process/proc.ts';
 import type { AttemptTargets, DecoyListener, HostDecoys } from './host-decoys.ts';
+import type { RunLimits } from '../program-types.ts';
 
 /** What is left of an attempt, in the folder that it wrote to. */
 export interface Aftermath {

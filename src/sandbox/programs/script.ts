@@ -1,12 +1,10 @@
 import {
   failure,
-  isBelowScripts,
   nearest,
   quoted,
   scriptPath,
   toRelativePath,
   type ActionProblem,
-  type StagedSkill,
   type Action,
   type OfType,
   type ProgramAction,
@@ -14,6 +12,7 @@ import {
 } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
 import { scriptCommand, shellCommand } from './interpreter.ts';
+import type { StagedSkill } from '../program-types.ts';
 
 /** `code` is the script or the command line, to tell what it may do. */
 export type ProgramCommand =
@@ -51,7 +50,7 @@ function commandForScript(action: RunScript, { name, snapshot }: StagedSkill, ro
 
 function listScripts(directory: ConfinedDirectory, { anywhere }: RunScript): readonly string[] {
   const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
-  return files.map(({ path }) => path).filter((path) => anywhere === true || isBelowScripts(path));
+  return files.map(({ path }) => path).filter((path) => anywhere === true || path.startsWith('scripts/'));
 }
 
 function unknownScript(action: RunScript, scripts: readonly string[]): ProgramCommand {

@@ -10,7 +10,6 @@ import {
   type AttachedWorkspace,
   type Executor,
   type Identity,
-  type WorkspaceFolder,
 } from '#core';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
@@ -35,6 +34,7 @@ import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { openSkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
 import { createContainer, removeContainer, startContainer } from './warm-container.ts';
 import { NOBODY } from '../nobody.ts';
+import type { WorkspaceFolder } from '../../program-types.ts';
 
 const MAX_CONTAINERS = 8;
 const DEFAULT_CPUS = 2;

@@ -11,8 +11,6 @@ import {
   type Identity,
   type ProgramEnd,
   type ProgramSpec,
-  type RunningProgram,
-  type WorkspaceFolder,
 } from '#core';
 import { isPresent } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
@@ -31,6 +29,7 @@ import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { NOBODY } from '../nobody.ts';
 import { openPipes, type OutputPipes } from '../../process/output-pipes.ts';
+import type { RunningProgram, WorkspaceFolder } from '../../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
