@@ -86,7 +86,7 @@ describe('the configuration schema', () => {
     ],
   ];
   test.each(wrong)('names %s', (_, value, at, expected) => {
-    expect(checkConfig(value)).toEqual([
+    expect(checkConfig(value)).toMatchObject([
       { type: 'invalid', path: at, message: `"${at.join('.')}" must be ${expected}` },
     ]);
   });
