@@ -11,11 +11,12 @@ import {
   type Action,
   type ActionOfKind,
   type ActionProblem,
+  type OfType,
   type SkillEntry,
 } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
 import { resolvePath, type previewWrite } from '#project';
-import { resolveSkill, type SkillIndex } from '#skills';
+import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
 
@@ -46,7 +47,18 @@ export async function findTarget(action: Action, context: ActionContext): Promis
     return findPath(action, host, context);
   }
   const name = 'skill' in action ? action.skill : undefined;
-  return name === undefined ? {} : findSkill(name, 'source' in action ? action.source : undefined, context);
+  if (name === undefined) return {};
+  const target = await findSkill(name, 'source' in action ? action.source : undefined, context);
+  return action.type === 'run_script' && 'skill' in target ? (missingScript(action, target.skill) ?? target) : target;
+}
+
+/** A script that does not exist is reported before a person is asked about it. Other problems of its file are found in the copy that runs. */
+function missingScript(
+  { script, anywhere }: OfType<Action, 'run_script'>,
+  skill: SkillEntry | undefined,
+): ActionProblem | undefined {
+  const found = skill === undefined ? undefined : findScript(skill, script, anywhere);
+  return found?.type === 'failed' && found.failure.code === 'script/unknown' ? found.failure : undefined;
 }
 
 async function findPath(
