@@ -8,6 +8,7 @@ import {
   isSkillError,
   nearest,
   quoted,
+  SkillError,
   type Action,
   type ActionOfKind,
   type ActionProblem,
@@ -120,11 +121,30 @@ async function findSkill(
   const isAllowed =
     isLoaded || askedBy === 'program' || (askedBy === 'model' ? isForModel(skill.state) : skill.controls.userInvocable);
   if (isAllowed) return { skill };
-  const [caller, hint] =
-    askedBy === 'model'
+  return reservedSkill(skill, askedBy === 'model' ? 'model' : 'person');
+}
+
+function reservedSkill({ name }: SkillEntry, caller: 'model' | 'person'): ActionProblem {
+  const [who, hint] =
+    caller === 'model'
       ? ['the model', 'choose another skill, or ask the user to call this one by its name']
       : ['a person', 'its author reserved it for the model (user-invocable: false)'];
-  return failure('skill/not-offered', `the skill ${quoted(skill.name)} cannot be invoked by ${caller}`, { hint });
+  return failure('skill/not-offered', `the skill ${quoted(name)} cannot be invoked by ${who}`, { hint });
+}
+
+/** Throws `policy/refused` if a person names a skill that is reserved for the model, before a run loads it. */
+export function refuseReserved(index: SkillIndex, names: readonly string[] = []): void {
+  for (const name of names) {
+    const skill = resolveSkill(index, name);
+    if (skill === undefined || skill.controls.userInvocable) continue;
+    const { code, message, hint } = reservedSkill(skill, 'person');
+    throw new SkillError({
+      code: 'policy/refused',
+      message,
+      hint,
+      data: { rule: code, approval: '', command: '' },
+    });
+  }
 }
 
 function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): ActionProblem {
