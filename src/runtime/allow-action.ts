@@ -60,10 +60,8 @@ export async function whenAllowed<Result>(
     const { effect, reason } = decided.decision;
     const needsDigest = skill !== undefined && effect !== 'deny' && (effect === 'ask' || journal.isKept);
     const digest = target.digest ?? (needsDigest ? await skillDigest(skill, context) : undefined);
-    const question =
-      packages === undefined || skill === undefined || typeof digest !== 'string'
-        ? undefined
-        : ([{ id: skill.id, name: skill.name, digest }, packages.lockDigest] as const);
+    const asker = skill === undefined ? SESSION : typeof digest === 'string' && { ...skill, digest };
+    const question = packages === undefined || asker === false ? undefined : ([asker, packages.lockDigest] as const);
     const approved = question && execution?.packages.approved;
     const isApproved = effect === 'ask' && question !== undefined && approved?.has(...question) === true;
     journal.record({
@@ -93,6 +91,9 @@ export async function whenAllowed<Result>(
   }
 }
 
+/** For packages of programs that belong to no skill. */
+const SESSION = { id: '', name: '', digest: '' };
+
 /** The digest of all files of a skill, or why it cannot be computed. */
 async function skillDigest(
   { name, dir }: SkillEntry,
@@ -110,11 +111,10 @@ async function findPackages(
   { execution, signal }: ActionContext,
 ): Promise<FoundPackages | ActionProblem | undefined> {
   if (action.type !== 'install_packages') return undefined;
-  if (skill === undefined) return failure('skill/unknown', 'packages belong to a skill');
   if (execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session');
   const read = needs ?? readNeeds(action);
-  return isProblem(read) ? read : execution.packages.find(read, skill.name, signal);
+  return isProblem(read) ? read : execution.packages.find(read, skill?.name, signal);
 }
 
 function readNeeds({ packages, isDeclared }: OfType<Action, 'install_packages'>): PackageNeeds | ActionProblem {
