@@ -63,7 +63,10 @@ export async function whenAllowed<Result>(
     const asker = skill === undefined ? SESSION : typeof digest === 'string' && { ...skill, digest };
     const question = packages === undefined || asker === false ? undefined : ([asker, packages.lockDigest] as const);
     const approved = question && execution?.packages.approved;
-    const isApproved = effect === 'ask' && question !== undefined && approved?.has(...question) === true;
+    const isApproved =
+      effect === 'ask' &&
+      question !== undefined &&
+      (approved?.has(...question) === true || approved?.has(SESSION, question[1]) === true);
     journal.record({
       type: 'decision',
       call,
@@ -91,7 +94,7 @@ export async function whenAllowed<Result>(
   }
 }
 
-/** For packages of programs that belong to no skill. */
+/** Asks for packages of programs that belong to no skill; an answer covers every program of the session. */
 const SESSION = { id: '', name: '', digest: '' };
 
 /** The digest of all files of a skill, or why it cannot be computed. */

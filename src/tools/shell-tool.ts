@@ -1,14 +1,6 @@
-import {
-  isProblem,
-  jsonSchema,
-  readPackage,
-  type Offer,
-  type ToolRow,
-  type Observation,
-  type OfType,
-  type Action,
-} from '#core';
+import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType, type Action } from '#core';
 import { named } from './parameters.ts';
+import { withPackages } from './pip-packages.ts';
 import { timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 
@@ -51,27 +43,12 @@ function toCommand(written: string, offer: Offer): OfType<Action, 'run_command'>
     const folder = `$SKILLS_DIR/${readSkillName(found.skill)}`;
     return found.path === '' ? folder : `${folder}/${found.path}`;
   });
-  return { type: 'run_command', ...withPackages(command), skill, cwd: skill === undefined ? undefined : '$WORK_DIR' };
-}
-
-const PIP = /(?<![\w./-])(?:python3?\s+-m\s+)?pip3?\s+install((?:\s+(?:"[^"$`\\]*"|'[^']*'|[^\s;&|<>()$`\\"'*?]+))+)/g;
-/** Options that change nothing where a package is installed apart from the machine. */
-const PIP_OPTIONS = /^(?:-q{1,3}|--quiet|-U|--upgrade|--user|--no-cache-dir|--no-input|--break-system-packages|--disable-pip-version-check)$/;
-
-/**
- * A sandbox has no network and keeps the Python of the machine as it is. So what `pip install` names is installed for the session, after
- * the same questions as other packages, and pip then finds it installed.
- */
-function withPackages(written: string): Pick<OfType<Action, 'run_command'>, 'command' | 'packages'> {
-  const packages: string[] = [];
-  const command = written.replaceAll(PIP, (whole, list: string) => {
-    const words = (list.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).filter((word) => !PIP_OPTIONS.test(word));
-    const named = words.map((word) => word.replaceAll(/^["']|["']$/g, ''));
-    if (named.length === 0 || named.some((name) => name.startsWith('-') || isProblem(readPackage(name)))) return whole;
-    packages.push(...named);
-    return `python3 -m pip install ${words.join(' ')}`;
-  });
-  return { command, packages: packages.length === 0 ? undefined : packages };
+  return {
+    type: 'run_command',
+    ...withPackages(command, offer),
+    skill,
+    cwd: skill === undefined ? undefined : '$WORK_DIR',
+  };
 }
 
 /** The name in an id: `source/name`, or `source/name@version`. */

@@ -97,11 +97,7 @@ export interface Packages {
   readonly approved: ApprovedPackages;
   /** The checked environment of `--venv`. */
   venv(signal: AbortSignal | undefined): Promise<Venv | ActionProblem | undefined>;
-  find(
-    needs: PackageNeeds,
-    skill: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<FoundPackages | ActionProblem>;
+  find(needs: PackageNeeds, skill: string | undefined, signal?: AbortSignal): Promise<FoundPackages | ActionProblem>;
   /** What a program sees of its packages, and the folders in which it finds programs. */
   mount(packages: PreparedPackages, root: string): MountedPackages;
   /** The requirements of a skill that are not met. */
@@ -149,6 +145,7 @@ export function openPackages(request: PackagesRequest): Packages {
   if (options.environment !== undefined) environmentPackages(options.environment, options);
   let venv: Promise<Venv | ActionProblem> | undefined;
   const remembered = new Map<string, readonly RequestedPackage[]>();
+  const recall = (skill?: Pick<SkillEntry, 'id'>): readonly RequestedPackage[] => remembered.get(skill?.id ?? '') ?? [];
   const approved = new Set<string>();
   const approval = ({ id, digest }: ApprovedSkill, lockDigest: string): string => stableJson([id, digest, lockDigest]);
   const layers = openLayers(layerFolder(parts), executor.identity);
@@ -165,10 +162,8 @@ export function openPackages(request: PackagesRequest): Packages {
       has: (skill, lockDigest) => approved.has(approval(skill, lockDigest)),
       add: (skill, lockDigest) => void approved.add(approval(skill, lockDigest)),
     },
-    remember(action, skill, askedBy) {
-      const id = skill?.id ?? '';
-      remembered.set(id, byName([...requestedBy(action, askedBy), ...(remembered.get(id) ?? [])]));
-    },
+    remember: (action, skill, askedBy) =>
+      void remembered.set(skill?.id ?? '', byName([...requestedBy(action, askedBy), ...recall(skill)])),
     async skillNeeds(skill) {
       const { snapshot } = await parts.stage(skill);
       const scripts = scriptsIn(snapshot);
@@ -183,11 +178,7 @@ export function openPackages(request: PackagesRequest): Packages {
       return { needs, suggested: await suggestedPackages(snapshot, scripts, declared, parts) };
     },
     async needsOf(action, skill, askedBy) {
-      const asked = byName([
-        ...requestedBy(action, askedBy),
-        ...(remembered.get(skill?.id ?? '') ?? []),
-        ...(remembered.get('') ?? []),
-      ]);
+      const asked = byName([...requestedBy(action, askedBy), ...recall(skill), ...recall()]);
       if (options.venv !== undefined && asked.some(({ ecosystem }) => ecosystem === 'python'))
         throw invalid(
           'Python packages cannot be added to the virtual environment of the user',

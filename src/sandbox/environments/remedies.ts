@@ -15,6 +15,8 @@ export interface FailedScript {
   readonly again: string;
   /** A model ran the script and can ask for packages itself. */
   readonly canAsk?: boolean;
+  /** The program is a command that belongs to no skill. */
+  readonly isShell?: boolean;
   /** The command that runs the script as a module of its package; absent for a command line. */
   readonly asModule?: string;
   /** Names that Python could import from the folder of the skill. */
@@ -117,6 +119,8 @@ function variableRemedy(stderr: string, failed: FailedScript): string | undefine
 }
 
 function command(failed: FailedScript, packages: readonly string[]): string {
+  if (failed.canAsk === true && failed.isShell === true && !packages.some((name) => name.startsWith('npm:')))
+    return `run: pip install ${packages.map(typedWord).join(' ')}, or tell the user to add --with for each`;
   const run = `run: ${[failed.again, ...packages.map((name) => `--with ${typedWord(name)}`)].join(' ')}`;
   return failed.canAsk === true
     ? `call the tool again with packages: ${JSON.stringify(packages)}, or tell the user to ${run}`
@@ -134,7 +138,8 @@ export async function explainFailure(
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
   const asModule = moduleCommand(action, staged);
-  const plain = { stderr: output, again, canAsk, asModule, missing: NOTHING, mentioned: NOTHING };
+  const isShell = action.type === 'run_command' && staged === undefined;
+  const plain = { stderr: output, again, canAsk, isShell, asModule, missing: NOTHING, mentioned: NOTHING };
   // Reading the files of the skill is worth it only where the output shows a cause at all.
   if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);
   const opening = openConfined(staged.snapshot);
