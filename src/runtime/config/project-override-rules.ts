@@ -65,6 +65,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'security.max_skill_body_lines': 'least',
   'security.max_skill_body_characters': 'least',
   'security.max_resource_characters': 'least',
+  'security.max_documents_characters': 'least',
   'security.oversized_body': { strictest: ['refuse', 'cut'] },
   'security.block_angle_brackets_in_frontmatter': 'on',
   'install.scope': 'replaces',
