@@ -262,7 +262,7 @@ function buildPolicy(
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens !== undefined && execution.opens !== true) return [];
-  const files = (execution.hostInputs ?? []).map((file) => file.replace(/\/+$/, ''));
+  const files = (execution.hostInputs ?? []).map((file) => file.replace(/(?<!^)\/+$/, ''));
   return [
     'run_script',
     'run_command',
@@ -270,7 +270,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'use_secret',
     // Programs write there anyway.
     'write_file(workspace://**)',
-    ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file}/**)`]),
+    ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
     ...(executor === 'local' ? ['unsafe_local'] : []),
   ];
 }
