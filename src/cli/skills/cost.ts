@@ -32,7 +32,9 @@ const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
 const SHOWN_SKILLS = 20;
 
 const flags = {
-  vocabulary: option('NAME', 'count a run with this vocabulary (default: that of the configuration)', { choices: VOCABULARY_NAMES }),
+  vocabulary: option('NAME', 'count a run with this vocabulary (default: that of the configuration)', {
+    choices: VOCABULARY_NAMES,
+  }),
   search: toggle('assume that skills are found by search instead of listed in the catalog'),
   events: option('FILE', 'count what a recorded run showed, from its events.jsonl'),
 } as const;
