@@ -2,11 +2,14 @@ import type { ActionType, DocumentSelection } from './action.ts';
 import type { FailureCode } from './failure-codes.ts';
 import type { ShownContent, ShownReason } from './text/shown.ts';
 import type { SkillIdentity } from './observation.ts';
-import type { Placement } from './tool.ts';
 
 /** How long loaded instructions stay: until the next turn, for one request, or for the whole session. */
 export const LIFETIMES = ['turn', 'once', 'session'] as const;
 export type Lifetime = (typeof LIFETIMES)[number];
+
+/** Where loaded instructions are placed. */
+export const PLACEMENTS = ['tool-results', 'system'] as const;
+export type Placement = (typeof PLACEMENTS)[number];
 
 export interface SessionSettings {
   readonly lifetime: Lifetime;

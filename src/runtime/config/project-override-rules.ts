@@ -32,6 +32,7 @@ export type OverrideRule =
 
 /** A test checks that every setting is listed, and that `strictest` has all of its values. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
+  vocabulary: 'replaces',
   skill_roots: 'precedes',
   builtin: 'replaces',
   use_default_roots: 'replaces',
