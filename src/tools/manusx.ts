@@ -12,6 +12,7 @@ import {
   type Vocabulary,
 } from '#core';
 import { located, named, offsetParameter, skillChoice } from './parameters.ts';
+import { PROFILES } from './profiles.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -123,6 +124,7 @@ const fileWrite: ToolRow = singleAction({
 /** The tools of ManusX: the content of a skill and its files; and a shell and its files, if execution is enabled. */
 export const manusx: Vocabulary = {
   name: 'manusx',
+  profile: PROFILES.manusx,
   tools: [request, fileRead, shellExec, fileWrite],
   loadTool: 'skill_request',
   catalogFormat: 'expertise',
