@@ -43,9 +43,10 @@ export async function findTarget(action: Action, context: ActionContext): Promis
   if (isOfKind(action, 'server') && context.servers === undefined)
     return failure('server/unavailable', 'MCP servers are disabled for this session (pass `servers`)');
   if (isOfKind(action, 'host')) {
-    if (host === undefined)
+    const access = host ?? workspaceAccess(action, execution);
+    if (access === undefined)
       return failure('policy/denied', 'project files and network are disabled for this session (pass `host: {}`)');
-    return findPath(action, host, context);
+    return findPath(action, access, context);
   }
   const name = 'skill' in action ? action.skill : undefined;
   if (name === undefined) return {};
@@ -62,14 +63,27 @@ function missingScript(
   return found?.type === 'failed' && found.failure.code === 'script/unknown' ? found.failure : undefined;
 }
 
+/** Programs use the files of the workspace anyway, so a session with programs can do so without access to the project. */
+function workspaceAccess(
+  action: ActionOfKind<'host'>,
+  execution: Execution | undefined,
+): Pick<HostAccess, 'project' | 'closed'> | undefined {
+  if (execution === undefined || action.type === 'network_request' || !isWorkspacePath(action.path)) return undefined;
+  return { project: execution.project, closed: { refusal: () => undefined } };
+}
+
+function isWorkspacePath(path: string): boolean {
+  return path.startsWith('workspace://');
+}
+
 async function findPath(
   action: ActionOfKind<'host'>,
-  { project, closed }: HostAccess,
+  { project, closed }: Pick<HostAccess, 'project' | 'closed'>,
   context: ActionContext,
 ): Promise<ActionTarget | ActionProblem> {
   if (action.type === 'network_request') return {};
   const { execution } = context;
-  const isInWorkspace = action.path.startsWith('workspace://') && execution !== undefined;
+  const isInWorkspace = isWorkspacePath(action.path) && execution !== undefined;
   const workspace = isInWorkspace ? await workspaceRoot(execution) : undefined;
   if (typeof workspace === 'object') return workspace;
   const active = activeSkills(context);

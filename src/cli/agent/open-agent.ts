@@ -90,6 +90,7 @@ export async function openAgent(
       {
         runtime,
         model: chosen.model,
+        protocol: given.protocol,
         budget,
         signal,
         run,
