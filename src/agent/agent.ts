@@ -5,8 +5,16 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
-import { defined, isSkillError, type Budget, type SkillError, type RunEvent, type OfType, type RunInfo } from '#core';
-import type { VocabularyName } from '#tools';
+import {
+  defined,
+  isSkillError,
+  type Budget,
+  type SkillError,
+  type RunEvent,
+  type OfType,
+  type RunInfo,
+  type VocabularyName,
+} from '#core';
 import type { Run, RunOptions } from '#runtime';
 import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
@@ -114,7 +122,7 @@ function startRun(
 ): Promise<Run> {
   const { runtime, request, protocol, run = {} } = options;
   const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
-  const { vocabulary = byProtocol } = options;
+  const { vocabulary = runtime.config.vocabulary ?? byProtocol } = options;
   return runtime.startRun({
     ...run,
     ...defined({ recall: replay?.recall }),

@@ -36,7 +36,9 @@ export async function openSkillTools(options: SkillToolsOptions = {}, services?:
   const { runtime: given, execution, ...others } = options;
   const sessionOptions =
     execution === undefined ? others : { ...others, execution: execution === 'auto' ? {} : execution };
-  const runtime = isRuntime(given) ? given : await createRuntime(given, services);
+  const { vocabulary } = options;
+  const byName = typeof vocabulary === 'string' ? { vocabulary } : {};
+  const runtime = isRuntime(given) ? given : await createRuntime({ ...byName, ...given }, services);
   return buildSkillTools(await runtime.startSession(sessionOptions), runtime);
 }
 
