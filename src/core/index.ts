@@ -101,7 +101,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
+export { SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
 export { checkConfig } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 

@@ -41,10 +41,10 @@ const NODE = /^((?:@[a-z0-9~][\w.~-]{0,100}\/)?[a-z0-9~][\w.~-]{0,100})(?:@([\w.
 
 /** Parses `pypdf`, `pypdf>=4`, `uvicorn[standard]`, `npm:docx@9`. URLs, paths and options of package managers are refused. */
 export function readPackage(text: string): PackageSpec | Problem {
-  const given = text.trim();
-  if (given.length > MAX_TEXT) return notPackage(`${quoted(text)} is longer than ${String(MAX_TEXT)} characters`);
-  if (given.startsWith('npm:')) return readNodePackage(given.slice('npm:'.length));
-  return readPythonPackage(given.startsWith('pip:') ? given.slice('pip:'.length) : given);
+  const trimmed = text.trim();
+  if (trimmed.length > MAX_TEXT) return notPackage(`${quoted(text)} is longer than ${String(MAX_TEXT)} characters`);
+  if (trimmed.startsWith('npm:')) return readNodePackage(trimmed.slice('npm:'.length));
+  return readPythonPackage(trimmed.startsWith('pip:') ? trimmed.slice('pip:'.length) : trimmed);
 }
 
 function readPythonPackage(text: string): PackageSpec | Problem {

@@ -213,9 +213,9 @@ function openServer(
       if ('code' in connection) return { failure: connection };
       const now = await list(connection);
       if ('code' in now) return { failure: now };
-      const wanted = offered?.tools.get(tool);
+      const known = offered?.tools.get(tool);
       const found = now.tools.get(tool);
-      if (found === undefined || stableJson(found) !== stableJson(wanted))
+      if (found === undefined || stableJson(found) !== stableJson(known))
         return { failure: changed(name, tool, found === undefined) };
       return connection.callTool(found.original, input, signal);
     },
@@ -241,8 +241,8 @@ function toServerState(name: string, { tools, problems }: KnownTools, isConnecte
   return { name, tools: [...tools.values()].map(({ tool }) => tool), skills: [], problems, isConnected };
 }
 
-function readTools(server: string, { tools: wanted }: McpServerConfig, listed: readonly unknown[]): KnownTools {
-  const globs = wanted?.map((pattern) => compileGlob(pattern, { hidden: true }));
+function readTools(server: string, { tools: patterns }: McpServerConfig, listed: readonly unknown[]): KnownTools {
+  const globs = patterns?.map((pattern) => compileGlob(pattern, { hidden: true }));
   const tools = new Map<string, { readonly tool: ServerTool; readonly original: string }>();
   const problems: string[] = [];
   for (const each of listed) {

@@ -249,8 +249,8 @@ export function capabilityLabel({ name }: Capability): string {
 /** Everything that a program reaches, in one line. The names are not escaped. */
 export function capabilityLine(capabilities: readonly Capability[]): string {
   if (capabilities.length === 0) return CONTAINED;
-  const said = capabilities.map((each) =>
+  const parts = capabilities.map((each) =>
     [capabilityLabel(each), each.on.join(', ')].filter((part) => part !== '').join(' '),
   );
-  return `not contained: ${said.join('; ')}`;
+  return `not contained: ${parts.join('; ')}`;
 }

@@ -84,7 +84,7 @@ export async function askApproval(
 async function answerFor(
   request: ApprovalRequest,
   { approve, redactor, signal, runAnswers }: ActionContext,
-): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
+): ReturnType<typeof askCallback> {
   const earlier = runAnswers.find(request);
   if (earlier !== undefined || approve === undefined) return earlier ?? 'nobody';
   // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.

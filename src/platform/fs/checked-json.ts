@@ -1,13 +1,4 @@
-import {
-  diagnose,
-  isObject,
-  MAX_SETTING_DEPTH,
-  positionOf,
-  quoted,
-  readJsonText,
-  type Diagnostic,
-  type checkConfig,
-} from '#core';
+import { diagnose, isObject, positionOf, quoted, readJsonText, type Diagnostic, type checkConfig } from '#core';
 import { isPresent } from './paths.ts';
 import { readTextFile } from './read-file.ts';
 
@@ -21,6 +12,7 @@ export type CheckedJson =
   | { readonly type: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
 
 const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 64;
 /** More than a person fixes at a time. */
 const MAX_PROBLEMS = 20;
 
@@ -50,7 +42,7 @@ export function readCheckedJson(
   if (!isObject(parsed.value)) return broken('it must hold one JSON object');
 
   const text = readJsonText(source);
-  if (text.depth > MAX_SETTING_DEPTH) return broken(`it is nested deeper than ${String(MAX_SETTING_DEPTH)} levels`);
+  if (text.depth > MAX_DEPTH) return broken(`it is nested deeper than ${String(MAX_DEPTH)} levels`);
   const [twice] = text.repeated;
   if (twice !== undefined) return broken(`${quoted(twice.join('.'), 120)} appears twice`, text.locate(twice));
 

@@ -1,7 +1,9 @@
 /** Validates a request before anything is connected: URL, method and headers. */
 import { findHidden, quoted, readAuthority, type ActionProblem, type Action, type OfType } from '#core';
-import { httpTarget, type HttpTarget } from '#platform';
+import { httpTarget } from '#platform';
 import { hostFailure } from '../host-failure.ts';
+
+export type HttpTarget = NonNullable<ReturnType<typeof httpTarget>>;
 
 export interface Refusal {
   readonly type: 'refused';

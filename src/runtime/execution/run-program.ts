@@ -8,7 +8,6 @@ import {
   quoted,
   toRelativePath,
   type ActionProblem,
-  type HostMount,
   type OutputSink,
   type ProgramEnd,
   type RunResult,
@@ -175,7 +174,7 @@ export async function prepareProgram(
   if (environment.type === 'refused') return environment;
   const { code } = command;
   const added = inputEntries(root, workspace.metadata.inputs);
-  const addedMount = (name: string): HostMount => ({
+  const addedMount = (name: string): NonNullable<ProgramSpec['mounts']>[number] => ({
     source: path.join(root, name),
     target: `${attached.root}/${name}`,
     access: 'write',

@@ -7,7 +7,7 @@ import { posix } from 'node:path';
 
 import type { RunResult } from '#core';
 import type { StagedSkill } from '../program-types.ts';
-import { OPEN_FLAGS, DirectoryHandle, isInside, isSystemError, quietly, tryStat, tryOpenDirectory } from '#platform';
+import { OPEN_FLAGS, isInside, isSystemError, quietly, DirectoryHandle } from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -43,7 +43,7 @@ export interface WorkspaceFolders {
  */
 export function openFolders(
   root: string,
-  confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>,
+  confinement?: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]>,
   skills: readonly Pick<StagedSkill, 'name' | 'snapshot'>[] = [],
 ): WorkspaceFolders {
   const top = DirectoryHandle.open(root, { followLink: true, confinement });
@@ -56,7 +56,7 @@ export function openFolders(
     place: number,
   ): ReturnType<DirectoryHandle['tryChild']> | undefined => {
     const mounted = first === 'skills' && place === 1 ? skills.find(({ name }) => name === second) : undefined;
-    return mounted && tryOpenDirectory(mounted.snapshot, confinement);
+    return mounted && DirectoryHandle.tryOpen(mounted.snapshot, confinement);
   };
   const enter = (relative: string): EnteredFolder => {
     const names = relative === '' ? [] : relative.split('/');
@@ -110,7 +110,7 @@ export function openFolders(
     },
     sizeOf: (relative) => {
       const { type, place } = enterParent(relative);
-      return type === 'open' ? (tryStat(place)?.size ?? 0) : 0;
+      return type === 'open' ? (quietly(() => lstatSync(place))?.size ?? 0) : 0;
     },
     linkReason(name, programRoot) {
       const { type, place } = enterParent(name);

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { compareText, compileGlob, NOT_COLLECTED, SKIP_MEANINGS, printable, type RunResult } from '#core';
 import type { StagedSkill } from '../program-types.ts';
-import { isSystemError, type tryOpenDirectory } from '#platform';
+import { isSystemError, type DirectoryHandle } from '#platform';
 import { invalid } from '../workspace/layout.ts';
 import { openFolders, type WorkspaceFolders, type SkipReason } from './collect-folders.ts';
 import { openOutputReader, type ReadOutput, type SaveOutput } from './collect-read.ts';
@@ -64,7 +64,7 @@ export interface CollectOptions {
   /** Stores a file as an artifact. It gets all bytes, or an error before the end if the file changes meanwhile. */
   readonly save?: SaveOutput;
   readonly signal?: AbortSignal;
-  readonly confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>;
+  readonly confinement?: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]>;
 }
 
 const MAX_INLINE_TOTAL = 4 * 1024 * 1024;
@@ -126,7 +126,7 @@ export async function listOutputs(root: string, folder: string, limits: WalkLimi
 
 function openWorkspace(
   root: string,
-  confinement: NonNullable<Parameters<typeof tryOpenDirectory>[1]> | undefined,
+  confinement: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]> | undefined,
   skills: NonNullable<CollectSpec['skills']>,
 ): WorkspaceFolders {
   try {

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { shellWord, type ProgramEnd } from '#core';
-import { isPresent, tryStat } from '#platform';
+import { isPresent, quietly } from '#platform';
 import { tryRead } from '../process/proc.ts';
 import type { AttemptTargets, DecoyListener, HostDecoys } from './host-decoys.ts';
 import type { RunLimits } from '../program-types.ts';
@@ -122,7 +122,8 @@ const TABLE = {
   },
   'leaves a setuid file': {
     script: () => 'cp /bin/sh "$OUT/setuid"; chmod 6755 "$OUT/setuid"',
-    damage: ({ file }) => listIf(((tryStat(file('setuid'))?.mode ?? 0) & 0o6000) !== 0, 'the bits were set'),
+    damage: ({ file }) =>
+      listIf(((quietly(() => lstatSync(file('setuid')))?.mode ?? 0) & 0o6000) !== 0, 'the bits were set'),
   },
   'more memory than allowed': {
     script: () =>

@@ -35,7 +35,7 @@ import {
 } from './confinement.ts';
 import { mountRules } from './mount-rules.ts';
 import type { PortProxy } from '../../network/bridge.ts';
-import { NOBODY } from '../nobody.ts';
+import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { RUN_MARK } from '../../process/process-tree.ts';
 import type { WorkspaceFolder } from '../../program-types.ts';
 
@@ -62,7 +62,7 @@ const PROBE_MS = 10_000;
  * `docs/executors.md` for what stays open. `auto` uses it only where the user allowed it.
  */
 export function landlockExecutor(options: LandlockOptions = {}): Executor {
-  const identity = isRoot() ? (options.identity ?? NOBODY) : undefined;
+  const identity = isRoot() ? (options.identity ?? UNPRIVILEGED_USER) : undefined;
   let executor: Executor | undefined;
   const { openProxy } = options;
   return {
