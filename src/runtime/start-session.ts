@@ -15,6 +15,7 @@ import {
   type ToolServers,
   type Vocabulary,
   type SessionState,
+  namedIsolation,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
@@ -266,7 +267,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     // Programs write there anyway.
     'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file}/**)`]),
-    ...(executor === 'local' ? ['unsafe_local'] : []),
+    ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
   ];
 }
 

@@ -20,7 +20,7 @@ import {
 } from '#core';
 import { requestCost } from '#agent';
 import { readTextFile } from '#platform';
-import { openSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
+import { buildSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
 import { VOCABULARY_NAMES } from '#tools';
 import { serversFor } from '../agent/mcp-servers.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -77,13 +77,13 @@ async function openTools(
   servers: ToolServers | undefined,
 ): Promise<SkillTools> {
   const { vocabulary } = given;
-  return openSkillTools({
-    runtime,
+  const session = await runtime.startSession({
     servers,
     maxLoaded: Math.max(1, positionals.length),
     vocabulary,
     ...(given.search === true ? { catalog: 'search' } : {}),
   });
+  return buildSkillTools(session, runtime);
 }
 
 async function load({ session, runtime }: SkillTools, name: string, source: string | undefined): Promise<void> {
