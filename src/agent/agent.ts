@@ -14,8 +14,8 @@ import {
   type RunEvent,
   type OfType,
   type RunInfo,
+  type VocabularyName,
 } from '#core';
-import type { VocabularyName } from '#tools';
 import type { Run, RunOptions } from '#runtime';
 import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
@@ -123,7 +123,7 @@ function startRun(
 ): Promise<Run> {
   const { runtime, request, protocol, run = {} } = options;
   const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
-  const { vocabulary = byProtocol } = options;
+  const { vocabulary = runtime.config.vocabulary ?? byProtocol } = options;
   return runtime.startRun({
     ...run,
     ...defined({ recall: replay?.recall }),

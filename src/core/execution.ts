@@ -105,6 +105,8 @@ export interface ProgramSpec {
   readonly proxyFrom?: Readonly<Record<string, string | undefined>>;
   /** Private folder of the skill, relative to the workspace: only this program and others of the skill see it. */
   readonly home?: string;
+  /** Folders at the top of the workspace that the program may write to, besides `work`, `out` and `runs`. */
+  readonly folders?: readonly string[];
   /** Host folders that the program sees besides the workspace. An executor without mounts of its own ends the program as `denied`. */
   readonly mounts?: readonly HostMount[];
 }

@@ -61,6 +61,8 @@ export {
 } from './execution.ts';
 export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
+export type { Profile } from './profile.ts';
+export { VOCABULARY_NAMES, type VocabularyName } from './vocabulary-names.ts';
 export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
 
 // Decisions of the policy, and questions to a person.

@@ -4,6 +4,8 @@ import type { ActionProblem } from './failure-codes.ts';
 import type { ObjectSchema } from './json/json-schema.ts';
 import type { ForeignSchema } from './tool-servers.ts';
 import type { ActionFailed, Observation } from './observation.ts';
+import type { Profile } from './profile.ts';
+import type { Placement } from './session.ts';
 
 /** What the runtime can do; tools that could not work are not offered. */
 export interface Offer {
@@ -47,9 +49,6 @@ export interface LocatedPath {
   readonly path: string;
 }
 
-export const PLACEMENTS = ['tool-results', 'system'] as const;
-export type Placement = (typeof PLACEMENTS)[number];
-
 /** Tool input that has passed its schema. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
@@ -70,9 +69,11 @@ export interface ToolRow {
   toResult(observations: readonly Observation[], offer: Offer): unknown;
 }
 
-/** The tools of one agent system, mapped to actions. */
+/** One agent system: its tools, mapped to actions, its texts, and its other behaviour. */
 export interface Vocabulary {
   readonly name: string;
+  /** Defaults, folders and everything else beside tools and texts; `profile.ts` says how to add a behaviour. */
+  readonly profile?: Profile;
   readonly tools: readonly ToolRow[];
   /** Instructions for the model about the offered tools, and only those. */
   guidance(offered: readonly string[], offer: Offer): string;

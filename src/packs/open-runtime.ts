@@ -30,7 +30,9 @@ export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
 /** Opens a session and returns its tools, after completing interrupted installs. */
 export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
   const { runtime: choice, execution, ...others } = options;
-  const runtime = isRuntime(choice) ? choice : await createRuntime(choice);
+  const { vocabulary } = options;
+  const byName = typeof vocabulary === 'string' ? { vocabulary } : {};
+  const runtime = isRuntime(choice) ? choice : await createRuntime({ ...byName, ...choice });
   const session = await runtime.startSession({ ...others, execution: execution === 'auto' ? {} : execution });
   return buildSkillTools(session, runtime);
 }

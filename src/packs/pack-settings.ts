@@ -2,6 +2,7 @@
 import path from 'node:path';
 
 import { projectTop } from '#runtime';
+import { findProfile } from '#tools/profiles';
 import {
   isProblem,
   parseJson,
@@ -9,6 +10,7 @@ import {
   SkillError,
   type Config,
   type Mode,
+  type Profile,
   type Surroundings,
   ARCHIVE_LIMITS,
 } from '#core';
@@ -27,6 +29,8 @@ export interface RootChoice {
 export interface PackSettings {
   readonly surroundings: Surroundings;
   readonly root: string;
+  /** Where the vocabulary keeps skills; the default folders if absent. */
+  readonly installFolder?: Profile['installFolder'];
   readonly limits: ArchiveLimits;
   /** The default policy if absent. */
   readonly scanPolicy?: ScanPolicy;
@@ -51,6 +55,7 @@ export function packSettings(
   return {
     surroundings,
     root: installRoot(surroundings, config, choice),
+    installFolder: findProfile(config.vocabulary).installFolder,
     limits: {
       ...ARCHIVE_LIMITS,
       maxArchiveBytes: archive.max_archive_bytes ?? ARCHIVE_LIMITS.maxArchiveBytes,
@@ -80,8 +85,9 @@ export function installRoot(
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });
-  if (top !== undefined) return skillsFolder(top);
-  if (home !== undefined) return skillsFolder(home);
+  const { installFolder } = findProfile(config.vocabulary);
+  if (top !== undefined) return skillsFolder(top, installFolder?.project);
+  if (home !== undefined) return skillsFolder(home, installFolder?.user);
   throw new SkillError({
     code: 'input/invalid',
     message: 'cannot install: there is no home folder',
@@ -115,8 +121,9 @@ export function olderFolder(root: string): string | undefined {
   return root.endsWith(path.join('/', FOLDER)) && isDirectory(older) ? older : undefined;
 }
 
-/** The folder for skills below a project or home folder. `new`, `install` and `pack` use the same. */
-export function skillsFolder(top: string): string {
+/** The folder for skills below a project or home folder, `wanted` if the vocabulary names one. `new`, `install` and `pack` use the same. */
+export function skillsFolder(top: string, wanted?: string): string {
+  if (wanted !== undefined) return path.join(top, wanted);
   const [own, older] = [path.join(top, FOLDER), path.join(top, OLDER_FOLDER)];
   return !isPresent(own) && isDirectory(older) ? older : own;
 }

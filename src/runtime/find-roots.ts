@@ -12,6 +12,7 @@ import {
   type Surroundings,
 } from '#core';
 import { isPresent } from '#platform';
+import { findProfile } from '#tools/profiles';
 import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type RootOption } from './roots.ts';
 
 export interface RootOptions {
@@ -128,6 +129,7 @@ function rootsFor(
     ),
     cli: options.roots,
     conventions: config.use_default_roots !== false,
+    projectFolders: config.vocabulary === undefined ? [] : findProfile(config.vocabulary).projectFolders,
     servers: cacheDir === undefined ? [] : serverRoots(config, cacheDir),
   });
 }

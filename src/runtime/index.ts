@@ -15,6 +15,7 @@ export type { SearchResult } from './search/skill-search.ts';
 // The tools of a session for any agent, and invocations by a person.
 export { buildSkillTools, type SkillTools } from './skill-tools.ts';
 export { parseInvocation } from './invoke.ts';
+export { refuseReserved } from './find-target.ts';
 
 // Programs of a session, and the files that they leave.
 export type { ExecutionOptions } from './execution/parts.ts';

@@ -13,6 +13,7 @@ import {
   type SkillEntry,
   type SkillRoot,
   type Surroundings,
+  type VocabularyName,
 } from '#core';
 import {
   cacheFileName,
@@ -40,6 +41,8 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   readonly configFile?: string;
   /** Overrides all files and variables. */
   readonly config?: Config;
+  /** The agent system whose tools, names, defaults and folders apply; overrides `vocabulary` of the configuration. */
+  readonly vocabulary?: VocabularyName;
   /** Folders that the calling program vouches for; their skills need no trust. */
   readonly vouched?: readonly string[];
   /** Cache the index between runs (default: true). */
@@ -105,10 +108,12 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     if (!warned.has(message)) options.onWarning?.(message);
     warned.add(message);
   };
+  const { vocabulary } = options;
+  const given = vocabulary === undefined ? options.config : { ...options.config, vocabulary };
   const loaded = await loadConfig(
     surroundings,
     options.configFile,
-    options.config === undefined ? undefined : { config: options.config, where: 'options' },
+    given === undefined ? undefined : { config: given, where: 'options' },
   );
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);

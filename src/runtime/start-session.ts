@@ -16,10 +16,11 @@ import {
   type Vocabulary,
   type SessionState,
   namedIsolation,
+  type VocabularyName,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
-import { openVocabulary, type VocabularyName } from '#tools';
+import { openVocabulary } from '#tools';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import type { PackageOptions } from '#sandbox';
@@ -45,7 +46,10 @@ export interface HostOptions {
 }
 
 export interface SessionOptions extends Partial<SessionState['settings']> {
-  /** Tool vocabulary: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or a custom one (default: `skillwright`). */
+  /**
+   * Tool vocabulary: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or a custom one (default: that of the configuration). Of
+   * its settings only those in `session` apply here; the others belong to the runtime, which has an option of the same name.
+   */
   readonly vocabulary?: VocabularyName | Vocabulary;
   /** Format and budget of level 1; `search` lists only pinned skills, the rest is found by searching. */
   readonly catalog?: 'search' | Partial<CatalogOptions>;
@@ -142,10 +146,11 @@ export async function startSession(source: SessionSource, options: SessionOption
   const { config, index } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
+  const configured = { ...vocabulary.profile?.settings?.session, ...config.session };
   const settings: SessionState['settings'] = {
-    lifetime: options.lifetime ?? config.session?.lifetime ?? 'turn',
-    maxLoaded: options.maxLoaded ?? config.session?.max_loaded ?? 8,
-    placement: options.placement ?? config.session?.placement ?? 'tool-results',
+    lifetime: options.lifetime ?? configured.lifetime ?? 'turn',
+    maxLoaded: options.maxLoaded ?? configured.max_loaded ?? 8,
+    placement: options.placement ?? configured.placement ?? 'tool-results',
   };
   const execution =
     options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
@@ -182,8 +187,8 @@ interface ServedVocabulary {
 
 /** The vocabulary with the tools of MCP servers; those that a rule denies are not offered. Servers that cannot be used are noted in the record. */
 async function withServers(
-  { secrets }: SessionSource,
-  { servers, record, vocabulary = 'skillwright' }: SessionOptions,
+  { secrets, config }: SessionSource,
+  { servers, record, vocabulary = config.vocabulary ?? 'skillwright' }: SessionOptions,
   policy: Policy,
 ): Promise<ServedVocabulary> {
   if (servers === undefined) return { vocabulary: openVocabulary(vocabulary), servers: undefined };
@@ -258,7 +263,7 @@ function buildPolicy(
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens !== undefined && execution.opens !== true) return [];
-  const files = (execution.hostInputs ?? []).map((file) => file.replace(/\/+$/, ''));
+  const files = (execution.hostInputs ?? []).map((file) => file.replace(/(?<!^)\/+$/, ''));
   return [
     'run_script',
     'run_command',
@@ -266,7 +271,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'use_secret',
     // Programs write there anyway.
     'write_file(workspace://**)',
-    ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file}/**)`]),
+    ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
     ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
   ];
 }

@@ -10,7 +10,7 @@ export { landlockVersion } from './executors/landlock/executor.ts';
 export type { ExecutorExamination } from './probe/detect.ts';
 
 // Workspaces: folders in which skills are staged and programs run.
-export { makeTemporaryFolder } from './workspace/layout.ts';
+export { isSeparate, makeTemporaryFolder } from './workspace/layout.ts';
 export { openWorkspaces, type RunFolder, type Workspace } from './workspace/workspace.ts';
 export { areaForSecrets } from './workspace/private-area.ts';
 export { writableSkill } from './workspace/writable-skill.ts';
@@ -20,6 +20,7 @@ export { checkMounts, type CheckedMount, type MountRequest, type MountRules } fr
 export { mountFolders } from './mounts/mounted-folders.ts';
 
 // Files brought in, files collected, and artifacts that outlive a run.
+export { inputEntries } from './inputs/input-places.ts';
 export { stageInputs, type InputSources } from './inputs/inputs.ts';
 export { collectOutputs, listOutputs } from './outputs/collect.ts';
 export { openFileArtifacts } from './artifacts/file-store.ts';

@@ -10,6 +10,7 @@ import {
   type Observation,
 } from '#core';
 import { named, offsetParameter, skillChoice, skillName, texts } from './parameters.ts';
+import { PROFILES } from './profiles.ts';
 import { defineTool, hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
 import {
@@ -143,6 +144,7 @@ const listDocs: ToolRow = singleAction({
 /** The tools of trpc-agent-go: its `knowledge_only` profile, and the full one if execution is enabled. */
 export const trpc: Vocabulary = {
   name: 'trpc',
+  profile: PROFILES.trpc,
   tools: [load, selectDocs, listDocs, ...TRPC_RUN],
   loadTool: 'skill_load',
   catalogFormat: 'list',

@@ -1,4 +1,13 @@
-import { invalidInput, nearest, quoted, type ServerTool, type ToolRow, type Vocabulary } from '#core';
+import {
+  invalidInput,
+  nearest,
+  quoted,
+  VOCABULARY_NAMES,
+  type ServerTool,
+  type ToolRow,
+  type Vocabulary,
+  type VocabularyName,
+} from '#core';
 import { skillsAgent } from './actions.ts';
 import { manusx } from './manusx.ts';
 import { native } from './native.ts';
@@ -6,24 +15,14 @@ import { openseed } from './openseed.ts';
 import { observed } from './single-action.ts';
 import { trpc } from './trpc.ts';
 
-/** Every vocabulary by name. To add one, add a file and a line here. */
+/** Every vocabulary by name. To add one, add a file and a line here, its name to the core, and what it sets beside tools to `profiles.ts`. */
 export const VOCABULARIES = {
   skillwright: native,
   openseed,
   trpc,
   manusx,
   'skills-agent': skillsAgent,
-} as const satisfies Readonly<Record<string, Vocabulary>>;
-
-export type VocabularyName = keyof typeof VOCABULARIES;
-
-export const VOCABULARY_NAMES: readonly VocabularyName[] = [
-  'skillwright',
-  'openseed',
-  'trpc',
-  'manusx',
-  'skills-agent',
-];
+} as const satisfies Readonly<Record<VocabularyName, Vocabulary>>;
 
 /** A built-in vocabulary by name, or the caller's own, with the tools of MCP servers. Denied tools are known and not offered. */
 export function openVocabulary(

@@ -1,8 +1,9 @@
 import { cleanText, EXECUTOR_NAMES, invalidInput, nearest, parseJson, quoted, type JsonSchema } from '#core';
 import { terminalSink } from '#journal';
-import { VOCABULARY_NAMES, whyNotOffered, type SkillTool } from '#tools';
+import { whyNotOffered, type SkillTool } from '#tools';
 import type { Terminal } from '../terminal/terminal.ts';
 import { buildSkillTools } from '#runtime';
+import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, list, option, toggle } from '../command.ts';
@@ -12,7 +13,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { modelExecution } from './programs.ts';
 
 const flags = {
-  vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  ...VOCABULARY_FLAG,
   load: list('SKILL', 'load this skill first'),
   executor: option('NAME', 'run programs with this executor; none offers no tool that runs programs (default: none)', {
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
@@ -54,7 +55,7 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal, signal, words } = invocation;
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
-    const { vocabulary = 'skillwright', log: level = 'normal' } = given;
+    const { log: level = 'normal' } = given;
     const executor = given.executor === 'none' ? undefined : given.executor;
     const isListing = given.tools === true;
     if (!isListing && name === undefined)
@@ -63,7 +64,6 @@ export const command = defineCommand({
     const untrusted = isListing ? [] : await askForTrust(invocation, runtime);
     const run = await runtime.startRun({
       request: `call ${positionals.join(' ')}`,
-      vocabulary,
       host: {},
       approve: openApprover(invocation),
       execution: executor === undefined ? undefined : modelExecution(terminal, executor),

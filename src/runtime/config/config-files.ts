@@ -11,12 +11,15 @@ import {
   type Diagnostic,
   type LoadedConfig,
   type readJsonText,
+  SETTINGS,
+  valueAt,
 } from '#core';
 import { isInside, isPresent, readCheckedJson, realPath, resolveWithHome } from '#platform';
 import { isAddress, userFolders } from '../roots.ts';
 import { readPolicy } from '#policy';
-import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
-import { findOverrideRule, userOnlyPaths } from './project-override-rules.ts';
+import { builtInValue, explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
+import { findProfile } from '#tools/profiles';
+import { findOverrideRule, narrow, userOnlyPaths } from './project-override-rules.ts';
 import { readEnvironment } from './config-environment.ts';
 
 /** A possible configuration file. */
@@ -49,19 +52,25 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
   const environment = readEnvironment(env);
   const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
   const options = given === undefined ? [] : [optionLayer(given)];
-  const own = [...users, ...environment.layers, ...options];
+  const projectLayers = files.filter(({ place }) => place.layer === 'project').flatMap(({ layers }) => layers);
+  const vocabulary = vocabularyLayers([...users, ...projectLayers, ...environment.layers, ...options]);
+  const own = [...vocabulary, ...users, ...environment.layers, ...options];
   const projects = files.filter(({ place }) => place.layer === 'project').map((file) => narrowProject(file, own));
   const bases = new Map(places.map((place) => [place.path, place.base]));
-  const layers = [...users, ...projects.flatMap((file) => file.layers), ...environment.layers, ...options].map(
-    (layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home),
-  );
+  const layers = [
+    ...vocabulary,
+    ...users,
+    ...projects.flatMap((file) => file.layers),
+    ...environment.layers,
+    ...options,
+  ].map((layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home));
   const policies = layers.flatMap((layer) => readLayerPolicy(layer, cwd, home));
   const config = mergeLayers(layers);
   const requiredApprovals = (config.execution?.require_approval_for ?? []).flatMap((rule) => {
     const from = layers
       .toSorted((a, b) => Number(a.layer === 'project') - Number(b.layer === 'project'))
       .find((layer) => layer.config.execution?.require_approval_for?.includes(rule));
-    return from === undefined ? [] : [{ rule, layer: from.layer, where: from.where }];
+    return from === undefined || from.layer === 'vocabulary' ? [] : [{ rule, layer: from.layer, where: from.where }];
   });
   return {
     config,
@@ -125,6 +134,16 @@ function readConfigFile(place: ConfigFileLocation): ReadFile {
   return { ...without, status: 'invalid', diagnostics: [missing] };
 }
 
+/** The defaults of the vocabulary that the last of these layers names. Those that a project chose count as its own, so they loosen nothing. */
+function vocabularyLayers(layers: readonly ConfigLayer[]): readonly ConfigLayer[] {
+  const chosen = layers.findLast(({ config }) => config.vocabulary !== undefined);
+  const { settings } = findProfile(chosen?.config.vocabulary);
+  if (chosen === undefined || settings === undefined) return [];
+  const { vocabulary: where = '' } = chosen.config;
+  const config = chosen.layer === 'project' ? narrowDefaults(settings, chosen.config) : settings;
+  return [{ layer: 'vocabulary', where, config }];
+}
+
 interface NarrowedFile {
   readonly layers: readonly ConfigLayer[];
   readonly remarks: readonly Diagnostic[];
@@ -161,6 +180,23 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
       ...wider.map((at) => remark('config/wider', at, 'requests more than the user allows')),
     ],
   };
+}
+
+/** Settings that a project may set, compared with our defaults, without those that its file sets itself. */
+function narrowDefaults(settings: Config, project: Config): Config {
+  const allowed = withoutPaths(settings, userOnlyPaths(settings));
+  const dropped = SETTINGS.filter((setting) => {
+    const value = valueAt(allowed, setting.path);
+    if (value === undefined) return false;
+    return (
+      valueAt(project, setting.path) !== undefined ||
+      narrow(findOverrideRule(setting.key), builtInValue(setting), value).counts === 'below'
+    );
+  });
+  return withoutPaths(
+    allowed,
+    dropped.map((setting) => setting.path),
+  );
 }
 
 function withoutPaths(config: Config, paths: readonly (readonly string[])[]): Config {
@@ -200,7 +236,7 @@ function readLayerPolicy(
   cwd: string,
   home: string | undefined,
 ): readonly ReadLayerPolicy[] {
-  if (config.policy === undefined) return [];
+  if (config.policy === undefined || layer === 'vocabulary') return [];
   const base = layer === 'user' || layer === 'project' ? path.dirname(where) : cwd;
   return [{ layer, where, ...readPolicy(config.policy, { where, base, home }) }];
 }

@@ -42,6 +42,7 @@ export type OverrideRule =
 
 /** A test checks that every setting is listed, and that `strictest` has all of its values. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
+  vocabulary: 'replaces',
   skill_roots: 'precedes',
   builtin: 'replaces',
   use_default_roots: 'replaces',
@@ -75,6 +76,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'security.max_skill_body_lines': 'least',
   'security.max_skill_body_characters': 'least',
   'security.max_resource_characters': 'least',
+  'security.max_documents_characters': 'least',
   'security.oversized_body': { strictest: ['refuse', 'cut'] },
   'security.block_angle_brackets_in_frontmatter': 'on',
   'install.scope': 'replaces',

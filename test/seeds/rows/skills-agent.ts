@@ -1,4 +1,5 @@
 import type { SeedDocument, SeedRow } from './row.ts';
+import { DEVIATES } from './skills-agent-deviations.ts';
 
 /** The tests, each with the rows that it shows: documents 001 (overview, rows O) and 004 (registry, rows R); the number is the section. */
 const WORKS = `
@@ -309,49 +310,6 @@ R6.5 an explicit refresh
 R6.8 a run stores the index
 `;
 
-const DEVIATES: readonly SeedRow[] = [
-  {
-    id: 'D.1',
-    test: 'test/seeds/skills-agent-registry.test.ts: strict mode leaves out what the design refuses, each with its reason',
-    says: 'strict mode is the default',
-    result: 'deviates',
-    why: 'Real collections break the strict rules in every fifth skill; what can be read is listed with a warning.',
-    setting: 'format.mode: "strict"',
-  },
-  {
-    id: 'D.2',
-    test: 'test/seeds/skills-agent-registry.test.ts: the security settings of the example block angle brackets anywhere in the frontmatter',
-    says: '`<` and `>` in the frontmatter are forbidden by default',
-    result: 'deviates',
-    why: 'Texts are escaped wherever a model sees them, so they can close no tag.',
-    setting: 'security.block_angle_brackets_in_frontmatter: true',
-  },
-  {
-    id: 'D.3',
-    test: 'test/skills/loader/load-body.test.ts: is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line',
-    says: 'a body over 500 lines is refused or split',
-    result: 'deviates',
-    why: 'The start of a guide and a way to the rest is more useful than an error.',
-    setting: 'security.oversized_body: "refuse"',
-  },
-  {
-    id: 'D.4',
-    test: 'test/runtime/trust-in-use.system.test.ts: are listed for people, shown to no model, and used by nobody; and once the folder is trusted, by all',
-    says: 'skills of the project are in the index of the model',
-    result: 'deviates',
-    why: 'A cloned project could instruct the model; its skills are hidden until the user trusts them.',
-    setting: '--trust-project',
-  },
-  {
-    id: 'D.5',
-    test: 'test/cli/coding.system.test.ts: asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md',
-    says: 'reading any file of the project is low risk',
-    result: 'deviates',
-    why: 'Ignored files are often local settings.',
-    setting: 'policy.allow: ["read_file(**)"]',
-  },
-];
-
 function works(): readonly SeedRow[] {
   let test = '';
   return WORKS.trim()
@@ -359,7 +317,7 @@ function works(): readonly SeedRow[] {
     .flatMap((line): SeedRow[] => {
       const [id = '', ...words] = line.split(' ');
       const text = words.join(' ').replaceAll('¬', '`');
-      if (id !== '#') return [{ id, says: text, result: 'works', test }];
+      if (id !== '#') return [{ id, says: text, test }];
       test = text;
       return [];
     });
@@ -377,4 +335,5 @@ export const SKILLS_AGENT: SeedDocument = {
     'test/package.system.test.ts',
   ],
   rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
+  choices: [],
 };

@@ -1,4 +1,4 @@
-import { seedRows } from './row.ts';
+import { seedRows, type Choice } from './row.ts';
 
 const SEED_LOAD = 'skill_load then skill_run gives the output file of the example';
 const PARAMETERS = 'the tools that run things are offered where programs can run, with all of their parameters';
@@ -22,6 +22,7 @@ export const ROWS = seedRows(
     session: 'test/runtime/session.test.ts',
     container: 'test/sandbox/container.system.test.ts',
     roots: 'test/packs/fetched-root.test.ts',
+    restored: 'test/seeds/restored.system.test.ts',
   },
   [
     [
@@ -48,8 +49,10 @@ export const ROWS = seedRows(
       'runs',
       'a script gets its arguments as they are, and the result says what isolated it',
       {
+        sentence: '可选择本地或容器工作区执行器（默认本地）',
+        ours: 'the first executor that isolates',
         why: 'scripts of others run isolated unless the user chooses otherwise',
-        setting: '`execution: { executor: "local" }`, `--executor local`, `execution.executor`',
+        restoredBy: [["execution: { executor: 'local' }", 'restored', 'trpc: a program runs without isolation']],
       },
     ],
     [
@@ -63,8 +66,16 @@ export const ROWS = seedRows(
       'tools',
       'skill_load with content in the system message gives exactly their text',
       {
-        why: 'a tool result keeps the system prompt constant, so that providers cache it',
-        setting: '`placement: "system"`, `session.placement`',
+        sentence: '框架把该技能的 SKILL.md 正文整体注入到系统消息中',
+        ours: 'the body is in the tool result',
+        why: 'the system prompt stays constant, so that providers cache it',
+        restoredBy: [
+          [
+            "placement: 'system'",
+            'session',
+            'placed in the system message, loaded skills and selected documents are in each request while they live',
+          ],
+        ],
       },
     ],
     [
@@ -114,7 +125,17 @@ export const ROWS = seedRows(
       'tools',
       'docs and include_all_docs: all beat named, and an empty list is none',
     ],
-    ['skill_load: include_all_docs', 'tools', 'docs and include_all_docs: all beat named, and an empty list is none'],
+    [
+      'skill_load: include_all_docs',
+      'seed',
+      'bad, missing and oversized documents are notes, and a later call shows what did not fit',
+      {
+        sentence: 'include_all_docs（可选）：为 true 时包含所有文档',
+        ours: 'up to 48,000 characters in one answer; the rest is listed, and `skill_select_docs` returns it',
+        why: 'one call must not fill the context',
+        restoredBy: [],
+      },
+    ],
     ['skill_load sets temp:skill:loaded:<name> to "1"', 'seed', STATE],
     ['skill_load sets temp:skill:docs:<name> to "*" or a JSON list', 'seed', STATE],
     [
@@ -165,8 +186,10 @@ export const ROWS = seedRows(
       'seed',
       FOLDERS,
       {
+        sentence: 'Shell 命令（通过 bash -lc 执行）',
+        ours: '`bash -c`',
         why: 'start-up files of the user would make runs differ between machines',
-        setting: "`bash -lc '…'` as the command",
+        restoredBy: [["bash -lc '…'", 'restored', 'trpc: a command runs in a login shell']],
       },
     ],
     [
@@ -194,8 +217,10 @@ export const ROWS = seedRows(
       'seed',
       'inputs and outputs of the page',
       {
-        why: 'files of the machine need a grant',
-        setting: '`execution: { hostInputs: ["/data"] }`, or approve the question',
+        sentence: 'host://abs/path 从宿主机绝对路径复制/链接',
+        ours: 'only below a folder that the user granted',
+        why: "files of the machine are not the skill's",
+        restoredBy: [["execution: { hostInputs: ['/'] }", 'restored', 'trpc: host:// reads a file of the machine']],
       },
     ],
     ['inputs.from workspace://rel/path', 'inputs', FOUR],
@@ -300,3 +325,55 @@ export const ROWS = seedRows(
     ],
   ],
 );
+
+export const CHOICES: readonly Choice[] = [
+  {
+    theirs: '`skill_select_docs` accepts documents that do not exist',
+    ours: 'a note names them and the nearest; they are not selected',
+    why: 'the model would wait for text that never comes',
+    test: 'test/seeds/trpc.system.test.ts: bad, missing and oversized documents are notes, and a later call shows what did not fit',
+  },
+  {
+    theirs: '`skill_select_docs` before `skill_load` shows nothing',
+    ours: 'it loads the skill',
+    why: 'documents are of use only with the instructions',
+    test: 'test/tools/trpc.test.ts: skill_select_docs loads a skill that is not loaded',
+  },
+  {
+    theirs:
+      '`add` gives the selection in map order; `selected_docs` and `include_all_docs` are left out when empty or false',
+    ours: 'sorted, and always there',
+    why: 'equal input gives equal output of one shape',
+    test: 'test/tools/trpc.test.ts: skill_select_docs replaces by default and gives the whole selection in order',
+  },
+  {
+    theirs: 'the list of skills is ordered anew for each message',
+    ours: 'the order is fixed',
+    why: 'prompt caches',
+    test: 'test/runtime/session.test.ts: tools and system message are the same bytes after loads and after a skill came or went on disk',
+  },
+  {
+    theirs: 'a repeated `skill_load` moves the body to the newest result',
+    ours: 'a note, and the documents that are new',
+    why: 'nothing is paid twice',
+    test: 'test/tools/trpc.test.ts: a repeated load is a note, with the documents that are new',
+  },
+  {
+    theirs: 'a quoted `name:` or `description:` keeps its quotes',
+    ours: 'read as YAML',
+    why: 'the format says YAML',
+    test: 'test/skills/format/simple-head.test.ts: every field is text, just as written',
+  },
+  {
+    theirs: 'documents that are links are followed out of the skill',
+    ours: 'refused',
+    why: 'a skill must not read the rest of the disk',
+    test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
+  },
+  {
+    theirs: 'a body may hold `[Loaded] other` on a line',
+    ours: 'the line gets a `\\`',
+    why: 'a text must not pass for another skill',
+    test: 'test/tools/trpc.test.ts: text of a skill cannot pass for another skill, a document or a note',
+  },
+];
