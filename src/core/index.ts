@@ -45,6 +45,7 @@ export {
   EXECUTOR_NAMES,
   executorTraits,
   isWeaker,
+  namedIsolation,
   type AttachedWorkspace,
   type Executor,
   type Identity,
@@ -102,7 +103,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
 export { SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { checkConfig } from './config/config-check.ts';
+export { checkConfig, settingProblem } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
 // JSON and our own schemas.
@@ -130,7 +131,7 @@ export { cleanText, countCharacters, escapeXml, findHidden, printable, quoted } 
 export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
 export { shellWord, typedWord } from './text/shell-word.ts';
-export { codePointAt, sliceEnd, sliceStart } from './text/code-point.ts';
+export { codePointAt, sliceEnd, sliceStart, wholeCharacters } from './text/code-point.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';

@@ -5,8 +5,7 @@
 import path from 'node:path';
 
 import { defined, normalName, quoted, type ActionProblem, type PackageLayer } from '#core';
-import { sha256, tryRealPath } from '#platform';
-import { findProgram } from '../programs/preflight.ts';
+import { sha256, tryRealPath, findProgram } from '#platform';
 import {
   MOVE_SCRIPTS,
   explainOutcome,

@@ -13,9 +13,9 @@ import {
   type ActionProblem,
   type Problem,
   type RunResult,
+  wholeCharacters,
 } from '#core';
 import { isSystemError, sha256 } from '#platform';
-import { wholeCharacters } from '../process/output-capture.ts';
 
 export interface OutputToSave {
   readonly name: string;
