@@ -1,5 +1,6 @@
-import { actionFailed, nearest, printable, invalidInput, quoted, type Action } from '#core';
+import { actionFailed, isSkillError, nearest, printable, invalidInput, quoted, type Action } from '#core';
 import { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from '#tools';
+import { findProfile } from '#tools/profiles';
 import type { ExecutionOptions } from './execution/parts.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 import type { RootServices } from './find-roots.ts';
@@ -7,8 +8,11 @@ import type { Session } from './session.ts';
 import type { SessionOptions } from './start-session.ts';
 
 export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
-  /** Enables programs; `auto` with the defaults. Without it no tool that runs programs is offered. */
-  readonly execution?: ExecutionOptions | 'auto';
+  /**
+   * Enables programs; `auto` with the defaults, `false` not at all. Without it a vocabulary decides: `trpc` offers its tools that run
+   * programs where an executor isolates them, the others do not.
+   */
+  readonly execution?: ExecutionOptions | 'auto' | false;
   /** The runtime or its options (default: the working directory). */
   readonly runtime?: Runtime | RuntimeOptions;
 }
@@ -34,12 +38,29 @@ export interface SkillTools {
 /** Opens a session and returns its tools. */
 export async function openSkillTools(options: SkillToolsOptions = {}, services?: RootServices): Promise<SkillTools> {
   const { runtime: given, execution, ...others } = options;
-  const sessionOptions =
-    execution === undefined ? others : { ...others, execution: execution === 'auto' ? {} : execution };
   const { vocabulary } = options;
   const byName = typeof vocabulary === 'string' ? { vocabulary } : {};
   const runtime = isRuntime(given) ? given : await createRuntime({ ...byName, ...given }, services);
-  return buildSkillTools(await runtime.startSession(sessionOptions), runtime);
+  return buildSkillTools(await startSession(runtime, { ...others, execution }), runtime);
+}
+
+async function startSession(
+  runtime: Runtime,
+  options: Pick<SkillToolsOptions, 'execution' | 'vocabulary'>,
+): Promise<Session> {
+  const { execution, ...others } = options;
+  const { vocabulary = runtime.config.vocabulary } = others;
+  const profile = typeof vocabulary === 'object' ? vocabulary.profile : findProfile(vocabulary);
+  const isOffered = execution === undefined && profile?.offersPrograms === true;
+  if (!isOffered)
+    return runtime.startSession({ ...others, execution: execution === 'auto' ? {} : execution || undefined });
+  try {
+    // A vocabulary that only the configuration names grants nothing: each program needs a rule or an approval.
+    return await runtime.startSession({ ...others, execution: { opens: options.vocabulary !== undefined } });
+  } catch (error) {
+    if (!isSkillError(error) || error.code !== 'executor/unavailable') throw error;
+    return runtime.startSession(others);
+  }
 }
 
 /** The tools of an open session. `prepare` may change an action before it is performed. */
