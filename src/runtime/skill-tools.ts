@@ -1,21 +1,7 @@
-import { actionFailed, isSkillError, nearest, printable, invalidInput, quoted, type Action } from '#core';
+import { actionFailed, nearest, printable, invalidInput, quoted, type Action } from '#core';
 import { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from '#tools';
-import { findProfile } from '#tools/profiles';
-import type { ExecutionOptions } from './execution/parts.ts';
-import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
-import type { RootServices } from './find-roots.ts';
+import type { Runtime } from './runtime.ts';
 import type { Session } from './session.ts';
-import type { SessionOptions } from './start-session.ts';
-
-export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
-  /**
-   * Enables programs; `auto` with the defaults, `false` not at all. Without it a vocabulary decides: `trpc` offers its tools that run
-   * programs where an executor isolates them, the others do not.
-   */
-  readonly execution?: ExecutionOptions | 'auto' | false;
-  /** The runtime or its options (default: the working directory). */
-  readonly runtime?: Runtime | RuntimeOptions;
-}
 
 /** Skills for any agent: the tools of one vocabulary in every API format, and the text for the system prompt. */
 export interface SkillTools {
@@ -33,34 +19,6 @@ export interface SkillTools {
   readonly runtime: Runtime;
   /** Answers a tool call by name, including unknown names; `input` is an object or JSON text. */
   readonly call: (name: string, input: unknown, options?: { readonly signal?: AbortSignal }) => Promise<ToolAnswer>;
-}
-
-/** Opens a session and returns its tools. */
-export async function openSkillTools(options: SkillToolsOptions = {}, services?: RootServices): Promise<SkillTools> {
-  const { runtime: given, execution, ...others } = options;
-  const { vocabulary } = options;
-  const byName = typeof vocabulary === 'string' ? { vocabulary } : {};
-  const runtime = isRuntime(given) ? given : await createRuntime({ ...byName, ...given }, services);
-  return buildSkillTools(await startSession(runtime, { ...others, execution }), runtime);
-}
-
-async function startSession(
-  runtime: Runtime,
-  options: Pick<SkillToolsOptions, 'execution' | 'vocabulary'>,
-): Promise<Session> {
-  const { execution, ...others } = options;
-  const { vocabulary = runtime.config.vocabulary } = others;
-  const profile = typeof vocabulary === 'object' ? vocabulary.profile : findProfile(vocabulary);
-  const isOffered = execution === undefined && profile?.offersPrograms === true;
-  if (!isOffered)
-    return runtime.startSession({ ...others, execution: execution === 'auto' ? {} : execution || undefined });
-  try {
-    // A vocabulary that only the configuration names grants nothing: each program needs a rule or an approval.
-    return await runtime.startSession({ ...others, execution: { opens: options.vocabulary !== undefined } });
-  } catch (error) {
-    if (!isSkillError(error) || error.code !== 'executor/unavailable') throw error;
-    return runtime.startSession(others);
-  }
 }
 
 /** The tools of an open session. `prepare` may change an action before it is performed. */
@@ -106,10 +64,6 @@ export function buildSkillTools(
       return { text, value, isError: true, isTerminal: session.state.endedBy !== undefined, observations: [] };
     },
   };
-}
-
-function isRuntime(value: Runtime | RuntimeOptions | undefined): value is Runtime {
-  return value !== undefined && 'startSession' in value;
 }
 
 /**
