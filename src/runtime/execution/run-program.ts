@@ -239,11 +239,8 @@ export function isInAny(file: string, allowed: readonly string[]): boolean {
 }
 
 function limitsFor(action: ProgramAction, limits: ExecutionOptions['limits']): ProgramSpec['limits'] {
-  const all = {
-    ...DEFAULT_LIMITS,
-    ...(action.type === 'run_script' ? { wallMs: SCRIPT_SECONDS * 1000 } : {}),
-    ...limits,
-  };
+  const byKind = action.type === 'run_script' ? { wallMs: SCRIPT_SECONDS * 1000 } : {};
+  const all = { ...DEFAULT_LIMITS, ...byKind, ...limits };
   return action.timeoutSeconds === undefined ? all : { ...all, wallMs: action.timeoutSeconds * 1000 };
 }
 
