@@ -153,7 +153,14 @@ export type RunEvent =
       readonly process?: RunProcess;
     })
   | (RunScan & { readonly type: 'scan' })
-  | { readonly type: 'action'; readonly call: number; readonly action: Action; readonly askedBy: AskedBy }
+  | {
+      readonly type: 'action';
+      readonly call: number;
+      readonly action: Action;
+      readonly askedBy: AskedBy;
+      /** Name of the tool in the vocabulary of the run; absent if it is the type of the action, and in older records. */
+      readonly tool?: string;
+    }
   | { readonly type: 'decision'; readonly call: number; readonly decision: Decision }
   | { readonly type: 'approval-ask'; readonly call: number; readonly request: ApprovalRequest }
   | {
@@ -163,7 +170,13 @@ export type RunEvent =
       readonly answer: ApprovalAnswer | 'nobody' | 'pending';
     }
   | { readonly type: 'skill-use'; readonly call: number; readonly skill: UsedSkill }
-  | { readonly type: 'observation'; readonly call: number; readonly observation: Observation }
+  | {
+      readonly type: 'observation';
+      readonly call: number;
+      readonly observation: Observation;
+      /** As in the event of the action. */
+      readonly tool?: string;
+    }
   | { readonly type: 'session'; readonly event: SessionEvent }
   /** `call` is absent for steps of the run as a whole. */
   | { readonly type: 'span'; readonly call?: number; readonly span: Span }
@@ -313,7 +326,7 @@ export interface RunInfo {
   readonly skills: readonly UsedSkill[];
   /** Files of skills that were read, each once. */
   readonly resources: readonly RunResource[];
-  /** The actions that were performed or refused, with their number. */
+  /** The actions that were performed or refused, with their number, by the tool of the vocabulary. */
   readonly tools: readonly { readonly tool: string; readonly calls: number; readonly failed: number }[];
   /** Calls of unknown tools and calls with an invalid input. */
   readonly invalidCalls: number;

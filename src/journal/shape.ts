@@ -12,7 +12,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
     optionalObject: 'executor budgets agent process',
   }),
   scan: shape({ list: 'roots ignored conflicts', number: 'durationMs found valid', text: 'indexHash' }),
-  action: shape({ number: 'call', text: 'action.type askedBy' }),
+  action: shape({ number: 'call', text: 'action.type askedBy', optionalText: 'tool' }),
   decision: shape({
     number: 'call',
     text: 'decision.effect decision.tool decision.rule decision.reason decision.origin.layer',
@@ -20,7 +20,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   'approval-ask': shape({ number: 'call', text: 'request.id request.tool' }),
   'approval-answer': shape({ number: 'call', text: 'request', textOrObject: 'answer' }),
   'skill-use': shape({ number: 'call', text: 'skill.id skill.name skill.source skill.digest' }),
-  observation: shape({ number: 'call', text: 'observation.type observation.action' }),
+  observation: shape({ number: 'call', text: 'observation.type observation.action', optionalText: 'tool' }),
   session: shape({ text: 'event.type' }),
   span: shape({ optionalNumber: 'call', text: 'span.name', number: 'span.durationMs' }),
   'content-keep': shape({ text: 'path', number: 'bytes', optionalText: 'name' }),

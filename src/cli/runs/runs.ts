@@ -323,7 +323,7 @@ function replayLines({ steps, problems, remarks }: Replay, { style }: Terminal):
     ...steps.flatMap((step) => {
       const verdict = step.same ? style('green', 'same') : style('red', 'different');
       const note = step.notRepeated === undefined ? '' : style('dim', ` (not repeated: ${step.notRepeated})`);
-      const head = `#${String(step.call)} ${printable(describeAction(step.action))}: ${verdict}${note}`;
+      const head = `#${String(step.call)} ${printable(describeAction(step.action, step.tool))}: ${verdict}${note}`;
       return [head, ...(step.same ? [] : differences(step).map((line) => `   ${printable(line)}`))];
     }),
   ];
