@@ -80,6 +80,8 @@ export interface RunStart {
   /** The snapshot of skills; stored in `index.json` (REG-8). */
   readonly index: unknown;
   readonly policyHash: string;
+  /** Whose tools the run has; absent for `skillwright`, and in records of earlier versions. */
+  readonly vocabulary?: string;
   /** Id of the parent run. */
   readonly parent?: string;
   readonly executor?: RunExecutor;
@@ -310,6 +312,8 @@ export interface RunInfo {
   readonly normalizedRequest: string;
   /** The folder of the project; absent in runs of earlier versions. */
   readonly project?: string;
+  /** Whose tools the run has; absent for `skillwright`, and in runs of earlier versions. */
+  readonly vocabulary?: string;
   readonly parent?: string;
   /** Hash of the line in `chain.jsonl` that announces this run; absent in runs of earlier versions. */
   readonly chain?: string;

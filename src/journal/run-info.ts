@@ -196,7 +196,7 @@ function startInfo(
   startedAt: string,
   details: RunDetails,
 ): Omit<RunInfo, 'events'> {
-  const { run, version, request, project, parent, chain, indexHash, policyHash } = event;
+  const { run, version, request, project, vocabulary, parent, chain, indexHash, policyHash } = event;
   return {
     schema: RUN_SCHEMA,
     run,
@@ -204,6 +204,7 @@ function startInfo(
     request,
     normalizedRequest: normalized(request),
     project,
+    vocabulary,
     parent,
     chain,
     startedAt,

@@ -8,7 +8,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   'run-start': shape({
     number: 'schema',
     text: 'run request version indexHash policyHash',
-    optionalText: 'project parent chain indexDigest scanDigest subject trace',
+    optionalText: 'project vocabulary parent chain indexDigest scanDigest subject trace',
     optionalObject: 'executor budgets agent process',
   }),
   scan: shape({ list: 'roots ignored conflicts', number: 'durationMs found valid', text: 'indexHash' }),
@@ -72,7 +72,7 @@ const CHAT: Readonly<Record<OfType<RunEvent, 'chat'>['event']['type'], Check>> =
 
 const RUN = shape({
   text: 'run version request normalizedRequest startedAt outcome reason indexHash indexDigest scanDigest policyHash events.head',
-  optionalText: 'project parent chain endedAt',
+  optionalText: 'project vocabulary parent chain endedAt',
   list: 'phases resources tools programs skills approvals',
   number: 'invalidCalls events.count',
   objectOrNull: 'executor process',
