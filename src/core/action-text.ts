@@ -27,7 +27,7 @@ function describeSubject(action: Action): readonly string[] {
     case 'get_script_path':
       return [shownText(action.skill), shownText(action.script)];
     case 'install_packages':
-      return [shownText(action.skill), ...argumentsText(action.packages)];
+      return [...(action.skill === undefined ? [] : [shownText(action.skill)]), ...argumentsText(action.packages)];
     case 'run_script':
       return [
         shownText(action.skill),

@@ -36,7 +36,13 @@ export type SessionEvent =
     }
   /** Requested again while the same content was active; answered with a note. */
   | { readonly type: 'skill-repeat'; readonly skill: string }
-  | { readonly type: 'documents-select'; readonly skill: SkillIdentity; readonly selected: DocumentSelection }
+  | {
+      readonly type: 'documents-select';
+      readonly skill: SkillIdentity;
+      readonly selected: DocumentSelection;
+      /** Documents of `*` that were not shown. */
+      readonly unshown?: readonly string[];
+    }
   | { readonly type: 'content-show'; readonly shown: ShownContent }
   | { readonly type: 'action-end'; readonly action: ActionType }
   | {
@@ -59,6 +65,8 @@ export interface LoadedSkill {
   readonly askedBy: AskedBy;
   readonly lifetime: Lifetime;
   readonly documents: DocumentSelection;
+  /** Documents of `*` that were not shown: too long for one answer, or unreadable. */
+  readonly unshown?: readonly string[];
   /** Repeated requests since it was last shown. */
   readonly repeats: number;
 }
@@ -109,7 +117,7 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
     case 'skill-repeat':
       return used(state, event.skill, ({ repeats }) => ({ repeats: repeats + 1 }));
     case 'documents-select':
-      return used(state, event.skill.id, () => ({ documents: event.selected }));
+      return used(state, event.skill.id, () => ({ documents: event.selected, unshown: event.unshown }));
     case 'content-show':
       // Search results and compaction do not count as use.
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;

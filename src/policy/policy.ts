@@ -104,9 +104,17 @@ export function findRisk(tool: string): Decision['risk'] {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 
-/** Files that git ignores are often local settings, so reading them is not low risk. */
+/**
+ * Files that git ignores are often local settings, so reading them is not low risk. A file in `work/` of the workspace changes nothing of the
+ * user; the program that uses it is decided about itself.
+ */
 function accessRisk(access: Access): Decision['risk'] {
+  if (isWorkFile(access)) return 'low';
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
+}
+
+function isWorkFile({ tool, subject }: Access): boolean {
+  return tool === 'write_file' && subject.kind === 'path' && subject.path.startsWith('workspace://work/');
 }
 
 function isIgnoredRead({ tool, subject }: Access): boolean {

@@ -66,7 +66,7 @@ function interrupted({ type }: Action): ActionFailed {
 function recallPackages(action: Action, observation: Observation, { execution, index, askedBy }: ActionContext): void {
   if (!startsProgram(action) || observation.type === 'failed') return;
   const skill = resolveSkill(index, action.skill ?? '', action.source);
-  if (skill !== undefined) execution?.packages.remember(action, skill, askedBy);
+  if (skill !== undefined || action.skill === undefined) execution?.packages.remember(action, skill, askedBy);
 }
 
 const ENDED: ReadonlySet<ActionProblem['code']> = new Set(['execution/failed', 'network/failed', 'server/failed']);

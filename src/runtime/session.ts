@@ -155,7 +155,8 @@ export function openSession(parts: SessionParts): Session {
     record({ type: 'action-end', action: action.type });
     if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
     if (observation.type === 'documents-selected') {
-      record({ type: 'documents-select', skill: observation.skill, selected: observation.selected });
+      const { skill, selected, unshown } = observation;
+      record({ type: 'documents-select', skill, selected, unshown });
       contents = withDocuments(contents, observation.skill.id, observation.selected, observation.documents);
     }
     for (const shown of shownBy(observation)) {
@@ -181,14 +182,14 @@ export function openSession(parts: SessionParts): Session {
   };
 
   const observeLoad = (loaded: SkillLoaded, askedBy: AskedBy): void => {
-    const { skill, status, report, documents, selected } = loaded;
+    const { skill, status, report, documents, selected, unshown } = loaded;
     if (status === 'repeated') record({ type: 'skill-repeat', skill: skill.id });
     else {
       record({ type: 'skill-load', skill, digest: report.digest, askedBy, lifetime: settings.lifetime });
       contents = withSkill(contents, loaded);
     }
     if (selected !== undefined) {
-      record({ type: 'documents-select', skill, selected });
+      record({ type: 'documents-select', skill, selected, unshown });
       contents = withDocuments(contents, skill.id, selected, documents);
     }
   };

@@ -1,6 +1,5 @@
 import {
   isProblem,
-  isOfKind,
   actionFailed,
   briefSchema,
   isObject,
@@ -84,7 +83,7 @@ export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer
   if (offer.skills.length === 0) return `${name} is not available: there are no skills`;
   if (row.action === 'get_script_path')
     return `${name} is not available: programs see a copy of the skill, so run the script with the tool that runs programs`;
-  return isOfKind({ type: row.action }, 'program') && offer.execution === undefined
+  return row.isOffered({ ...offer, execution: { hasInteraction: true } })
     ? `${name} is not available: the executor is not configured (pass \`execution\` or --executor)`
     : `${name} is not available: project files are disabled (pass \`host\`)`;
 }

@@ -117,6 +117,12 @@ export const CONFIG_SCHEMA = section(
         10_000_000,
         12_000,
       ),
+      max_documents_characters: count(
+        'Maximum characters of all documents in one answer of skill_load; the answer lists the rest.',
+        1_000,
+        10_000_000,
+        48_000,
+      ),
       oversized_body: choice(
         'What to do with a body over these limits: truncate it, or refuse it.',
         OVERSIZED_BODY,

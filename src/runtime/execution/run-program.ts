@@ -10,6 +10,7 @@ import {
   toRelativePath,
   type Collected,
   type ActionProblem,
+  type HostMount,
   type OutputSink,
   type ProgramEnd,
   type RunLimits,
@@ -25,6 +26,7 @@ import { inConfined, isInside } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
+  inputEntries,
   mountFolders,
   programCommand,
   serveProgram,
@@ -168,6 +170,12 @@ export async function prepareProgram(
   });
   if (environment.type === 'refused') return environment;
   const { code } = command;
+  const added = inputEntries(root, workspace.metadata.inputs);
+  const addedMount = (name: string): HostMount => ({
+    source: path.join(root, name),
+    target: `${attached.root}/${name}`,
+    access: 'write',
+  });
   const skillCopy = await writableSkill(workspace, staged, { code, run: run.name, signal });
   const served = parts.serve === undefined ? undefined : serveProgram(parts.serve, workspace, run);
   return {
@@ -190,7 +198,10 @@ export async function prepareProgram(
       limits: limitsFor(action, parts.limits),
       network: parts.network.filter(mayReach),
       home,
+      // A program with an area of its own has none of the shared folders.
+      folders: area === undefined ? added.folders : [],
       mounts: [
+        ...[...(area === undefined ? [] : added.folders), ...added.files].map(addedMount),
         ...mounted.mounts,
         ...folders.mounts,
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),

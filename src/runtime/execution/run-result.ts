@@ -16,7 +16,7 @@ import {
   isProblem,
 } from '#core';
 import type { Redactor } from '#journal';
-import { collectOutputs, type RunFolder, type Workspace } from '#sandbox';
+import { collectOutputs, isSeparate, type RunFolder, type Workspace } from '#sandbox';
 import { spanned, type ExecutionParts } from './parts.ts';
 import { redactedChunks } from './output-capture.ts';
 
@@ -198,6 +198,7 @@ export async function collectFor(
         ...outputs,
         isFailedRun: isFailedEnd(end),
         programRoot: workspace.attached.root,
+        skills: isSeparate(workspace.attached) ? workspace.place.skills : [],
         // Files that earlier runs left are not results of this one.
         changedSince: outputs.isAutomatic ? startedAt : undefined,
       },

@@ -5,16 +5,8 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
-import type { Collected } from '#core';
-import {
-  OPEN_FLAGS,
-  DirectoryHandle,
-  isInside,
-  isSystemError,
-  quietly,
-  tryStat,
-  type tryOpenDirectory,
-} from '#platform';
+import type { Collected, StagedSkill } from '#core';
+import { OPEN_FLAGS, DirectoryHandle, isInside, isSystemError, quietly, tryStat, tryOpenDirectory } from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -42,15 +34,26 @@ export interface WorkspaceFolders {
   close(): void;
 }
 
-/** Throws the system error where the workspace cannot be opened. */
+/**
+ * Throws the system error where the workspace cannot be opened. `skills` are the snapshots of skills that programs see mounted: the
+ * workspace has only their mount points.
+ */
 export function openFolders(
   root: string,
   confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>,
+  skills: readonly Pick<StagedSkill, 'name' | 'snapshot'>[] = [],
 ): WorkspaceFolders {
   const top = DirectoryHandle.open(root, { followLink: true, confinement });
   const held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
   const leave = (count: number): void => {
     while (held.length > count) held.pop()?.folder.close();
+  };
+  const openMounted = (
+    [first, second]: readonly string[],
+    place: number,
+  ): ReturnType<DirectoryHandle['tryChild']> | undefined => {
+    const mounted = first === 'skills' && place === 1 ? skills.find(({ name }) => name === second) : undefined;
+    return mounted && tryOpenDirectory(mounted.snapshot, confinement);
   };
   const enter = (relative: string): EnteredFolder => {
     const names = relative === '' ? [] : relative.split('/');
@@ -60,7 +63,7 @@ export function openFolders(
     let folder = held.at(-1)?.folder ?? top;
     for (const [place, name] of names.entries()) {
       if (place < shared) continue;
-      const opened = folder.tryChild(name);
+      const opened = openMounted(names, place) ?? folder.tryChild(name);
       const at = names.slice(0, place + 1).join('/');
       if (opened.type === 'link' || opened.type === 'retry') return { type: 'link', at };
       if (opened.type !== 'directory')

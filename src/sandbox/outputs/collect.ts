@@ -13,6 +13,7 @@ import {
   printable,
   type Collected,
   type RunResult,
+  type StagedSkill,
 } from '#core';
 import { isSystemError, type tryOpenDirectory } from '#platform';
 import { invalid } from '../workspace/layout.ts';
@@ -51,6 +52,8 @@ export interface CollectSpec {
   readonly changedSince?: number;
   /** The program failed: empty files are skipped. */
   readonly isFailedRun?: boolean;
+  /** The skills that programs see mounted. Patterns below `skills/` match their files. */
+  readonly skills?: readonly Pick<StagedSkill, 'name' | 'snapshot'>[];
   /** Path of the workspace inside the sandbox: links that start with it stay inside. */
   readonly programRoot?: string;
 }
@@ -78,7 +81,8 @@ export async function collectOutputs(
   { save, signal, confinement }: CollectOptions = {},
 ): Promise<Collected> {
   signal?.throwIfAborted();
-  const folders = openWorkspace(root, confinement);
+  const { skills = [] } = spec;
+  const folders = openWorkspace(root, confinement, skills);
   try {
     const maxFiles = spec.maxFiles ?? DEFAULT_OUTPUT_LIMITS.maxFiles;
     const walked = await walkOutputs(
@@ -89,6 +93,7 @@ export async function collectOutputs(
         maxDepth: MAX_DEPTH,
         maxNames: MAX_NAMES,
         changedSince: spec.changedSince,
+        skills: skills.map(({ name }) => name),
         signal,
       },
     );
@@ -120,9 +125,10 @@ export async function listOutputs(root: string, folder: string, limits: WalkLimi
 function openWorkspace(
   root: string,
   confinement: NonNullable<Parameters<typeof tryOpenDirectory>[1]> | undefined,
+  skills: NonNullable<CollectSpec['skills']>,
 ): WorkspaceFolders {
   try {
-    return openFolders(root, confinement);
+    return openFolders(root, confinement, skills);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const hint = 'it was removed or is not a folder; start another run';

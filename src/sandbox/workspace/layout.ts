@@ -15,18 +15,31 @@ export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
 /** Contains a private folder for each skill. */
 export const HOMES_FOLDER = 'home';
 
+/** Contains the folders of programs that get secrets. */
+export const AREAS_FOLDER = 'private';
+
+export const METADATA_FILE = 'metadata.json';
+
 /** The folders that a program may write to, relative to the workspace. */
-export function writableFolders({ home }: { readonly home?: string | undefined }): readonly string[] {
-  return home === undefined ? WRITABLE_FOLDERS : [...WRITABLE_FOLDERS, home];
+export function writableFolders({ home, folders = [] }: Pick<ProgramSpec, 'home' | 'folders'>): readonly string[] {
+  return [...WRITABLE_FOLDERS, ...(home === undefined ? [] : [home]), ...folders];
+}
+
+/** Names at the top of a workspace that are ours. Inputs cannot be put there, and outputs are not collected from there. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['skills', HOMES_FOLDER, AREAS_FOLDER, METADATA_FILE]);
+
+/** Whether files of programs and of the user may have this name at the top of a workspace. */
+export function isFreeName(name: string): boolean {
+  return !name.startsWith('.') && !OWN_NAMES.has(name.toLowerCase());
 }
 
 /** The host folders in which the files of a program count against its limits. Folders of the user do not. */
 export function countedFolders(
   root: string,
-  { home, mounts = [] }: Pick<ProgramSpec, 'home' | 'mounts'>,
+  { mounts = [], ...spec }: Pick<ProgramSpec, 'home' | 'folders' | 'mounts'>,
 ): readonly string[] {
   const own = mounts.filter(({ source, access }) => access === 'write' && isInside(source, root));
-  return [...writableFolders({ home }).map((name) => path.join(root, name)), ...own.map(({ source }) => source)];
+  return [...writableFolders(spec).map((name) => path.join(root, name)), ...own.map(({ source }) => source)];
 }
 
 /** Links in the folder of a skill for the paths `out/`, `work/` and `inputs/` of its documentation. */

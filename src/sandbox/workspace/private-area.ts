@@ -17,7 +17,7 @@ import {
   isProblem,
 } from '#core';
 import { inConfined, isDirectory, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
-import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
+import { AREAS_FOLDER, HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
 
 export interface PrivateArea {
@@ -31,7 +31,6 @@ export interface PrivateArea {
   finish(): Promise<readonly string[]>;
 }
 
-const AREAS_FOLDER = 'private';
 const LISTED = { maxFiles: 20_000, maxDepth: 32 };
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_NAMED = 5;
