@@ -10,7 +10,8 @@ import { verifyRun } from '../../src/journal/verify.ts';
 import { builtInValue } from '../../src/runtime/config/config-merge.ts';
 import { findOverrideRule, narrow } from '../../src/runtime/config/project-override-rules.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
+import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { PROFILES } from '../../src/tools/profiles.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { writeThree } from './support.ts';
@@ -164,7 +165,7 @@ describe('the record', () => {
     const { project, open } = world();
     const runtime = await open({ vocabulary: 'skills-agent' });
     const run = await runtime.startRun({ request: 'two skills', host: {} });
-    const skills = await openToolsOf(run.session, runtime);
+    const skills = openToolsOf(run.session, runtime);
     await skills('select_skills', { skills: [{ name: 'alpha' }, { name: 'beta' }] });
     await skills('load_resource', { skill: { name: 'alpha' }, relative_path: 'references/one.md' });
     await skills('read_file', { path: 'alpha/SKILL.md' });
@@ -195,7 +196,7 @@ describe('the record', () => {
     const { project, open } = world();
     const runtime = await open();
     const run = await runtime.startRun({ request: 'one skill', host: {} });
-    const call = await openToolsOf(run.session, runtime);
+    const call = openToolsOf(run.session, runtime);
     await call('load_skill', { skill: 'alpha' });
     await call('list_files', { path: '.' });
     await run.end('done');
@@ -209,11 +210,10 @@ describe('the record', () => {
   });
 });
 
-async function openToolsOf(
+function openToolsOf(
   session: Awaited<ReturnType<Runtime['startSession']>>,
   runtime: Runtime,
-): Promise<(name: string, input: object) => Promise<void>> {
-  const { buildSkillTools } = await import('../../src/runtime/skill-tools.ts');
+): (name: string, input: object) => Promise<void> {
   const tools = buildSkillTools(session, runtime);
   return async (name, input) => {
     const { isError, text } = await tools.call(name, input);
