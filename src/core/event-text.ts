@@ -86,6 +86,7 @@ function eventLines(event: RunEvent, level: TextLevel, call: CallSoFar): readonl
       return [{ tone: 'warning', text: agentEventText(event) }];
     case 'answer-delta':
     case 'decision-delta':
+    case 'tool.response':
       // Sinks that stream the answer show these themselves.
       return [];
     case 'run-end':

@@ -216,6 +216,17 @@ export type RunEvent =
   | { readonly type: 'answer-delta'; readonly text: string }
   /** A part of the model's decision that is complete while the rest arrives; sent to sinks, not recorded, and not carried out yet. */
   | { readonly type: 'decision-delta'; readonly field: DecisionField; readonly text: string }
+  /** The result of a tool call, where the vocabulary has such events; sent to sinks, not recorded. `stateDelta` are the keys that it changed. */
+  | {
+      readonly type: 'tool.response';
+      readonly turn: number;
+      /** The id of the call in `model-answer`. */
+      readonly id: string;
+      readonly tool: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly stateDelta: Readonly<Record<string, string>>;
+    }
   /** The text that was streamed is not the answer: the model went on with an `action`, or an `error` made it invalid. */
   | { readonly type: 'answer-withdraw'; readonly by: 'action' | 'error'; readonly reason: string }
   /** A call that became no action: an unknown tool, or an invalid input. */

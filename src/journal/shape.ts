@@ -37,6 +37,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   activation: shape({ text: 'skill reason' }),
   'answer-delta': shape({ text: 'text' }),
   'decision-delta': shape({ text: 'field text' }),
+  'tool.response': shape({ number: 'turn', text: 'id tool text', object: 'stateDelta' }),
   'answer-withdraw': shape({ text: 'by reason' }),
   'call-invalid': shape({ number: 'turn', text: 'tool reason' }),
   'context-compact': shape({ number: 'before after', list: 'dropped' }),

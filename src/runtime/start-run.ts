@@ -298,5 +298,5 @@ function recordedRun(
 
 /** Whether an event is only for display: sinks get it, the record does not. */
 export function isUnrecorded({ type }: RunEvent): boolean {
-  return type === 'answer-delta' || type === 'decision-delta';
+  return type === 'answer-delta' || type === 'decision-delta' || type === 'tool.response';
 }
