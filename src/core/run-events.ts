@@ -80,6 +80,8 @@ export interface RunStart {
   /** The snapshot of skills; stored in `index.json` (REG-8). */
   readonly index: unknown;
   readonly policyHash: string;
+  /** Whose tools the run has; absent for `skillwright`, and in records of earlier versions. */
+  readonly vocabulary?: string;
   /** Id of the parent run. */
   readonly parent?: string;
   readonly executor?: RunExecutor;
@@ -153,7 +155,14 @@ export type RunEvent =
       readonly process?: RunProcess;
     })
   | (RunScan & { readonly type: 'scan' })
-  | { readonly type: 'action'; readonly call: number; readonly action: Action; readonly askedBy: AskedBy }
+  | {
+      readonly type: 'action';
+      readonly call: number;
+      readonly action: Action;
+      readonly askedBy: AskedBy;
+      /** Name of the tool in the vocabulary of the run; absent if it is the type of the action, and in older records. */
+      readonly tool?: string;
+    }
   | { readonly type: 'decision'; readonly call: number; readonly decision: Decision }
   | { readonly type: 'approval-ask'; readonly call: number; readonly request: ApprovalRequest }
   | {
@@ -163,7 +172,13 @@ export type RunEvent =
       readonly answer: ApprovalAnswer | 'nobody' | 'pending';
     }
   | { readonly type: 'skill-use'; readonly call: number; readonly skill: UsedSkill }
-  | { readonly type: 'observation'; readonly call: number; readonly observation: Observation }
+  | {
+      readonly type: 'observation';
+      readonly call: number;
+      readonly observation: Observation;
+      /** As in the event of the action. */
+      readonly tool?: string;
+    }
   | { readonly type: 'session'; readonly event: SessionEvent }
   /** `call` is absent for steps of the run as a whole. */
   | { readonly type: 'span'; readonly call?: number; readonly span: Span }
@@ -308,6 +323,8 @@ export interface RunInfo {
   readonly normalizedRequest: string;
   /** The folder of the project; absent in runs of earlier versions. */
   readonly project?: string;
+  /** Whose tools the run has; absent for `skillwright`, and in runs of earlier versions. */
+  readonly vocabulary?: string;
   readonly parent?: string;
   /** Hash of the line in `chain.jsonl` that announces this run; absent in runs of earlier versions. */
   readonly chain?: string;
@@ -324,7 +341,7 @@ export interface RunInfo {
   readonly skills: readonly UsedSkill[];
   /** Files of skills that were read, each once. */
   readonly resources: readonly RunResource[];
-  /** The actions that were performed or refused, with their number. */
+  /** The actions that were performed or refused, with their number, by the tool of the vocabulary. */
   readonly tools: readonly { readonly tool: string; readonly calls: number; readonly failed: number }[];
   /** Calls of unknown tools and calls with an invalid input. */
   readonly invalidCalls: number;

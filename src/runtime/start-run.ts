@@ -151,6 +151,7 @@ function buildRunStart(
       indexHash: index.indexHash,
     },
     policyHash: policyHash(session.policy),
+    vocabulary: session.vocabulary.name === 'skillwright' ? undefined : session.vocabulary.name,
     parent,
     budgets,
     agent,
