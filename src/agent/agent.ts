@@ -8,7 +8,6 @@ import path from 'node:path';
 import {
   defined,
   isSkillError,
-  type AgentStart,
   type Budget,
   type SkillError,
   type RunEvent,
@@ -30,7 +29,7 @@ import { keepPlan, planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { isAlreadyResumed, openClaim } from './resume/resume-gate.ts';
-import { resumedRun, settledCalls, type ReplayedRun } from './resume/replayed-run.ts';
+import { resumedRun, settledCalls, type ReplayedRun, type AgentStart } from './resume/replayed-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop, type Stop } from './stop.ts';
@@ -134,7 +133,9 @@ function startRun(
   const { runtime, request, protocol, run = {} } = options;
   const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
   const { vocabulary = runtime.config.vocabulary ?? byProtocol } = options;
+  const profile = typeof vocabulary === 'string' ? findProfile(vocabulary) : vocabulary.profile;
   return runtime.startRun({
+    placement: runtime.config.session?.placement ?? profile?.agentPlacement,
     ...run,
     ...defined({ recall: replay?.recall }),
     ...openReplayClaim(replay),
