@@ -1,11 +1,12 @@
 import {
   createRuntime as createBareRuntime,
-  openSkillTools as openToolsOf,
+  buildSkillTools,
   type RootServices,
   type Runtime,
   type RuntimeOptions,
   type SkillTools,
-  type SkillToolsOptions,
+  type ExecutionOptions,
+  type SessionOptions,
 } from '#runtime';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
@@ -19,7 +20,23 @@ export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return createBareRuntime(options, rootServices);
 }
 
+export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
+  /** Enables programs; `auto` with the defaults. Without it no tool that runs programs is offered. */
+  readonly execution?: ExecutionOptions | 'auto';
+  /** The runtime or its options (default: the working directory). */
+  readonly runtime?: Runtime | RuntimeOptions;
+}
+
 /** Opens a session and returns its tools, after completing interrupted installs. */
-export function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
-  return openToolsOf(options, rootServices);
+export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
+  const { runtime: choice, execution, ...others } = options;
+  const { vocabulary } = options;
+  const byName = typeof vocabulary === 'string' ? { vocabulary } : {};
+  const runtime = isRuntime(choice) ? choice : await createRuntime({ ...byName, ...choice });
+  const session = await runtime.startSession({ ...others, execution: execution === 'auto' ? {} : execution });
+  return buildSkillTools(session, runtime);
+}
+
+function isRuntime(value: Runtime | RuntimeOptions | undefined): value is Runtime {
+  return value !== undefined && 'startSession' in value;
 }

@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { openSkillTools, type SkillTools, type SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillToolsOptions } from '../../src/packs/open-runtime.ts';
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { trpcState, trpcStateDelta } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';

@@ -11,6 +11,7 @@ import {
   type JournalLine,
   type Observation,
   type SessionState,
+  namedIsolation,
 } from '#core';
 import type { ArtifactStore } from '#sandbox';
 import { policyHash } from '#policy';
@@ -57,7 +58,7 @@ function toExecutionOptions(
   const opens = isOwn && opened.length > 0;
   return {
     // A foreign record cannot choose a missing isolation or an image.
-    ...(executor === undefined || (executor === 'local' && !isOwn) ? {} : { executor }),
+    ...(executor === undefined || (namedIsolation(executor) === 'none' && !isOwn) ? {} : { executor }),
     ...(ran?.image === undefined || !isOwn ? {} : { container: { image: ran.image } }),
     opens,
     hostInputs: opens ? opened.flatMap(({ action }) => listHostInputs(action)) : [],
