@@ -1,19 +1,12 @@
 /** The decision about an action: the rules, then who asked for it and what its program reaches. */
 import path from 'node:path';
 
-import {
-  writeAuthority,
-  type Access,
-  type Action,
-  type Config,
-  type Decision,
-  type OfType,
-  type RunEvent,
-} from '#core';
+import type { Action, Config, Decision, OfType, RunEvent } from '#core';
 import { isInside } from '#platform';
 import { grantAccess, hostSubject, isContained, listCapabilities, type ProgramFacts } from './action-access.ts';
 import { matchesAccess } from './policy-rule.ts';
 import { BY_DEFAULT, decide, type Policy } from './policy.ts';
+import type { Access } from './access.ts';
 
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
@@ -83,13 +76,18 @@ export function requestRights(
     effect === 'allow' && subjects?.kind === 'host' ? [subjects.host.text] : [],
   );
   return {
-    grants: isNamed ? [...granted, `private://${writeAuthority(host, port)}`] : granted,
+    grants: isNamed ? [...granted, `private://${toAuthority(host.name, port)}`] : granted,
     decideHost(name, at) {
       if (name === host?.name && at === port) return true;
-      const subject = hostSubject(`https://${name.includes(':') ? `[${name}]` : name}:${String(at)}/`, 'GET');
+      const subject = hostSubject(`https://${toAuthority(name, at)}/`, 'GET');
       return decide(policy, [{ tool: 'network_request', subject }]).effect === 'allow';
     },
   };
+}
+
+/** IPv6 addresses get brackets. */
+function toAuthority(name: string, port: number): string {
+  return `${name.includes(':') ? `[${name}]` : name}:${String(port)}`;
 }
 
 /**

@@ -5,17 +5,15 @@ import {
   printable,
   quoted,
   stableJson,
-  type Access,
   type Action,
   type ApprovalAnswer,
   type ApprovalRequest,
-  type CommandLine,
   type Decision,
   type ActionProblem,
   type PackageLayer,
 } from '#core';
 import { sha256 } from '#platform';
-import { askCallback, capabilityLine, isTransparent } from '#policy';
+import { askCallback, capabilityLine, isTransparent, type Access } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
 import { previewWrite } from '#project';
 import type { ActionContext } from './action-context.ts';
@@ -86,7 +84,7 @@ export async function askApproval(
 async function answerFor(
   request: ApprovalRequest,
   { approve, redactor, signal, runAnswers }: ActionContext,
-): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
+): ReturnType<typeof askCallback> {
   const earlier = runAnswers.find(request);
   if (earlier !== undefined || approve === undefined) return earlier ?? 'nobody';
   // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.
@@ -222,6 +220,6 @@ function toCoverageKey({ tool, subject }: Access, action: Action): unknown {
   }
 }
 
-function setsVariables(line: CommandLine): boolean {
+function setsVariables(line: Parameters<typeof isTransparent>[0]): boolean {
   return line.type === 'commands' && line.variables.length > 0;
 }
