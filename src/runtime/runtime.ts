@@ -25,6 +25,7 @@ import {
   type SkillIndex,
 } from '#skills';
 import { projectTop } from './roots.ts';
+import { findProfile } from '#tools/profiles';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
@@ -43,6 +44,8 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   readonly config?: Config;
   /** The agent system whose tools, names, defaults and folders apply; overrides `vocabulary` of the configuration. */
   readonly vocabulary?: VocabularyName;
+  /** The vocabulary of a record that is continued. A record grants nothing: like those of a project, its defaults cannot loosen a setting. */
+  readonly recordedVocabulary?: VocabularyName;
   /** Folders that the calling program vouches for; their skills need no trust. */
   readonly vouched?: readonly string[];
   /** Cache the index between runs (default: true). */
@@ -108,12 +111,14 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     if (!warned.has(message)) options.onWarning?.(message);
     warned.add(message);
   };
-  const { vocabulary } = options;
+  const { vocabulary, recordedVocabulary } = options;
   const given = vocabulary === undefined ? options.config : { ...options.config, vocabulary };
   const loaded = await loadConfig(
     surroundings,
     options.configFile,
-    given === undefined ? undefined : { config: given, where: 'options' },
+    given === undefined && recordedVocabulary === undefined
+      ? undefined
+      : { config: given ?? {}, where: 'options', recordedVocabulary },
   );
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
@@ -262,6 +267,7 @@ function registryOptions(
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
     omitInvalid: options.mode === undefined && config.format?.mode === 'strict',
+    tolerated: findProfile(config.vocabulary).tolerates,
     blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? config.format?.mode === 'strict',
     visibility: config.skill_visibility ?? {},
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,
