@@ -25,7 +25,13 @@ interface View {
 
 /** The lines of an update with the fields that they show. */
 function linesFor({ name, from, to, files }: View): readonly string[] {
-  const shown = { status: 'update', name, files, before: { version: from }, lock: { version: to, source: 'github:acme/skills' } } as const;
+  const shown = {
+    status: 'update',
+    name,
+    files,
+    before: { version: from },
+    lock: { version: to, source: 'github:acme/skills' },
+  } as const;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other fields are not shown.
   return updateLines({ ...shown, changes: countChanges(changedFiles(files)) } as unknown as ChangedSkill, 80);
 }
