@@ -22,10 +22,19 @@ export function decideAccesses(
   accesses: readonly Access[],
   { program, askedBy, sandboxed }: DecideOptions,
 ): Decision {
-  const found = allowOwnRequest(decide(policy, accesses), askedBy);
+  const found = allowOwnRequest(decide(policy, withoutAllowedLocal(policy, accesses)), askedBy);
   if (program.isolation === undefined) return found;
   const allowed = sandboxed === 'allow' && isContained(program) ? allowContained(found, policy, accesses) : found;
   return { ...allowed, capabilities: listCapabilities(program) };
+}
+
+/** A rule that allows `unsafe_local` settles it, so that the risk is that of what is left to decide. */
+function withoutAllowedLocal(policy: Policy, accesses: readonly Access[]): readonly Access[] {
+  const others = accesses.filter(({ tool }) => tool !== 'unsafe_local');
+  const local = accesses.filter(({ tool }) => tool === 'unsafe_local');
+  if (local.length === 0 || others.length === 0) return accesses;
+  const { effect, rule } = decide(policy, local);
+  return effect === 'allow' && rule !== BY_DEFAULT ? others : accesses;
 }
 
 /** `policy.sandboxed: allow`: what only its default asks about, and what reaches nothing, is allowed. */

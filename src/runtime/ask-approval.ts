@@ -66,7 +66,7 @@ export async function askApproval(
   const reason = reasonText(decided.decision);
   if (answer === 'nobody')
     return failure('approval/needed', `${reason}, and no person is available to approve it`, {
-      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}`,
+      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}${decided.isolation === 'none' ? UNATTENDED_LOCAL : ''}`,
     });
   if (answer === 'pending')
     return failure('approval/pending', `${reason}; the question waits for an answer`, {
@@ -97,6 +97,9 @@ async function answerFor(
   return answer;
 }
 
+/** The switch for programs without isolation. `policyRefusal` of the CLI keeps what follows the id. */
+const UNATTENDED_LOCAL = ', or every program with --yes and "unsafe_local" in policy.allow of their configuration';
+
 /** Why it is asked about, with what the program reaches. */
 function reasonText({ reason, capabilities = [] }: Decision): string {
   return capabilities.length === 0 ? reason : `${reason}; it is ${printable(capabilityLine(capabilities))}`;
@@ -121,7 +124,7 @@ function approvalRequest(
     affects: [...new Set(accesses.flatMap(affectedBy))],
     isolation,
     capabilities: decision.capabilities,
-    scopes: scopesFor(decision, skill),
+    scopes: scopesFor(decision, skill, isolation),
     coverage: stableJson([
       decision.tool,
       skill?.id ?? '',
@@ -173,9 +176,13 @@ function listPrograms({ subject }: Access): readonly string[] {
   return subject.kind === 'command' ? subject.programs : [];
 }
 
-/** High-risk actions cannot be approved for a skill. */
-function scopesFor({ risk }: Decision, skill: ApprovedSkill | undefined): readonly ApprovalAnswer['scope'][] {
-  return skill === undefined || risk === 'high' ? ['once', 'run'] : ['once', 'run', 'skill'];
+/** High-risk actions and programs without isolation cannot be approved for a skill. */
+function scopesFor(
+  { risk }: Decision,
+  skill: ApprovedSkill | undefined,
+  isolation: ActionDecision['isolation'],
+): readonly ApprovalAnswer['scope'][] {
+  return skill === undefined || risk === 'high' || isolation === 'none' ? ['once', 'run'] : ['once', 'run', 'skill'];
 }
 
 function affectedBy({ subject }: Access): readonly string[] {

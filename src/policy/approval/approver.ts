@@ -184,8 +184,9 @@ function limitScope(answer: ApprovalAnswer, { scopes }: ApprovalRequest): Approv
   return answer.verdict === 'no' || scopes.includes(answer.scope) ? answer : { ...answer, scope: 'once' };
 }
 
-function isCoveredByYes({ risk, isolation }: ApprovalRequest): boolean {
-  return (risk === 'low' || risk === 'medium') && isolation !== 'none';
+/** A program without isolation is high risk, unless a rule allows `unsafe_local`. */
+function isCoveredByYes({ risk }: ApprovalRequest): boolean {
+  return risk === 'low' || risk === 'medium';
 }
 
 /** Asks the asker. Only `openApprovals` leaves questions for later, so an asker that does so says no. */
