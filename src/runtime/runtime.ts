@@ -25,6 +25,7 @@ import {
   type SkillIndex,
 } from '#skills';
 import { projectTop } from './roots.ts';
+import { findProfile } from '#tools/profiles';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { explainEmpty } from './empty-reason.ts';
@@ -275,6 +276,7 @@ function registryOptions(
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
     omitInvalid: options.mode === undefined && config.format?.mode === 'strict',
+    tolerated: findProfile(config.vocabulary).tolerates,
     blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? config.format?.mode === 'strict',
     visibility: config.skill_visibility ?? {},
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,
