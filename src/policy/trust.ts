@@ -91,14 +91,15 @@ const MAX_FOLDERS = 1_000;
 
 /** `.agent/trust.json` in the home folder. Entries that were edited are ignored. */
 export function openTrust({ home, bind, vouched = [], projectRoots = [] }: TrustOptions): TrustStore {
-  const own = vouched.map(realPath);
+  const own = vouched.flatMap((folder) => [path.resolve(folder), realPath(folder)]);
   const foreign = projectRoots.flatMap((root) => [path.resolve(root), realPath(root)]);
   const sealed = home === undefined ? undefined : openTrustFile(home);
   // The unresolved path counts too: a link in a folder that the project named leads where the project chose.
   const isForeign = (dir: string, real: string): boolean =>
     foreign.some((folder) => isInside(path.resolve(dir), folder) || isInside(real, folder));
   const isOwn = (source: string, dir: string, real: string): boolean =>
-    own.some((folder) => isInside(real, folder)) || (OWN_SOURCES.has(source) && !isForeign(dir, real));
+    own.some((folder) => isInside(path.resolve(dir), folder) || isInside(real, folder)) ||
+    (OWN_SOURCES.has(source) && !isForeign(dir, real));
   // A list asks about every skill, and a folder may have thousands.
   const byPath = new WeakMap<TrustedFolder, ReadonlyMap<string, TrustedSkill>>();
   const knownIn = (entry: TrustedFolder, real: string): TrustedSkill | undefined => {
