@@ -1,5 +1,4 @@
-import type { Budget, Model, Plan, SkillError, Vocabulary } from '#core';
-import type { VocabularyName } from '#tools';
+import type { Budget, Model, Plan, SkillError, Vocabulary, VocabularyName } from '#core';
 import type { Run, RunOptions, Runtime, Session } from '#runtime';
 import type { Activation } from './activation.ts';
 import type { ProtocolName } from './system-prompt.ts';
@@ -9,9 +8,9 @@ export interface AgentOptions {
   readonly model: Model;
   /** The request of the user. `/skill-name arguments` invokes a skill by name. */
   readonly request: string;
-  /** `tools` for native tool calls, `actions` for structured actions where the model has no tool calls (default: `tools`). */
+  /** `tools` for native tool calls, `actions` for structured actions in its text (default: that of the vocabulary). */
   readonly protocol?: ProtocolName;
-  /** The tool vocabulary (default: `skillwright`, or `skills-agent` for structured actions). */
+  /** The tool vocabulary (default: that of the configuration, else `skillwright`, or `skills-agent` for structured actions). */
   readonly vocabulary?: VocabularyName | Vocabulary;
   readonly budget?: Partial<Budget>;
   /** How skills are proposed to the model (default: `model`). */

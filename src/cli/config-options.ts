@@ -1,18 +1,15 @@
 import {
-  checkConfig,
   isObject,
   nearest,
-  problemText,
   quoted,
   SETTINGS,
   valueAt,
-  valueOfText,
   withValue,
   type Config,
   type JsonSchema,
   type SkillError,
+  readSetting,
 } from '#core';
-import { valueHint } from '#runtime';
 import { usageError } from './exit.ts';
 
 /** Settings written as `key=value`; of two for one key the later counts. Text is written plainly, lists and objects as JSON. */
@@ -26,12 +23,10 @@ function withOption(before: Config, option: string): Config {
   const key = option.slice(0, equals);
   const target = findTarget(key);
   if (target === undefined) throw unknownKey(key);
-  const value = valueFor(target, option.slice(equals + 1));
-  // Alone first: what is wrong with it must not be blamed on another.
-  const [problem] = checkConfig(withValue({}, target.path, value));
-  if (problem === undefined) return joined(before, target, value);
-  const { message, hint = valueHint(target.setting) } = problemText(problem, withValue({}, target.path, value));
-  throw wrong(message, hint);
+  // Checked alone, so that its problem is not attributed to another setting.
+  const read = readSetting(target.setting, option.slice(equals + 1), target);
+  if ('message' in read) throw wrong(read.message, read.hint);
+  return joined(before, target, read.value);
 }
 
 interface Target {
@@ -54,13 +49,6 @@ function findTarget(key: string): Target | undefined {
     schema: entry === true ? undefined : entry,
   };
 }
-
-/** Where anything may stand, JSON is read as such and all else is text. */
-function valueFor({ schema }: Target, text: string): unknown {
-  return schema === undefined ? (valueOfText(text, ANYTHING) ?? text) : (valueOfText(text, schema) ?? null);
-}
-
-const ANYTHING: JsonSchema = { type: 'object', description: 'Anything.', additionalProperties: true };
 
 /** A whole map joins the entries that were given before it. */
 function joined(before: Config, { setting, path }: Target, value: unknown): Config {

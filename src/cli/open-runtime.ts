@@ -7,10 +7,13 @@ import { defined, isSkillError, printable } from '#core';
 import { usageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
 
-type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
+type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache' | 'recordedVocabulary'>;
 
 interface RuntimeInvocation extends Omit<GlobalInvocation, 'flags'> {
-  readonly flags: GlobalInvocation['flags'] & { readonly auto?: boolean | undefined };
+  readonly flags: GlobalInvocation['flags'] & {
+    readonly auto?: boolean | undefined;
+    readonly vocabulary?: RuntimeOptions['vocabulary'];
+  };
 }
 
 /** Opens the runtime that the global flags describe; a long scan shows progress. */
@@ -22,7 +25,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
   const progress = openProgress(terminal);
   try {
     const runtime = await createRuntime({
-      ...defined({ cwd: flags.cwd, configFile: flags.config, config }),
+      ...defined({ cwd: flags.cwd, configFile: flags.config, config, vocabulary: flags.vocabulary }),
       roots: flags.root ?? [],
       onlyRoots: flags['only-root'] ?? false,
       source: flags.source,

@@ -152,8 +152,8 @@ export interface GetScriptPath extends OnSkill {
   readonly script: string;
 }
 
-/** Installs packages for the programs of a skill, in a layer beside it; the skill itself stays as it is. */
-export interface InstallPackages extends OnSkill {
+/** Installs packages for the programs of a skill, or of the session, in a layer beside it; the skill itself stays as it is. */
+export interface InstallPackages extends Partial<OnSkill> {
   readonly type: 'install_packages';
   /** As on the command line: `pypdf>=4`, `npm:docx@9`. One kind of package for each action. */
   readonly packages: readonly string[];

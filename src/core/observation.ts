@@ -86,6 +86,8 @@ export interface SkillLoaded {
   readonly documents: readonly ShownDocument[];
   /** The documents in effect after a load that named documents. */
   readonly selected?: DocumentSelection;
+  /** Documents of `*` that were not shown so far. */
+  readonly unshown?: readonly string[];
   /** Requested documents that did not fit into this answer. */
   readonly omitted?: readonly string[];
   /** Remarks for the model or the person. */
@@ -143,6 +145,8 @@ export interface DocumentsSelected {
   readonly mode: SelectMode;
   /** The complete selection after the change. */
   readonly selected: DocumentSelection;
+  /** Documents of `*` that were not shown so far. */
+  readonly unshown?: readonly string[];
   /** Documents that were not shown before. */
   readonly documents: readonly ShownDocument[];
   /** Requested documents that did not fit into this answer. */
@@ -186,7 +190,7 @@ interface Ran<Type extends ActionType> {
 /** The state of a command that may still be running. */
 export type CommandSeen = Seen<'start_command'> | Seen<'write_input'> | Seen<'poll_command'>;
 
-export interface Seen<Type extends ActionType> {
+interface Seen<Type extends ActionType> {
   readonly type: 'command-seen';
   readonly action: Type;
   readonly session: string;

@@ -2,11 +2,14 @@ import type { ActionType, DocumentSelection } from './action.ts';
 import type { FailureCode } from './failure-codes.ts';
 import type { ShownContent, ShownReason } from './text/shown.ts';
 import type { SkillIdentity } from './observation.ts';
-import type { Placement } from './tool.ts';
 
 /** How long loaded instructions stay: until the next turn, for one request, or for the whole session. */
 export const LIFETIMES = ['turn', 'once', 'session'] as const;
 export type Lifetime = (typeof LIFETIMES)[number];
+
+/** Where loaded instructions are placed. */
+export const PLACEMENTS = ['tool-results', 'system'] as const;
+export type Placement = (typeof PLACEMENTS)[number];
 
 export interface SessionSettings {
   readonly lifetime: Lifetime;
@@ -33,7 +36,13 @@ export type SessionEvent =
     }
   /** Requested again while the same content was active; answered with a note. */
   | { readonly type: 'skill-repeat'; readonly skill: string }
-  | { readonly type: 'documents-select'; readonly skill: SkillIdentity; readonly selected: DocumentSelection }
+  | {
+      readonly type: 'documents-select';
+      readonly skill: SkillIdentity;
+      readonly selected: DocumentSelection;
+      /** Documents of `*` that were not shown. */
+      readonly unshown?: readonly string[];
+    }
   | { readonly type: 'content-show'; readonly shown: ShownContent }
   | { readonly type: 'action-end'; readonly action: ActionType }
   | {
@@ -56,6 +65,8 @@ export interface LoadedSkill {
   readonly askedBy: AskedBy;
   readonly lifetime: Lifetime;
   readonly documents: DocumentSelection;
+  /** Documents of `*` that were not shown: too long for one answer, or unreadable. */
+  readonly unshown?: readonly string[];
   /** Repeated requests since it was last shown. */
   readonly repeats: number;
 }
@@ -106,7 +117,7 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
     case 'skill-repeat':
       return used(state, event.skill, ({ repeats }) => ({ repeats: repeats + 1 }));
     case 'documents-select':
-      return used(state, event.skill.id, () => ({ documents: event.selected }));
+      return used(state, event.skill.id, () => ({ documents: event.selected, unshown: event.unshown }));
     case 'content-show':
       // Search results and compaction do not count as use.
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;
@@ -144,7 +155,7 @@ export function kindOfFailure({ action, code, message = '' }: Extract<SessionEve
     : `${action} ${code}`;
 }
 
-export function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {
+function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {
   return state.loaded.find(({ skill }) => skill.id === id);
 }
 

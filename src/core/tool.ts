@@ -4,11 +4,15 @@ import type { ActionProblem } from './failure-codes.ts';
 import type { ObjectSchema } from './json/json-schema.ts';
 import type { ForeignSchema } from './tool-servers.ts';
 import type { ActionFailed, Observation } from './observation.ts';
+import type { Profile } from './profile.ts';
+import type { Placement, SessionState } from './session.ts';
 
 /** What the runtime can do; tools that could not work are not offered. */
 export interface Offer {
   /** Skills that a model can choose, in a stable order. */
   readonly skills: readonly string[];
+  /** Why `skills` is empty, and what to do; absent if it is not. */
+  readonly emptyReason?: string;
   /** Those of `skills` that declare no description; absent if all do. */
   readonly undescribed?: readonly string[];
   /** Where loaded instructions are placed. */
@@ -47,9 +51,6 @@ export interface LocatedPath {
   readonly path: string;
 }
 
-export const PLACEMENTS = ['tool-results', 'system'] as const;
-export type Placement = (typeof PLACEMENTS)[number];
-
 /** Tool input that has passed its schema. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
@@ -70,9 +71,11 @@ export interface ToolRow {
   toResult(observations: readonly Observation[], offer: Offer): unknown;
 }
 
-/** The tools of one agent system, mapped to actions. */
+/** One agent system: its tools, mapped to actions, its texts, and its other behaviour. */
 export interface Vocabulary {
   readonly name: string;
+  /** Defaults, folders and everything else beside tools and texts; `profile.ts` says how to add a behaviour. */
+  readonly profile?: Profile;
   readonly tools: readonly ToolRow[];
   /** Instructions for the model about the offered tools, and only those. */
   guidance(offered: readonly string[], offer: Offer): string;
@@ -84,6 +87,8 @@ export interface Vocabulary {
   readonly catalogFormat?: CatalogFormat;
   /** Formats a loaded skill for a system message. */
   showLoaded(loaded: LoadedContent): string;
+  /** The keys of the system's session state that a call changed. With it, an agent sends a `tool.response` event after each call. */
+  readonly stateDelta?: (before: SessionState, after: SessionState) => Readonly<Record<string, string>>;
   /** Formats a failed call. */
   toFailure(failed: ActionFailed, call: FailedCall): unknown;
 }

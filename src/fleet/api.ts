@@ -1,7 +1,7 @@
 /** The shapes of the fleet API. The client and the OpenAPI description are made from them. */
+import { VOCABULARY_NAMES } from '#core';
 import { z } from 'zod';
 
-import { VOCABULARY_NAMES } from '#tools';
 import { BudgetLimits } from '#server';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */

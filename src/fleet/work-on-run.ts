@@ -6,11 +6,10 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { resumeAgent, runAgent, type AgentOptions, type AgentResult } from '#agent';
-import { isSkillError, lastAnswer, SkillError, type Model } from '#core';
+import { isSkillError, lastAnswer, SkillError, type Model, VOCABULARY_NAMES } from '#core';
 import { readRun, toTraceId } from '#journal';
 import { createRuntime } from '#packs';
 import type { Runtime, RuntimeOptions } from '#runtime';
-import { VOCABULARY_NAMES } from '#tools';
 import { continueAnswered, hasPendingQuestions, openApprovalTable } from './approval-table.ts';
 import type { Counters } from './counters.ts';
 import { isDisconnected, reached, reasonText, untilReached } from './database.ts';

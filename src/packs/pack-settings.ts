@@ -2,13 +2,16 @@
 import path from 'node:path';
 
 import { projectTop } from '#runtime';
+import { findProfile } from '#tools/profiles';
 import {
   isProblem,
   parseJson,
   quoted,
   SkillError,
   type Config,
+  type Diagnostic,
   type Mode,
+  type Profile,
   type Surroundings,
   ARCHIVE_LIMITS,
 } from '#core';
@@ -27,6 +30,8 @@ export interface RootChoice {
 export interface PackSettings {
   readonly surroundings: Surroundings;
   readonly root: string;
+  /** Where the vocabulary keeps skills; the default folders if absent. */
+  readonly installFolder?: Profile['installFolder'];
   readonly limits: ArchiveLimits;
   /** The default policy if absent. */
   readonly scanPolicy?: ScanPolicy;
@@ -35,6 +40,8 @@ export interface PackSettings {
   readonly requireSigned: boolean;
   /** `strict` refuses skills that violate the specification. */
   readonly mode: Mode;
+  /** Violations that `strict` accepts in the vocabulary of the configuration. */
+  readonly tolerates: readonly Diagnostic['code'][];
   readonly network: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
   readonly check: Pick<NonNullable<Config['security']>, 'max_skill_body_lines' | 'max_skill_body_characters'>;
 }
@@ -51,6 +58,7 @@ export function packSettings(
   return {
     surroundings,
     root: installRoot(surroundings, config, choice),
+    installFolder: findProfile(config.vocabulary).installFolder,
     limits: {
       ...ARCHIVE_LIMITS,
       maxArchiveBytes: archive.max_archive_bytes ?? ARCHIVE_LIMITS.maxArchiveBytes,
@@ -64,6 +72,7 @@ export function packSettings(
     scanAllow: config.install?.scan_allow ?? {},
     requireSigned,
     mode: config.format?.mode ?? 'lenient',
+    tolerates: findProfile(config.vocabulary).tolerates ?? [],
     network: {
       allowHttp: config.install?.allow_http ?? false,
       allowPrivate: config.install?.allow_private_addresses ?? false,
@@ -80,8 +89,9 @@ export function installRoot(
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });
-  if (top !== undefined) return skillsFolder(top);
-  if (home !== undefined) return skillsFolder(home);
+  const { installFolder } = findProfile(config.vocabulary);
+  if (top !== undefined) return skillsFolder(top, installFolder?.project);
+  if (home !== undefined) return skillsFolder(home, installFolder?.user);
   throw new SkillError({
     code: 'input/invalid',
     message: 'cannot install: there is no home folder',
@@ -115,8 +125,9 @@ export function olderFolder(root: string): string | undefined {
   return root.endsWith(path.join('/', FOLDER)) && isDirectory(older) ? older : undefined;
 }
 
-/** The folder for skills below a project or home folder. `new`, `install` and `pack` use the same. */
-export function skillsFolder(top: string): string {
+/** The folder for skills below a project or home folder, `wanted` if the vocabulary names one. `new`, `install` and `pack` use the same. */
+export function skillsFolder(top: string, wanted?: string): string {
+  if (wanted !== undefined) return path.join(top, wanted);
   const [own, older] = [path.join(top, FOLDER), path.join(top, OLDER_FOLDER)];
   return !isPresent(own) && isDirectory(older) ? older : own;
 }

@@ -1,4 +1,4 @@
-import { EFFECTS, printable, quoted, type Access, type Decision } from '#core';
+import { EFFECTS, printable, quoted, type Decision } from '#core';
 import type { SimpleCommand } from './command/command-words.ts';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type SubjectNames,
 } from './policy-rule.ts';
 import { RISKS } from './risks.ts';
+import type { Access } from './access.ts';
 
 /**
  * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer can only
@@ -104,9 +105,17 @@ export function findRisk(tool: string): Decision['risk'] {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 
-/** Files that git ignores are often local settings, so reading them is not low risk. */
+/**
+ * Files that git ignores are often local settings, so reading them is not low risk. A file in `work/` of the workspace changes nothing of the
+ * user; the program that uses it is decided about itself.
+ */
 function accessRisk(access: Access): Decision['risk'] {
+  if (isWorkFile(access)) return 'low';
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
+}
+
+function isWorkFile({ tool, subject }: Access): boolean {
+  return tool === 'write_file' && subject.kind === 'path' && subject.path.startsWith('workspace://work/');
 }
 
 function isIgnoredRead({ tool, subject }: Access): boolean {

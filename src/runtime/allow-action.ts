@@ -60,12 +60,13 @@ export async function whenAllowed<Result>(
     const { effect, reason } = decided.decision;
     const needsDigest = skill !== undefined && effect !== 'deny' && (effect === 'ask' || journal.isKept);
     const digest = target.digest ?? (needsDigest ? await skillDigest(skill, context) : undefined);
-    const question =
-      packages === undefined || skill === undefined || typeof digest !== 'string'
-        ? undefined
-        : ([{ id: skill.id, name: skill.name, digest }, packages.lockDigest] as const);
+    const asker = skill === undefined ? SESSION : typeof digest === 'string' && { ...skill, digest };
+    const question = packages === undefined || asker === false ? undefined : ([asker, packages.lockDigest] as const);
     const approved = question && execution?.packages.approved;
-    const isApproved = effect === 'ask' && question !== undefined && approved?.has(...question) === true;
+    const isApproved =
+      effect === 'ask' &&
+      question !== undefined &&
+      (approved?.has(...question) === true || approved?.has(SESSION, question[1]) === true);
     journal.record({
       type: 'decision',
       call,
@@ -93,6 +94,9 @@ export async function whenAllowed<Result>(
   }
 }
 
+/** Asks for packages of programs that belong to no skill; an answer covers every program of the session. */
+const SESSION = { id: '', name: '', digest: '' };
+
 /** The digest of all files of a skill, or why it cannot be computed. */
 async function skillDigest(
   { name, dir }: SkillEntry,
@@ -110,11 +114,10 @@ async function findPackages(
   { execution, signal }: ActionContext,
 ): Promise<FoundPackages | ActionProblem | undefined> {
   if (action.type !== 'install_packages') return undefined;
-  if (skill === undefined) return failure('skill/unknown', 'packages belong to a skill');
   if (execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session');
   const read = needs ?? readNeeds(action);
-  return isProblem(read) ? read : execution.packages.find(read, skill.name, signal);
+  return isProblem(read) ? read : execution.packages.find(read, skill?.name, signal);
 }
 
 function readNeeds({ packages, isDeclared }: OfType<Action, 'install_packages'>): PackageNeeds | ActionProblem {

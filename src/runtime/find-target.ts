@@ -2,20 +2,21 @@ import path from 'node:path';
 
 import {
   failure,
-  findLoaded,
   isForModel,
   isOfKind,
   isSkillError,
   nearest,
   quoted,
+  SkillError,
   type Action,
   type ActionOfKind,
   type ActionProblem,
+  type OfType,
   type SkillEntry,
 } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
 import { resolvePath, type previewWrite } from '#project';
-import { resolveSkill, type SkillIndex } from '#skills';
+import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
 
@@ -41,22 +42,47 @@ export async function findTarget(action: Action, context: ActionContext): Promis
   if (isOfKind(action, 'server') && context.servers === undefined)
     return failure('server/unavailable', 'MCP servers are disabled for this session (pass `servers`)');
   if (isOfKind(action, 'host')) {
-    if (host === undefined)
+    const access = host ?? workspaceAccess(action, execution);
+    if (access === undefined)
       return failure('policy/denied', 'project files and network are disabled for this session (pass `host: {}`)');
-    return findPath(action, host, context);
+    return findPath(action, access, context);
   }
   const name = 'skill' in action ? action.skill : undefined;
-  return name === undefined ? {} : findSkill(name, 'source' in action ? action.source : undefined, context);
+  if (name === undefined) return {};
+  const target = await findSkill(name, 'source' in action ? action.source : undefined, context);
+  return action.type === 'run_script' && 'skill' in target ? (missingScript(action, target.skill) ?? target) : target;
+}
+
+/** A script that does not exist is reported before a person is asked about it. Other problems of its file are found in the copy that runs. */
+function missingScript(
+  { script, anywhere }: OfType<Action, 'run_script'>,
+  skill: SkillEntry | undefined,
+): ActionProblem | undefined {
+  const found = skill === undefined ? undefined : findScript(skill, script, anywhere);
+  return found?.type === 'failed' && found.failure.code === 'script/unknown' ? found.failure : undefined;
+}
+
+/** Programs use the files of the workspace anyway, so a session with programs can do so without access to the project. */
+function workspaceAccess(
+  action: ActionOfKind<'host'>,
+  execution: Execution | undefined,
+): Pick<HostAccess, 'project' | 'closed'> | undefined {
+  if (execution === undefined || action.type === 'network_request' || !isWorkspacePath(action.path)) return undefined;
+  return { project: execution.project, closed: { refusal: () => undefined } };
+}
+
+function isWorkspacePath(path: string): boolean {
+  return path.startsWith('workspace://');
 }
 
 async function findPath(
   action: ActionOfKind<'host'>,
-  { project, closed }: HostAccess,
+  { project, closed }: Pick<HostAccess, 'project' | 'closed'>,
   context: ActionContext,
 ): Promise<ActionTarget | ActionProblem> {
   if (action.type === 'network_request') return {};
   const { execution } = context;
-  const isInWorkspace = action.path.startsWith('workspace://') && execution !== undefined;
+  const isInWorkspace = isWorkspacePath(action.path) && execution !== undefined;
   const workspace = isInWorkspace ? await workspaceRoot(execution) : undefined;
   if (typeof workspace === 'object') return workspace;
   const active = activeSkills(context);
@@ -104,15 +130,34 @@ async function findSkill(
   if (skill === undefined || skill.state === 'disabled') return unknownSkill(name, source, context);
   const distrust = await trust.distrust(skill);
   if (distrust !== undefined) return failure('skill/untrusted', distrust.message);
-  const isLoaded = state !== undefined && findLoaded(state, skill.id) !== undefined;
+  const isLoaded = state?.loaded.some((one) => one.skill.id === skill.id) === true;
   const isAllowed =
     isLoaded || askedBy === 'program' || (askedBy === 'model' ? isForModel(skill.state) : skill.controls.userInvocable);
   if (isAllowed) return { skill };
-  const [caller, hint] =
-    askedBy === 'model'
+  return reservedSkill(skill, askedBy === 'model' ? 'model' : 'person');
+}
+
+function reservedSkill({ name }: SkillEntry, caller: 'model' | 'person'): ActionProblem {
+  const [who, hint] =
+    caller === 'model'
       ? ['the model', 'choose another skill, or ask the user to call this one by its name']
       : ['a person', 'its author reserved it for the model (user-invocable: false)'];
-  return failure('skill/not-offered', `the skill ${quoted(skill.name)} cannot be invoked by ${caller}`, { hint });
+  return failure('skill/not-offered', `the skill ${quoted(name)} cannot be invoked by ${who}`, { hint });
+}
+
+/** Throws `policy/refused` if a person names a skill that is reserved for the model, before a run loads it. */
+export function refuseReserved(index: SkillIndex, names: readonly string[] = []): void {
+  for (const name of names) {
+    const skill = resolveSkill(index, name);
+    if (skill === undefined || skill.controls.userInvocable) continue;
+    const { code, message, hint } = reservedSkill(skill, 'person');
+    throw new SkillError({
+      code: 'policy/refused',
+      message,
+      hint,
+      data: { rule: code, approval: '', command: '' },
+    });
+  }
 }
 
 function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): ActionProblem {

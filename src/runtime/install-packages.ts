@@ -31,18 +31,12 @@ export async function packagesFor(
     const checked = await packages.venv(context.signal);
     if (checked !== undefined && 'code' in checked) return checked;
     venv = checked;
-    if (skill === undefined && action.packages !== undefined)
-      return failure('input/invalid', 'packages are installed for the programs of a skill', { hint: 'name the skill' });
     for (const needs of await packages.needsOf(action, skill, context.askedBy)) {
       warnings.push(...needs.problems);
-      if (skill === undefined) {
-        warnings.push('packages are installed only for the programs of a skill');
-        continue;
-      }
       const request: InstallPackages = {
         type: 'install_packages',
-        skill: skill.name,
-        source: skill.source,
+        skill: skill?.name,
+        source: skill?.source,
         packages: needs.packages.map(packageArgument),
         isDeclared: needs.packages.every(({ source }) => source !== 'model'),
       };
@@ -61,7 +55,7 @@ export async function packagesFor(
         return { ...installed, message };
       }
     }
-    if (skill !== undefined) packages.remember(action, skill, context.askedBy);
+    packages.remember(action, skill, context.askedBy);
   } catch (error) {
     return executionFailure(error);
   }

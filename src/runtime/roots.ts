@@ -16,6 +16,8 @@ export interface RootsInput {
   readonly servers?: readonly RootOption[] | undefined;
   /** `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`. */
   readonly extra?: readonly RootOption[] | undefined;
+  /** Further folders of a project with skills, from the vocabulary. */
+  readonly projectFolders?: readonly string[] | undefined;
   /** `--root`, in the order given. */
   readonly cli?: readonly RootOption[] | undefined;
   /** False: use only explicit roots and the built-in skills (default: true). */
@@ -42,6 +44,7 @@ export function defaultRoots({
   builtinDir,
   servers = [],
   extra = [],
+  projectFolders = [],
   cli = [],
   conventions: byConvention = true,
 }: RootsInput): Roots {
@@ -52,7 +55,9 @@ export function defaultRoots({
   ];
   const documentRoot = env['DOCUMENT_ROOT'] ?? '';
   const found: RootCandidate[] = [
-    ...(byConvention ? projectDirectories(cwd, home).flatMap((directory) => conventions('project', directory)) : []),
+    ...(byConvention
+      ? projectDirectories(cwd, home).flatMap((directory) => conventions('project', directory, projectFolders))
+      : []),
     ...(byConvention ? userFolders(home).map((folder) => ({ source: 'user', path: folder })) : []),
     ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
     ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),
@@ -99,8 +104,8 @@ export function userFolders(home: string | undefined): readonly string[] {
   return isUsable(home) ? conventions('user', home).map((root) => root.path) : [];
 }
 
-function conventions(source: string, directory: string): readonly RootCandidate[] {
-  return CONVENTIONS.map((convention) => ({ source, path: path.join(directory, convention) }));
+function conventions(source: string, directory: string, more: readonly string[] = []): readonly RootCandidate[] {
+  return [...more, ...CONVENTIONS].map((convention) => ({ source, path: path.join(directory, convention) }));
 }
 
 /** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */

@@ -1,7 +1,6 @@
 import {
   actionFailed,
   failure,
-  findLoaded,
   nearest,
   quoted,
   serverOfSource,
@@ -18,6 +17,7 @@ import { refuseDynamicCommands } from '#policy';
 import { listFiles, findScript, inSkill, listSkillFiles, loadSkill, readResourceFile, type BodyLimits } from '#skills';
 
 type DocumentSelection = OfType<Action, 'select_documents'>['documents'];
+type LoadedSkill = SessionState['loaded'][number];
 
 type SkillAction = ActionOfKind<'skill'>;
 
@@ -31,6 +31,8 @@ export interface ReadingLimits {
   readonly body: BodyLimits;
   /** Characters of a file in one answer; absent: the default of the loader. */
   readonly resource: number | undefined;
+  /** Characters of all documents of one answer, so that `*` cannot fill the context. */
+  readonly documents: number;
 }
 
 export function readingLimits({ security }: Config): ReadingLimits {
@@ -41,6 +43,7 @@ export function readingLimits({ security }: Config): ReadingLimits {
       onTooLong: security?.oversized_body ?? 'cut',
     },
     resource: security?.max_resource_characters,
+    documents: security?.max_documents_characters ?? 48_000,
   };
 }
 
@@ -65,13 +68,15 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   if (body.type === 'failed') return actionFailed(action.type, body.failure);
   const { isCut: filesCut } = body;
   const files = body.files.filter(({ path }) => path !== skill.file);
-  const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
+  const before = context.state?.loaded.find((one) => one.skill.id === skill.id);
 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
   const known = loadStatus(before, body.report.digest, isKept);
   const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
-  const shownBefore = status === 'changed' ? undefined : before?.documents;
-  const documents = chooseDocuments(skill, files, action.documents ?? [], shownBefore ?? []);
+  const documents = chooseDocuments(skill, files, action.documents ?? [], {
+    before: status === 'changed' ? undefined : before,
+    room: context.limits.documents,
+  });
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
   // `whole` returns the file as it is; instructions must not contain our tags.
   const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
@@ -94,7 +99,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
     files,
     filesCut,
     documents: documents.shown,
-    selected: action.documents === undefined ? undefined : documents.selected,
+    ...(action.documents === undefined ? {} : { selected: documents.selected, unshown: unshown(documents) }),
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
   } satisfies OfType<Observation, 'skill-loaded'>;
@@ -126,7 +131,7 @@ const UNUSABLE_NAMED = 5;
 
 /** The same content is not sent twice. A caller may have truncated the conversation, though, so every second request gets the text. */
 function loadStatus(
-  before: ReturnType<typeof findLoaded>,
+  before: SessionState['loaded'][number] | undefined,
   digest: string,
   isKept: boolean,
 ): OfType<Observation, 'skill-loaded'>['status'] {
@@ -182,23 +187,28 @@ function read(action: OfType<Action, 'read_resource'>, skill: SkillEntry, { limi
   };
 }
 
-function select(action: OfType<Action, 'select_documents'>, skill: SkillEntry, { state }: ReadingContext): Observation {
-  const loaded = state === undefined ? undefined : findLoaded(state, skill.id);
+function select(
+  action: OfType<Action, 'select_documents'>,
+  skill: SkillEntry,
+  { state, limits }: ReadingContext,
+): Observation {
+  const loaded = state?.loaded.find((one) => one.skill.id === skill.id);
   if (state !== undefined && loaded === undefined) {
     const message = `the skill ${quoted(skill.name)} is not loaded`;
     return actionFailed(action.type, failure('skill/not-loaded', message));
   }
   const { files } = listSkillFiles(skill.dir);
   const { mode, offset } = action;
-  const before = loaded?.documents ?? [];
   const wanted = mode === 'clear' ? [] : action.documents;
-  const documents = chooseDocuments(skill, files, wanted, before, offset);
+  const documents = chooseDocuments(skill, files, wanted, { before: loaded, room: limits.documents, offset });
+  const selected = selectDocuments(loaded?.documents ?? [], mode, documents.selected);
   return {
     type: 'documents-selected',
     action: action.type,
     skill: toSkillIdentity(skill),
     mode,
-    selected: selectDocuments(before, mode, documents.selected),
+    selected,
+    unshown: selected === '*' ? unshown(documents, loaded) : undefined,
     documents: documents.shown,
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     ...(documents.notes.length === 0 ? {} : { notes: documents.notes }),
@@ -212,9 +222,6 @@ function script(action: OfType<Action, 'get_script_path'>, skill: SkillEntry): O
   return { type: 'script-found', action: action.type, skill: toSkillIdentity(skill), path, isExecutable };
 }
 
-/** Limit for all documents of one answer, so that `*` cannot fill the context. */
-const MAX_DOCUMENT_CHARACTERS = 48_000;
-
 /** The `.md` and `.txt` files of a skill except SKILL.md. */
 function documentPaths(
   files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
@@ -225,11 +232,20 @@ function documentPaths(
 
 interface ChosenDocuments {
   readonly shown: readonly OfType<Observation, 'skill-loaded'>['documents'][number][];
-  /** Shown now or before. */
+  /** Shown now or before; `*` where all are wanted. */
   readonly selected: DocumentSelection;
+  /** Wanted and not shown. */
+  readonly unshown: readonly string[];
   /** Readable, but beyond the limit of this answer. */
   readonly omitted: readonly string[];
   readonly notes: readonly string[];
+}
+
+interface DocumentContext {
+  readonly before: Pick<LoadedSkill, 'documents' | 'unshown'> | undefined;
+  /** Characters of all documents together. */
+  readonly room: number;
+  readonly offset?: number;
 }
 
 /**
@@ -240,17 +256,18 @@ function chooseDocuments(
   skill: SkillEntry,
   files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
   wanted: DocumentSelection,
-  before: DocumentSelection,
-  offset?: number,
+  { before, offset, ...limits }: DocumentContext,
 ): ChosenDocuments {
   const all = documentPaths(files, skill.file);
   const paths = wanted === '*' ? all : [...new Set(wanted)].toSorted();
-  const isShown = (path: string): boolean => offset === undefined && (before === '*' || before.includes(path));
+  const { documents = [], unshown: notShown = [] } = before ?? {};
+  const isShown = (path: string): boolean =>
+    offset === undefined && (documents === '*' ? !notShown.includes(path) : documents.includes(path));
   const shown: OfType<Observation, 'skill-loaded'>['documents'][number][] = [];
   const selected: string[] = [];
   const omitted: string[] = [];
   const notes: string[] = [];
-  let room = MAX_DOCUMENT_CHARACTERS;
+  let { room } = limits;
   for (const path of paths) {
     if (!all.includes(path) && path !== skill.file) {
       const near = nearest(path, all);
@@ -271,8 +288,18 @@ function chooseDocuments(
       room -= read.text.length;
     }
   }
-  const isAll = wanted === '*' && selected.length === all.length;
-  return { shown, selected: isAll ? '*' : selected, omitted, notes };
+  const missing = paths.filter((path) => !selected.includes(path));
+  return { shown, selected: wanted === '*' ? '*' : selected, unshown: missing, omitted, notes };
+}
+
+/** What is not shown of a selection of all documents; undefined where all are. `before` is the selection that a call adds to. */
+function unshown(
+  { selected, unshown: missing, shown }: ChosenDocuments,
+  before?: Pick<LoadedSkill, 'unshown'>,
+): readonly string[] | undefined {
+  const isShown = (path: string): boolean => shown.some(({ report }) => report.path === path);
+  const rest = selected === '*' ? missing : (before?.unshown ?? []).filter((path) => !isShown(path));
+  return rest.length === 0 ? undefined : rest;
 }
 
 /** Applies a change to the selected documents. */

@@ -15,10 +15,12 @@ import {
   type ToolServers,
   type Vocabulary,
   type SessionState,
+  namedIsolation,
+  type VocabularyName,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
-import { openVocabulary, type VocabularyName } from '#tools';
+import { openVocabulary } from '#tools';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import type { PackageOptions } from '#sandbox';
@@ -44,7 +46,10 @@ export interface HostOptions {
 }
 
 export interface SessionOptions extends Partial<SessionState['settings']> {
-  /** Tool vocabulary: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or a custom one (default: `skillwright`). */
+  /**
+   * Tool vocabulary: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or a custom one (default: that of the configuration). Of
+   * its settings only those in `session` apply here; the others belong to the runtime, which has an option of the same name.
+   */
   readonly vocabulary?: VocabularyName | Vocabulary;
   /** Format and budget of level 1; `search` lists only pinned skills, the rest is found by searching. */
   readonly catalog?: 'search' | Partial<CatalogOptions>;
@@ -86,6 +91,8 @@ export interface SessionSourceParts {
   readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly search: SkillSearch;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
+  /** Why a model is offered no skill. */
+  readonly explainEmpty: () => Promise<string | undefined>;
   /** Skill roots of sources that are not used; models cannot read them as files either. */
   readonly otherRoots: readonly string[];
 }
@@ -141,19 +148,22 @@ export async function startSession(source: SessionSource, options: SessionOption
   const { config, index } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
+  const configured = { ...vocabulary.profile?.settings?.session, ...config.session };
   const settings: SessionState['settings'] = {
-    lifetime: options.lifetime ?? config.session?.lifetime ?? 'turn',
-    maxLoaded: options.maxLoaded ?? config.session?.max_loaded ?? 8,
-    placement: options.placement ?? config.session?.placement ?? 'tool-results',
+    lifetime: options.lifetime ?? configured.lifetime ?? 'turn',
+    maxLoaded: options.maxLoaded ?? configured.max_loaded ?? 8,
+    placement: options.placement ?? configured.placement ?? 'tool-results',
   };
   const execution =
     options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
-  const offer = buildOffer(index, settings, execution, host);
+  const known = buildOffer(index, settings, execution, host);
+  const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
     searchTool,
+    emptyReason: offer.emptyReason,
     ...defined({ format: catalogFormat }),
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
@@ -181,8 +191,8 @@ interface ServedVocabulary {
 
 /** The vocabulary with the tools of MCP servers; those that a rule denies are not offered. Servers that cannot be used are noted in the record. */
 async function withServers(
-  { secrets }: SessionSource,
-  { servers, record, vocabulary = 'skillwright' }: SessionOptions,
+  { secrets, config }: SessionSource,
+  { servers, record, vocabulary = config.vocabulary ?? 'skillwright' }: SessionOptions,
   policy: Policy,
 ): Promise<ServedVocabulary> {
   if (servers === undefined) return { vocabulary: openVocabulary(vocabulary), servers: undefined };
@@ -257,7 +267,7 @@ function buildPolicy(
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens !== undefined && execution.opens !== true) return [];
-  const files = (execution.hostInputs ?? []).map((file) => file.replace(/\/+$/, ''));
+  const files = (execution.hostInputs ?? []).map((file) => file.replace(/(?<!^)\/+$/, ''));
   return [
     'run_script',
     'run_command',
@@ -265,8 +275,8 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'use_secret',
     // Programs write there anyway.
     'write_file(workspace://**)',
-    ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file}/**)`]),
-    ...(executor === 'local' ? ['unsafe_local'] : []),
+    ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
+    ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
   ];
 }
 

@@ -11,6 +11,7 @@ import {
 import { HOST_TOOLS, continueWith, showRead, toBareHash } from './actions-host.ts';
 import { showContent } from './content.ts';
 import { offsetParameter, skillChoice, skillReference, texts } from './parameters.ts';
+import { PROFILES } from './profiles.ts';
 import { packagesParameter, toProgramOptions } from './run-parameters.ts';
 import { canRun, defineTool, hasSkills, observed, singleAction } from './single-action.ts';
 import { ROUTING_ONLY, guidanceFor, buildHint, inOrder, loadNote, loadNotes } from './wording.ts';
@@ -107,6 +108,7 @@ const finalAnswer: ToolRow = singleAction({
 /** The structured actions and tools of skills-agent. Every result is an observation with `ok`. */
 export const skillsAgent: Vocabulary = {
   name: 'skills-agent',
+  profile: PROFILES['skills-agent'],
   tools: [selectSkills, loadResource, runScript, finalAnswer, ...HOST_TOOLS],
   loadTool: 'select_skills',
   catalogFormat: 'lines',

@@ -4,7 +4,7 @@
  */
 
 // Vocabularies, and the tools that one offers.
-export { VOCABULARY_NAMES, openVocabulary, type VocabularyName } from './vocabularies.ts';
+export { openVocabulary } from './vocabularies.ts';
 export { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from './tools.ts';
 
 // Inputs of calls.

@@ -12,6 +12,7 @@ import {
   type Vocabulary,
 } from '#core';
 import { located, named, offsetParameter, skillChoice } from './parameters.ts';
+import { PROFILES } from './profiles.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -103,7 +104,7 @@ const shellExec = shellTool({
 
 const fileWrite: ToolRow = singleAction({
   name: 'file_write',
-  description: 'Write a file in the workspace, where shell_exec runs. The user may be asked first.',
+  description: 'Write a file in the workspace, where shell_exec runs.',
   action: 'write_file',
   schema: () =>
     jsonSchema.section(
@@ -117,12 +118,13 @@ const fileWrite: ToolRow = singleAction({
     return { type: 'write_file', path: `workspace://work/${reading}`, content };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
-  isOffered: (offer) => canRun(offer) && offer.host !== undefined,
+  isOffered: canRun,
 });
 
 /** The tools of ManusX: the content of a skill and its files; and a shell and its files, if execution is enabled. */
 export const manusx: Vocabulary = {
   name: 'manusx',
+  profile: PROFILES.manusx,
   tools: [request, fileRead, shellExec, fileWrite],
   loadTool: 'skill_request',
   catalogFormat: 'expertise',

@@ -11,6 +11,7 @@ import {
   texts,
 } from './parameters.ts';
 import { environment, packagesParameter, programParameters, toOutputs, toProgramOptions } from './run-parameters.ts';
+import { withPackages } from './pip-packages.ts';
 import { FILE_TOOLS } from './native-files.ts';
 import { canRun, hasSkills, singleAction } from './single-action.ts';
 import {
@@ -160,15 +161,18 @@ const runCommand: ToolRow = singleAction({
       },
       ['command'],
     ),
-  toAction: ({ command, skill, cwd, inputs = [], ...rest }) => ({
-    type: 'run_command',
-    command,
-    skill: skill || undefined,
-    cwd: cwd || undefined,
-    ...toProgramOptions(rest),
-    inputs,
-    outputs: toOutputs(rest),
-  }),
+  toAction({ command: written, skill, cwd, inputs = [], packages = [], ...rest }, offer) {
+    const { command, packages: asked = [] } = withPackages(written, offer);
+    return {
+      type: 'run_command',
+      command,
+      skill: skill || undefined,
+      cwd: cwd || undefined,
+      ...toProgramOptions({ ...rest, packages: [...packages, ...asked] }),
+      inputs,
+      outputs: toOutputs(rest),
+    };
+  },
   toResult: ({ result }) => result,
   isOffered: canRun,
 });

@@ -10,6 +10,7 @@ import {
 } from '#core';
 import { showContent } from './content.ts';
 import { named, offsetParameter, searchParameters, skillChoice, skillName } from './parameters.ts';
+import { PROFILES } from './profiles.ts';
 import { shellTool } from './shell-tool.ts';
 import { singleAction } from './single-action.ts';
 import {
@@ -131,6 +132,7 @@ const runShellCommand = shellTool({
 /** The tools of openseed: search, load, and three tools for the files of a skill. */
 export const openseed: Vocabulary = {
   name: 'openseed',
+  profile: PROFILES.openseed,
   tools: [search, load, loadAsset, scriptPath, listAssets, listSkills, runShellCommand],
   searchTool: 'search_skills',
   loadTool: 'load_skill',

@@ -1,5 +1,6 @@
 import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType, type Action } from '#core';
 import { named } from './parameters.ts';
+import { withPackages } from './pip-packages.ts';
 import { timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 
@@ -42,7 +43,12 @@ function toCommand(written: string, offer: Offer): OfType<Action, 'run_command'>
     const folder = `$SKILLS_DIR/${readSkillName(found.skill)}`;
     return found.path === '' ? folder : `${folder}/${found.path}`;
   });
-  return { type: 'run_command', command, skill, cwd: skill === undefined ? undefined : '$WORK_DIR' };
+  return {
+    type: 'run_command',
+    ...withPackages(command, offer),
+    skill,
+    cwd: skill === undefined ? undefined : '$WORK_DIR',
+  };
 }
 
 /** The name in an id: `source/name`, or `source/name@version`. */

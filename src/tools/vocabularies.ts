@@ -1,4 +1,13 @@
-import { invalidInput, nearest, quoted, type ServerTool, type ToolRow, type Vocabulary } from '#core';
+import {
+  invalidInput,
+  nearest,
+  quoted,
+  VOCABULARY_NAMES,
+  type ServerTool,
+  type ToolRow,
+  type Vocabulary,
+  type VocabularyName,
+} from '#core';
 import { skillsAgent } from './actions.ts';
 import { manusx } from './manusx.ts';
 import { native } from './native.ts';
@@ -6,42 +15,32 @@ import { openseed } from './openseed.ts';
 import { observed } from './single-action.ts';
 import { trpc } from './trpc.ts';
 
-/** Every vocabulary by name. To add one, add a file and a line here. */
+/** Every vocabulary by name. To add one, add a file and a line here, its name to the core, and what it sets beside tools to `profiles.ts`. */
 export const VOCABULARIES = {
   skillwright: native,
   openseed,
   trpc,
   manusx,
   'skills-agent': skillsAgent,
-} as const satisfies Readonly<Record<string, Vocabulary>>;
-
-export type VocabularyName = keyof typeof VOCABULARIES;
-
-export const VOCABULARY_NAMES: readonly VocabularyName[] = [
-  'skillwright',
-  'openseed',
-  'trpc',
-  'manusx',
-  'skills-agent',
-];
+} as const satisfies Readonly<Record<VocabularyName, Vocabulary>>;
 
 /** A built-in vocabulary by name, or the caller's own, with the tools of MCP servers. Denied tools are known and not offered. */
 export function openVocabulary(
-  wanted: string | Vocabulary,
+  vocabulary: string | Vocabulary,
   serverTools: readonly ServerTool[] = [],
   isDenied: (name: string) => boolean = () => false,
 ): Vocabulary {
-  return withServerTools(findVocabulary(wanted), serverTools, isDenied);
+  return withServerTools(findVocabulary(vocabulary), serverTools, isDenied);
 }
 
-function findVocabulary(wanted: string | Vocabulary): Vocabulary {
-  if (typeof wanted !== 'string') return wanted;
+function findVocabulary(vocabulary: string | Vocabulary): Vocabulary {
+  if (typeof vocabulary !== 'string') return vocabulary;
   const all: Readonly<Record<string, Vocabulary>> = VOCABULARIES;
-  const found = Object.hasOwn(all, wanted) ? all[wanted] : undefined;
+  const found = Object.hasOwn(all, vocabulary) ? all[vocabulary] : undefined;
   if (found !== undefined) return found;
-  const near = nearest(wanted, VOCABULARY_NAMES);
+  const near = nearest(vocabulary, VOCABULARY_NAMES);
   throw invalidInput(
-    `unknown vocabulary ${quoted(wanted)}`,
+    `unknown vocabulary ${quoted(vocabulary)}`,
     VOCABULARY_NAMES.join(', '),
     near.length > 0 ? `did you mean ${near.join(', ')}?` : `the vocabularies are ${VOCABULARY_NAMES.join(', ')}`,
   );

@@ -7,7 +7,7 @@ import { isRunEvent } from '../../src/journal/shape.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { Executor } from '../../src/core/execution.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
-import { VOCABULARY_NAMES } from '../../src/tools/vocabularies.ts';
+import { VOCABULARY_NAMES } from '../../src/core/vocabulary-names.ts';
 import { FUZZ_KINDS, type FuzzKind } from '../../src/model/fuzz/fuzz-answers.ts';
 import { fuzzModel } from '../../src/model/fuzz/fuzz.ts';
 import { sha256 } from '../../src/platform/hash.ts';

@@ -9,7 +9,7 @@ import { isObject } from '../../src/core/json/json-schema.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { openModel } from '../../src/model/auto.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
-import { VOCABULARY_NAMES, type VocabularyName } from '../../src/tools/vocabularies.ts';
+import { VOCABULARY_NAMES, type VocabularyName } from '../../src/core/vocabulary-names.ts';
 import { PROJECT } from '../files-below.ts';
 import { sendJson, serve } from '../model/local-server.ts';
 import { scratch } from '../skills/registry/support.ts';

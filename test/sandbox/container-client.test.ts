@@ -231,6 +231,7 @@ describe('what an engine is asked for', () => {
         processes: 64,
         fileBytes: 77,
         skills: '',
+        folders: [],
         home: 'home/s',
         mounts: [
           { source: '/p', target: '/p', access: 'read' },

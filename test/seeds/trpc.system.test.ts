@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { openSkillTools, type SkillTools, type SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillToolsOptions } from '../../src/packs/open-runtime.ts';
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { trpcState, trpcStateDelta } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
@@ -82,7 +83,8 @@ describe('trpc-agent-go by its page', () => {
   );
 
   test('without an executor skill_run says that none is configured', async () => {
-    const { call } = await trpc();
+    const { call, tools } = await trpc(skillsRoot(), { execution: false });
+    expect(tools.map(({ name }) => name)).toEqual(['skill_load', 'skill_select_docs', 'skill_list_docs']);
     expect((await call('skill_run', { ...SKILL, command: 'ls' })).text).toContain('executor is not configured');
   });
 
@@ -183,9 +185,12 @@ describe('trpc-agent-go by its page', () => {
     expect(instructions).not.toContain('Fibonacci');
   });
 
-  test('execution may be auto, and then skill_run is there', async () => {
-    expect((await trpc()).tools.map(({ name }) => name)).not.toContain('skill_run');
-    const { tools } = await trpc(skillsRoot(), { execution: 'auto' });
+  test('skill_run is there without an option, and runs isolated', needs('bubblewrap'), async () => {
+    const { tools, call } = await trpc();
+    expect((await call('skill_run', { ...SKILL, command: 'echo here' })).value).toMatchObject({
+      stdout: 'here\n',
+      isolation: expect.not.stringMatching('none'),
+    });
     expect(tools.map(({ name }) => name)).toEqual([
       'skill_load',
       'skill_select_docs',
@@ -239,6 +244,38 @@ describe('trpc-agent-go by its page', () => {
     expect(JSON.stringify(saved)).not.toContain('"content"');
   });
 
+  const everywhere = ['local', 'bubblewrap'] as const;
+  for (const executor of everywhere)
+    test(
+      `inputs and outputs are relative to the workspace, with the executor ${executor}`,
+      executor === 'local' ? {} : needs('bubblewrap'),
+      async () => {
+        const { call } = await trpc(skillsRoot(), { execution: { executor, artifacts: false } });
+        const { value } = await call('skill_run', {
+          ...SKILL,
+          command: 'cat "$WORKSPACE_DIR/data/x.txt" "$WORKSPACE_DIR/top.txt"; echo y > ../../data/y.txt',
+          inputs: [
+            { from: 'skill://python-math/USAGE.md', to: 'data/x.txt' },
+            { from: 'skill://python-math/USAGE.md', to: 'top.txt' },
+          ],
+          outputs: { globs: ['skills/python-math/*.md', 'data/**', '*.txt'], inline: true },
+        });
+        expect(value).toMatchObject({
+          stdout: 'Use it.\nUse it.\n',
+          stderr: '',
+          output_files: [
+            { name: 'data/x.txt', content: 'Use it.\n' },
+            { name: 'data/y.txt', content: 'y\n' },
+            { name: 'skills/python-math/SKILL.md' },
+            { name: 'skills/python-math/USAGE.md', content: 'Use it.\n' },
+            { name: 'top.txt', content: 'Use it.\n' },
+          ],
+        });
+        const again = { ...SKILL, command: 'cat x.txt y.txt', cwd: '$WORKSPACE_DIR/data' };
+        expect((await call('skill_run', again)).value).toMatchObject({ stdout: 'Use it.\ny\n' });
+      },
+    );
+
   test('a call has a state delta in the documented shape', async () => {
     const { call, session } = await trpc();
     const delta = async (name: string, input: object): Promise<unknown> => {
@@ -283,12 +320,13 @@ describe('trpc-agent-go by its page', () => {
       'python_math/docs/b.md': 'b'.repeat(30_000),
       'python_math/docs/huge.md': 'h'.repeat(3_000_000),
     });
-    const { call } = await trpc(root);
+    const { call, session } = await trpc(root);
     const loaded = (await call('skill_load', { ...SKILL, include_all_docs: true })).text;
     expect(loaded).toContain('Run short Python scripts');
     expect(loaded).toContain('[Doc] docs/a.md');
     expect(loaded).toContain('not shown, because the answer is full: docs/b.md');
     expect(loaded).toContain('"docs/huge.md" is not shown');
+    expect(trpcState(session.state)).toMatchObject({ 'temp:skill:docs:python-math': '*' });
     const more = (await call('skill_select_docs', { ...SKILL, docs: ['docs/b.md', 'docs/none.md'], mode: 'add' }))
       .value;
     expect(more).toMatchObject({
@@ -297,5 +335,23 @@ describe('trpc-agent-go by its page', () => {
     // A repeated load does not send the same documents twice.
     const again = (await call('skill_load', { ...SKILL, docs: ['docs/a.md'] })).text;
     expect(again).not.toContain('aaaa');
+  });
+
+  test('security.max_documents_characters lets more documents into one answer', async () => {
+    const root = skillsRoot({
+      'python_math/docs/a.md': 'a'.repeat(30_000),
+      'python_math/docs/b.md': 'b'.repeat(30_000),
+    });
+    const home = scratch();
+    mkdirSync(path.join(home, '.agent'));
+    const config = { security: { max_documents_characters: 100_000 } };
+    writeFileSync(path.join(home, '.agent/config.json'), JSON.stringify(config));
+    const { call, session } = await openSkillTools({
+      vocabulary: 'trpc',
+      runtime: { cwd: root, home, env: {}, roots: [root], onlyRoots: true, cache: false },
+    });
+    onTestFinished(() => session.close());
+    const { text } = await call('skill_load', { ...SKILL, include_all_docs: true });
+    expect(text).toMatch(/\[Doc\] docs\/a\.md\n\na{30000}\n\n\[Doc\] docs\/b\.md\n\nb{30000}$/);
   });
 });

@@ -113,8 +113,7 @@ describe('ManusX', () => {
   });
 
   test('shell_exec and file_write share the workspace', async () => {
-    const offer = { execution: { hasInteraction: true }, host: { hasNetwork: false } };
-    const { call, actions } = fake(manusx, {}, offer);
+    const { call, actions } = fake(manusx, {}, { execution: { hasInteraction: true } });
     await call('file_write', { file: 'extract.py', content: 'print(1)' });
     await call('shell_exec', { command: 'python extract.py' });
     expect((await call('file_write', { file: '/etc/passwd', content: '' })).isError).toBe(true);
@@ -123,5 +122,31 @@ describe('ManusX', () => {
       { type: 'run_command', command: 'python extract.py' },
     ]);
     expect(fake(manusx).tools.map(({ name }) => name)).toEqual(['skill_request', 'file_read']);
+  });
+
+  test('pip install asks for packages of the session where they can be installed', async () => {
+    const { call, actions } = fake(manusx, {}, { execution: { hasInteraction: true, hasPackages: true } });
+    const commands = [
+      'pip install pdfplumber',
+      `pip3 install -q --user "pandas>=2" pdfplumber && python extract.py`,
+      'pip install -r requirements.txt',
+      'pip install git+https://example.org/x.git',
+      'pip install $(cat names)',
+      'echo pip install',
+      'pip list',
+    ];
+    for (const command of commands) await call('shell_exec', { command });
+    expect(actions).toEqual([
+      { type: 'run_command', command: 'python3 -m pip install pdfplumber', packages: ['pdfplumber'] },
+      {
+        type: 'run_command',
+        command: 'python3 -m pip install "pandas>=2" pdfplumber && python extract.py',
+        packages: ['pandas>=2', 'pdfplumber'],
+      },
+      ...commands.slice(2).map((command) => ({ type: 'run_command', command })),
+    ]);
+    const without = fake(manusx, {}, { execution: { hasInteraction: true } });
+    await without.call('shell_exec', { command: 'pip install pdfplumber' });
+    expect(without.actions).toEqual([{ type: 'run_command', command: 'pip install pdfplumber' }]);
   });
 });

@@ -2,8 +2,7 @@
  * Resumes a run after a crash, a pending approval, or an exhausted budget (AGT-10). The old record is not changed. The new record
  * names it and repeats its events, so that it is complete on its own.
  */
-import { BUDGET_NAMES, defined, quoted, type Action, type Budget, type RunInfo } from '#core';
-import { VOCABULARY_NAMES } from '#tools';
+import { BUDGET_NAMES, defined, quoted, type Action, type Budget, type RunInfo, VOCABULARY_NAMES } from '#core';
 import { ACTIVATIONS } from '../activation.ts';
 import { resumeRun } from '../agent.ts';
 import type { AgentOptions, AgentResult } from '../agent-options.ts';

@@ -1,5 +1,5 @@
 /** Flags that commands with an agent share, and their values. */
-import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, type Budget } from '#core';
+import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, VOCABULARY_NAMES, type Budget } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
@@ -19,7 +19,19 @@ export const MODEL_FLAG = option(
 
 const INSTRUCTIONS_FLAG = toggle('do not show the AGENTS.md of the project to the model');
 
+export const VOCABULARY_FLAG = {
+  vocabulary: option(
+    'NAME',
+    'use the tools, names, defaults and folders of this agent system (default: vocabulary of the configuration, or skillwright)',
+    { choices: VOCABULARY_NAMES },
+  ),
+} as const satisfies Flags;
+
 export const AGENT_FLAGS = {
+  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools; skills-agent: actions)', {
+    choices: ['tools', 'actions'],
+  }),
+  ...VOCABULARY_FLAG,
   skill: list('NAME', 'load this skill first'),
   model: MODEL_FLAG,
   budget: BUDGET_FLAG,

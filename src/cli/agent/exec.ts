@@ -19,7 +19,8 @@ import {
 } from '#core';
 import { isPresent } from '#platform';
 import { resolveSkill } from '#skills';
-import { locateScript, type ExecutionOptions, type Run, type Runtime, type Session } from '#runtime';
+import type { ExecutionOptions, Run, Runtime, Session } from '#runtime';
+import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
@@ -36,6 +37,7 @@ import {
   sandboxOptions,
   weakerQuestion,
 } from './programs.ts';
+import { locateScript } from './find-script.ts';
 
 const flags = {
   in: option(
@@ -53,6 +55,7 @@ const flags = {
   timeout: option('SECONDS', 'stop the script or command after SECONDS (default: 30)'),
   image: option('NAME', 'set the image of the container executor'),
   env: option('NAME=VALUE', 'set an environment variable; may be repeated', { multiple: true }),
+  ...VOCABULARY_FLAG,
   ...PACKAGE_FLAGS,
   ...SANDBOX_FLAGS,
   serve: option('PORT', 'open PORT of the program at 127.0.0.1 until Ctrl-C, for scripts that start a local page'),

@@ -1,6 +1,5 @@
 import { quoted } from '#core';
 import { CLIENT_NAMES, clientConfig, TOKEN_VARIABLE, type SkillServer } from '#mcp';
-import { VOCABULARY_NAMES } from '#tools';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
@@ -8,6 +7,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { portInUse, untilStopped } from '../serving.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { VERSION } from '../../version.ts';
+import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
 import { askForTrust, TRUST_FLAGS } from './consent.ts';
 import { checkServers, warnAboutConfig } from './mcp-servers.ts';
@@ -15,9 +15,7 @@ import { EXECUTOR_FLAG, SANDBOX_FLAGS, agentExecution } from './programs.ts';
 import { wholeNumber } from '../arguments.ts';
 
 const flags = {
-  vocabulary: option('NAME', 'offer the tools of this vocabulary (default: skillwright)', {
-    choices: VOCABULARY_NAMES,
-  }),
+  ...VOCABULARY_FLAG,
   ...EXECUTOR_FLAG,
   files: toggle('offer tools for files of the project too; most clients have their own'),
   'print-config': option('CLIENT', `print the configuration for a client: ${CLIENT_NAMES.join(', ')}`, {
@@ -72,7 +70,7 @@ export const command = defineCommand({
     if (word === 'check') return checkServers(runtime, name, terminal);
     warnAboutConfig(runtime, terminal);
     await askForTrust(invocation, runtime);
-    const { executor = 'auto', vocabulary = 'skillwright' } = given;
+    const { executor = 'auto' } = given;
     const { openSkillServer } = await import('#mcp/server');
     const server = await openSkillServer({
       runtime,
@@ -80,7 +78,6 @@ export const command = defineCommand({
       approve: openApprover({ ...invocation, flags: { ...given, defer: true } }),
       onWarning: (message) => reportWarning(terminal, message),
       run: {
-        vocabulary,
         host: given.files === true ? {} : undefined,
         execution: executor === 'none' ? undefined : agentExecution(invocation, runtime, executor),
       },

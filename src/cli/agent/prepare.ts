@@ -9,11 +9,10 @@ import {
   typedWord,
   type ActionProblem,
   type SkillEntry,
-  type RequestedPackage,
   type PackageLayer,
 } from '#core';
 import type { Run } from '#runtime';
-import { openAllLayers, type PackageNeeds, type SkillNeeds } from '#sandbox';
+import { openAllLayers, type PackageNeeds, type Packages } from '#sandbox';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -93,7 +92,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
           ? resolved(run, skill, needs, signal)
           : installed(run, skill, needs, invocation)),
       );
-    report(invocation, skill, layers, found.suggested);
+    report(invocation, skill, layers, found);
     await run.end('done', '');
     return EXIT.done;
   } catch (error) {
@@ -109,7 +108,7 @@ async function explicitNeeds(run: Run, { name }: SkillEntry): Promise<readonly P
 }
 
 interface PreparedLayer {
-  readonly ecosystem: RequestedPackage['ecosystem'];
+  readonly ecosystem: PackageLayer['ecosystem'];
   readonly requested: readonly string[];
   readonly packages: readonly PackageLayer['packages'][number][];
   readonly lockDigest: string;
@@ -160,7 +159,7 @@ function report(
   { terminal }: PrepareInvocation,
   { name }: SkillEntry,
   layers: readonly PreparedLayer[],
-  suggested: SkillNeeds['suggested'],
+  { suggested }: Awaited<ReturnType<Packages['skillNeeds']>>,
 ): void {
   if (terminal.printJson({ skill: name, layers, suggested })) return;
   for (const layer of layers) {

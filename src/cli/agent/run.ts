@@ -4,7 +4,6 @@ import path from 'node:path';
 import { docsPage, quoted, SkillError } from '#core';
 import { ACTIVATIONS, runAgent } from '#agent';
 import { readTextFile } from '#platform';
-import { VOCABULARY_NAMES } from '#tools';
 import { defineCommand, option, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
@@ -19,10 +18,6 @@ import { continuation, resumingCommand } from './resume-command.ts';
 
 const flags = {
   file: option('FILE', 'read the request from FILE; - is stdin'),
-  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools)', {
-    choices: ['tools', 'actions'],
-  }),
-  vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
   activation: option('NAME', 'choose how skills are activated; shortlist and forced search first (default: model)', {
     choices: ACTIVATIONS,
   }),
@@ -60,15 +55,13 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, terminal, words, surroundings } = invocation;
     const request = await readRequest(invocation);
-    const { protocol, vocabulary, activation } = given;
+    const { activation } = given;
     const { chosen, display, untrusted, options, deliver, work, judge } = await openAgent(invocation);
     let delivery: Delivery = { copied: [], kept: [], lines: [] };
     const result = await work((steps) =>
       runAgent({
         ...options,
         request,
-        protocol,
-        vocabulary,
         activation,
         required: given.skill,
         files: given.in?.map((file) => path.resolve(surroundings.cwd, file)),

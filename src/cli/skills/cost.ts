@@ -17,11 +17,11 @@ import {
   toolTokens,
   type ShownContent,
   type ToolServers,
+  VOCABULARY_NAMES,
 } from '#core';
 import { requestCost } from '#agent';
 import { readTextFile } from '#platform';
-import { openSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
-import { VOCABULARY_NAMES } from '#tools';
+import { buildSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
 import { serversFor } from '../agent/mcp-servers.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -32,7 +32,9 @@ const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
 const SHOWN_SKILLS = 20;
 
 const flags = {
-  vocabulary: option('NAME', 'count a run with this vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  vocabulary: option('NAME', 'count a run with this vocabulary (default: that of the configuration)', {
+    choices: VOCABULARY_NAMES,
+  }),
   search: toggle('assume that skills are found by search instead of listed in the catalog'),
   events: option('FILE', 'count what a recorded run showed, from its events.jsonl'),
 } as const;
@@ -76,14 +78,12 @@ async function openTools(
   runtime: Runtime,
   servers: ToolServers | undefined,
 ): Promise<SkillTools> {
-  const { vocabulary } = given;
-  return openSkillTools({
-    runtime,
+  const session = await runtime.startSession({
     servers,
     maxLoaded: Math.max(1, positionals.length),
-    vocabulary,
     ...(given.search === true ? { catalog: 'search' } : {}),
   });
+  return buildSkillTools(session, runtime);
 }
 
 async function load({ session, runtime }: SkillTools, name: string, source: string | undefined): Promise<void> {

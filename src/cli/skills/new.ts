@@ -1,14 +1,16 @@
 import path from 'node:path';
 
 import { newSkillFiles, SKILL_PARTS } from '#skills';
-import { isSkillError, printable, type Surroundings } from '#core';
+import { isSkillError, printable } from '#core';
 import { createTree, readTreeDigest } from '#platform';
 import { openTrust } from '#policy';
 import { projectTop } from '#runtime';
-import { defineCommand, list, option } from '../command.ts';
+import { defineCommand, list, option, type GlobalInvocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
+import { configFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { skillsFolder } from '#packs';
+import { findProfile } from '#tools/profiles';
 
 export const command = defineCommand({
   usage: 'new NAME [--dir DIR] [--description TEXT] [--with scripts,references,assets,evals]',
@@ -25,12 +27,13 @@ export const command = defineCommand({
     ['skillwright new my-skill --dir ~/.agents/skills', 'create a skill for all your projects'],
   ],
   positionals: [1, 1],
-  async run({ flags, positionals, terminal, surroundings }) {
+  async run(invocation) {
+    const { flags, positionals, terminal, surroundings } = invocation;
     const [name = ''] = positionals;
     if (flags.description !== undefined && flags.description.trim() === '')
       throw usageError('--description is empty', 'describe what the skill does and when to use it');
     const files = newSkillFiles({ name, description: flags.description, parts: parseParts(flags.with) });
-    const directory = path.join(folderFor(flags.dir, surroundings), name);
+    const directory = path.join(await folderFor(invocation), name);
     createTree(directory, files);
     await trustOwn(directory, surroundings.home, terminal);
     if (terminal.printJson({ name, dir: directory.replaceAll('\\', '/'), files: files.map((file) => file.path) }))
@@ -58,9 +61,14 @@ async function trustOwn(directory: string, home: string | undefined, terminal: T
 }
 
 /** The folder that `install` uses. Outside of a project, the current folder becomes one. */
-function folderFor(dir: string | undefined, { cwd, home }: Surroundings): string {
-  if (dir !== undefined) return path.resolve(cwd, dir);
-  return skillsFolder(projectTop({ cwd, home }) ?? cwd);
+async function folderFor({
+  flags,
+  surroundings,
+}: GlobalInvocation & { readonly flags: { readonly dir?: string | undefined } }): Promise<string> {
+  const { cwd, home } = surroundings;
+  if (flags.dir !== undefined) return path.resolve(cwd, flags.dir);
+  const { config } = await configFor({ flags, surroundings });
+  return skillsFolder(projectTop({ cwd, home }) ?? cwd, findProfile(config.vocabulary).installFolder?.project);
 }
 
 function parseParts(words: readonly string[] = []): readonly (typeof SKILL_PARTS)[number][] {

@@ -1,9 +1,9 @@
 import { CATALOG_FORMATS } from '../catalog-layout.ts';
 import type { FromSchema } from '../json/json-schema.ts';
 import { POLICY_SCHEMA } from './policy-config.ts';
-import { LIFETIMES } from '../session.ts';
+import { LIFETIMES, PLACEMENTS } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
-import { PLACEMENTS } from '../tool.ts';
+import { VOCABULARY_NAMES } from '../vocabulary-names.ts';
 import { SECRET_SOURCES } from './secret-config.ts';
 import { EXECUTION_SCHEMA } from './execution-config.ts';
 import { MCP_SERVERS_SCHEMA } from './mcp-config.ts';
@@ -40,6 +40,11 @@ export const CONFIG_SCHEMA = section(
   'Configuration of skillwright: .agent/config.json in the home folder and in a project. A project file may tighten safety settings and never loosen them.',
   {
     $schema: text('URL of this schema, for editors.'),
+    vocabulary: choice(
+      'The agent system whose tools, names, defaults and folders apply.',
+      VOCABULARY_NAMES,
+      'skillwright',
+    ),
     skill_roots: list('Additional folders to scan for skills, highest priority first.', {
       description: 'A folder, or a folder with a source name.',
       anyOf: [
@@ -111,6 +116,12 @@ export const CONFIG_SCHEMA = section(
         1_000,
         10_000_000,
         12_000,
+      ),
+      max_documents_characters: count(
+        'Maximum characters of all documents in one answer of skill_load; the answer lists the rest.',
+        1_000,
+        10_000_000,
+        48_000,
       ),
       oversized_body: choice(
         'What to do with a body over these limits: truncate it, or refuse it.',

@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { PolicyConfig } from './policy-config.ts';
 
 /** Later layers override earlier ones. The project file may override only as `project-override-rules.ts` allows. */
-export const CONFIG_LAYERS = ['built-in', 'user', 'project', 'environment', 'option'] as const;
+export const CONFIG_LAYERS = ['built-in', 'vocabulary', 'user', 'project', 'environment', 'option'] as const;
 
 export type ConfigLayerName = (typeof CONFIG_LAYERS)[number];
 

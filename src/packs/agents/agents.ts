@@ -3,8 +3,9 @@ import path from 'node:path';
 import { readdirSync, readlinkSync } from 'node:fs';
 
 import { projectTop } from '#runtime';
-import type { Surroundings } from '#core';
+import type { Profile, Surroundings } from '#core';
 import { isPresent, namesIn, isDirectory, isSystemError, realPath } from '#platform';
+import { PROFILES } from '#tools/profiles';
 import { AGENTS, SHARED_FOLDER, type Agent } from './agent-table.ts';
 import { readLock, type LockFile } from '../lock/lock-file.ts';
 import { isRefusal } from '../problems.ts';
@@ -72,6 +73,7 @@ function knownFolders(): ReadonlySet<string> {
   return (folders ??= new Set([
     SHARED_FOLDER,
     '.agent/skills',
+    ...Object.values<Profile>(PROFILES).flatMap(({ installFolder }) => installFolder?.project ?? []),
     ...AGENTS.flatMap(({ project, user }) => [project, (expand(user, { home: '/', env: {} }) ?? '').slice(1)]),
   ]));
 }

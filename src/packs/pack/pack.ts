@@ -64,7 +64,7 @@ export async function packWords(options: PackWordsOptions): Promise<BuiltPack & 
   const { words, output, dryRun = false, findSkill, ...rest } = options;
   const { cwd } = options.settings.surroundings;
   const skills: SkillToPack[] = [];
-  for (const word of words.length === 0 ? [defaultFolder(cwd)] : words) {
+  for (const word of words.length === 0 ? [defaultFolder(options.settings)] : words) {
     const folder = path.resolve(cwd, word);
     const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await findSkill(word);
     if (place === undefined)
@@ -76,9 +76,9 @@ export async function packWords(options: PackWordsOptions): Promise<BuiltPack & 
 }
 
 /** The current folder if it is or contains a skill, otherwise the folder that `new` and `install` use. */
-function defaultFolder(cwd: string): string {
+function defaultFolder({ surroundings: { cwd }, installFolder }: PackSettings): string {
   if (!isRefusal(skillsToPack(cwd))) return cwd;
-  const own = skillsFolder(projectTop({ cwd, home: undefined }) ?? cwd);
+  const own = skillsFolder(projectTop({ cwd, home: undefined }) ?? cwd, installFolder?.project);
   return isDirectory(own) ? own : cwd;
 }
 

@@ -1,22 +1,25 @@
 import path from 'node:path';
 
 import {
+  type VocabularyName,
   checkConfig,
   diagnose,
   quoted,
-  problemText,
   SkillError,
   withValue,
   type Config,
   type Diagnostic,
   type LoadedConfig,
   type readJsonText,
+  SETTINGS,
+  valueAt,
 } from '#core';
 import { isInside, isPresent, readCheckedJson, realPath, resolveWithHome } from '#platform';
 import { isAddress, userFolders } from '../roots.ts';
 import { readPolicy } from '#policy';
-import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
-import { findOverrideRule, userOnlyPaths } from './project-override-rules.ts';
+import { builtInValue, explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
+import { findProfile } from '#tools/profiles';
+import { findOverrideRule, narrow, userOnlyPaths } from './project-override-rules.ts';
 import { readEnvironment } from './config-environment.ts';
 
 /** A possible configuration file. */
@@ -32,6 +35,8 @@ export interface ConfigFileLocation {
 export interface ConfigOverride {
   readonly config: Config;
   readonly where: string;
+  /** The vocabulary of a record, which counts as chosen by the project. */
+  readonly recordedVocabulary?: VocabularyName | undefined;
 }
 
 export interface ConfigSources {
@@ -49,19 +54,27 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
   const environment = readEnvironment(env);
   const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
   const options = given === undefined ? [] : [optionLayer(given)];
-  const own = [...users, ...environment.layers, ...options];
+  const projectLayers = files.filter(({ place }) => place.layer === 'project').flatMap(({ layers }) => layers);
+  const record = recordLayers(given);
+  const vocabulary = vocabularyLayers([...users, ...projectLayers, ...environment.layers, ...options, ...record]);
+  const own = [...vocabulary, ...users, ...environment.layers, ...options];
   const projects = files.filter(({ place }) => place.layer === 'project').map((file) => narrowProject(file, own));
   const bases = new Map(places.map((place) => [place.path, place.base]));
-  const layers = [...users, ...projects.flatMap((file) => file.layers), ...environment.layers, ...options].map(
-    (layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home),
-  );
+  const layers = [
+    ...vocabulary,
+    ...users,
+    ...projects.flatMap((file) => file.layers),
+    ...environment.layers,
+    ...options,
+    ...record,
+  ].map((layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home));
   const policies = layers.flatMap((layer) => readLayerPolicy(layer, cwd, home));
   const config = mergeLayers(layers);
   const requiredApprovals = (config.execution?.require_approval_for ?? []).flatMap((rule) => {
     const from = layers
       .toSorted((a, b) => Number(a.layer === 'project') - Number(b.layer === 'project'))
       .find((layer) => layer.config.execution?.require_approval_for?.includes(rule));
-    return from === undefined ? [] : [{ rule, layer: from.layer, where: from.where }];
+    return from === undefined || from.layer === 'vocabulary' ? [] : [{ rule, layer: from.layer, where: from.where }];
   });
   return {
     config,
@@ -125,6 +138,23 @@ function readConfigFile(place: ConfigFileLocation): ReadFile {
   return { ...without, status: 'invalid', diagnostics: [missing] };
 }
 
+/** An option beats the record. */
+function recordLayers(given: ConfigOverride | undefined): readonly ConfigLayer[] {
+  const { config, recordedVocabulary } = given ?? {};
+  if (recordedVocabulary === undefined || config?.vocabulary !== undefined) return [];
+  return [{ layer: 'project', where: 'the record', config: { vocabulary: recordedVocabulary } }];
+}
+
+/** The defaults of the vocabulary that the last of these layers names. Those that a project chose count as its own, so they loosen nothing. */
+function vocabularyLayers(layers: readonly ConfigLayer[]): readonly ConfigLayer[] {
+  const chosen = layers.findLast(({ config }) => config.vocabulary !== undefined);
+  const { settings } = findProfile(chosen?.config.vocabulary);
+  if (chosen === undefined || settings === undefined) return [];
+  const { vocabulary: where = '' } = chosen.config;
+  const config = chosen.layer === 'project' ? narrowDefaults(settings, chosen.config) : settings;
+  return [{ layer: 'vocabulary', where, config }];
+}
+
 interface NarrowedFile {
   readonly layers: readonly ConfigLayer[];
   readonly remarks: readonly Diagnostic[];
@@ -163,6 +193,21 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
   };
 }
 
+/** Settings that a project may set, compared with our defaults, without those that its file sets itself. */
+function narrowDefaults(settings: Config, project: Config): Config {
+  const allowed = withoutPaths(settings, userOnlyPaths(settings));
+  const dropped = SETTINGS.filter((setting) => {
+    const value = valueAt(allowed, setting.path);
+    if (value === undefined) return false;
+    const { counts, isWider } = narrow(findOverrideRule(setting.key), builtInValue(setting), value);
+    return counts === 'below' || isWider || valueAt(project, setting.path) !== undefined;
+  });
+  return withoutPaths(
+    allowed,
+    dropped.map((setting) => setting.path),
+  );
+}
+
 function withoutPaths(config: Config, paths: readonly (readonly string[])[]): Config {
   return paths.reduce((rest, at) => withValue(rest, at, undefined), config);
 }
@@ -185,7 +230,7 @@ function leavesByLink(directory: string, base: string): boolean {
 function optionLayer({ config, where }: ConfigOverride): ConfigLayer {
   const [problem] = checkConfig(config);
   if (problem === undefined) return { layer: 'option', where, config };
-  const { message, hint = 'run skillwright config --schema to see all settings' } = problemText(problem, config);
+  const { message, hint = 'run skillwright config --schema to see all settings' } = problem;
   throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
 }
 
@@ -200,7 +245,7 @@ function readLayerPolicy(
   cwd: string,
   home: string | undefined,
 ): readonly ReadLayerPolicy[] {
-  if (config.policy === undefined) return [];
+  if (config.policy === undefined || layer === 'vocabulary') return [];
   const base = layer === 'user' || layer === 'project' ? path.dirname(where) : cwd;
   return [{ layer, where, ...readPolicy(config.policy, { where, base, home }) }];
 }

@@ -49,7 +49,10 @@ export function widerSettings(own: readonly ConfigLayer[], project: ConfigLayer)
   return SETTINGS.filter((setting) => {
     const asked = valueAt(project.config, setting.path);
     if (asked === undefined || setting.isMap) return false;
-    const [below] = resolveSetting(setting, isPolicy(setting) ? own : own.filter(({ layer }) => layer === 'user'));
+    const [below] = resolveSetting(
+      setting,
+      isPolicy(setting) ? own : own.filter(({ layer }) => layer === 'user' || layer === 'vocabulary'),
+    );
     return narrow(findOverrideRule(setting.key), below?.value, asked).isWider;
   });
 }

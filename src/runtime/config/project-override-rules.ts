@@ -1,4 +1,14 @@
-import { SETTINGS, valueAt, readHostPattern, isObject, type Config, type HostPattern, isProblem } from '#core';
+import {
+  SETTINGS,
+  valueAt,
+  readHostPattern,
+  isObject,
+  type Config,
+  type HostPattern,
+  isProblem,
+  namedIsolation,
+  isWeaker,
+} from '#core';
 
 /**
  * What a project file may do to a setting. The file comes with the project and may be untrusted, so it may tighten safety settings and
@@ -32,6 +42,7 @@ export type OverrideRule =
 
 /** A test checks that every setting is listed, and that `strictest` has all of its values. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
+  vocabulary: 'replaces',
   skill_roots: 'precedes',
   builtin: 'replaces',
   use_default_roots: 'replaces',
@@ -65,6 +76,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'security.max_skill_body_lines': 'least',
   'security.max_skill_body_characters': 'least',
   'security.max_resource_characters': 'least',
+  'security.max_documents_characters': 'least',
   'security.oversized_body': { strictest: ['refuse', 'cut'] },
   'security.block_angle_brackets_in_frontmatter': 'on',
   'install.scope': 'replaces',
@@ -139,11 +151,12 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
       return project === true || below !== true ? own : kept;
     case 'within':
       return within(toList(below), toList(project));
-    case 'isolates':
-      if (project === 'local') return below === 'local' ? own : kept;
-      // Weaker than every other one that isolates.
-      if (project === 'landlock') return below === 'local' || below === 'landlock' ? own : kept;
-      return below === undefined || ['auto', 'local', 'landlock', project].includes(below) ? own : kept;
+    case 'isolates': {
+      const [isolation, user] = [namedIsolation(project), namedIsolation(below)];
+      if (isolation === 'none') return user === 'none' ? own : kept;
+      if (user === 'none' || isWeaker(user)) return own;
+      return !isWeaker(isolation) && [undefined, 'auto', project].includes(below) ? own : kept;
+    }
     case 'offline':
       return isOffline(project) ? own : { ...kept, isWider: false };
     case 'never':
@@ -206,7 +219,7 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
     ...(provider === undefined || isOffline(provider) ? [] : [['model', 'provider']]),
     ...whole.map(({ path }) => path),
     ...params.map(([key]) => ['model', 'params', key]),
-    ...(executor === 'local' ? [['execution', 'executor']] : []),
+    ...(namedIsolation(executor) === 'none' ? [['execution', 'executor']] : []),
     ...(use === undefined || use === 'restrict' ? [] : [['policy', 'allowed_tools']]),
     ...(sandboxed === 'allow' ? [['policy', 'sandboxed']] : []),
     ...(directory === undefined || isBelow(directory) ? [] : [['runs', 'directory']]),

@@ -3,9 +3,7 @@ import {
   normaliseGlob,
   refusedText,
   compareText,
-  isFailedEnd,
   type ActionProblem,
-  type Collected,
   type ProgramEnd,
   type PackageLayer,
   type RunResult,
@@ -16,7 +14,7 @@ import {
   isProblem,
 } from '#core';
 import type { Redactor } from '#journal';
-import { collectOutputs, type RunFolder, type Workspace } from '#sandbox';
+import { collectOutputs, isSeparate, type RunFolder, type Workspace } from '#sandbox';
 import { spanned, type ExecutionParts } from './parts.ts';
 import { redactedChunks } from './output-capture.ts';
 
@@ -52,6 +50,7 @@ const AUTOMATIC: OutputRequest = {
   isAutomatic: true,
 };
 
+export type Collected = Awaited<ReturnType<typeof collectOutputs>>;
 export const NOTHING_COLLECTED: Collected = { files: [], saved: [], skipped: [], warnings: [] };
 
 /** Output of a program as shown to the caller. */
@@ -196,8 +195,9 @@ export async function collectFor(
       root,
       {
         ...outputs,
-        isFailedRun: isFailedEnd(end),
+        isFailedRun: end.reason !== 'exited' || end.exitCode !== 0,
         programRoot: workspace.attached.root,
+        skills: isSeparate(workspace.attached) ? workspace.place.skills : [],
         // Files that earlier runs left are not results of this one.
         changedSince: outputs.isAutomatic ? startedAt : undefined,
       },

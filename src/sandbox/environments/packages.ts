@@ -12,11 +12,8 @@ import {
   stableJson,
   type Executor,
   type ActionProblem,
-  type HostMount,
-  type RequestedPackage,
   type SkillEntry,
   type SkillError,
-  type StagedSkill,
   type Surroundings,
   type ApprovalRequest,
   type RunEvent,
@@ -24,8 +21,8 @@ import {
   isProblem,
   type ProgramAction,
 } from '#core';
-import { quietly, sha256, tryRealPath } from '#platform';
-import { findProgram, inspectIn } from '../programs/preflight.ts';
+import { quietly, sha256, tryRealPath, findProgram } from '#platform';
+import { inspectIn } from '../programs/preflight.ts';
 import { openRequirements, type FindMissingFor } from '../programs/missing.ts';
 import { isRoot } from '../workspace/layout.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -41,6 +38,8 @@ import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested
 import { openVenv, type Venv } from './venv.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
 import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
+import type { HostMount, StagedSkill } from '../program-types.ts';
+import type { RequestedPackage } from './declared-packages.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
@@ -91,13 +90,13 @@ export interface Packages {
   readonly isAvailable: boolean;
   /** What a program needs, including what it or an earlier program of the skill asked for. */
   needsOf(action: ProgramAction, skill: SkillEntry | undefined, askedBy: AskedBy): Promise<readonly PackageNeeds[]>;
-  /** Later programs of the skill get the packages that this one asked for. */
-  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: AskedBy): void;
+  /** Later programs of the skill get the packages that this one asked for; all later programs, if it belongs to no skill. */
+  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'> | undefined, askedBy: AskedBy): void;
   /** Answers of this session: exactly these packages for exactly this skill. */
   readonly approved: ApprovedPackages;
   /** The checked environment of `--venv`. */
   venv(signal: AbortSignal | undefined): Promise<Venv | ActionProblem | undefined>;
-  find(needs: PackageNeeds, skill: string, signal: AbortSignal | undefined): Promise<FoundPackages | ActionProblem>;
+  find(needs: PackageNeeds, skill: string | undefined, signal?: AbortSignal): Promise<FoundPackages | ActionProblem>;
   /** What a program sees of its packages, and the folders in which it finds programs. */
   mount(packages: PreparedPackages, root: string): MountedPackages;
   /** The requirements of a skill that are not met. */
@@ -145,6 +144,7 @@ export function openPackages(request: PackagesRequest): Packages {
   if (options.environment !== undefined) environmentPackages(options.environment, options);
   let venv: Promise<Venv | ActionProblem> | undefined;
   const remembered = new Map<string, readonly RequestedPackage[]>();
+  const recall = (skill?: Pick<SkillEntry, 'id'>): readonly RequestedPackage[] => remembered.get(skill?.id ?? '') ?? [];
   const approved = new Set<string>();
   const approval = ({ id, digest }: ApprovedSkill, lockDigest: string): string => stableJson([id, digest, lockDigest]);
   const layers = openLayers(layerFolder(parts), executor.identity);
@@ -161,9 +161,8 @@ export function openPackages(request: PackagesRequest): Packages {
       has: (skill, lockDigest) => approved.has(approval(skill, lockDigest)),
       add: (skill, lockDigest) => void approved.add(approval(skill, lockDigest)),
     },
-    remember(action, { id }, askedBy) {
-      remembered.set(id, byName([...requestedBy(action, askedBy), ...(remembered.get(id) ?? [])]));
-    },
+    remember: (action, skill, askedBy) =>
+      void remembered.set(skill?.id ?? '', byName([...requestedBy(action, askedBy), ...recall(skill)])),
     async skillNeeds(skill) {
       const { snapshot } = await parts.stage(skill);
       const scripts = scriptsIn(snapshot);
@@ -178,7 +177,7 @@ export function openPackages(request: PackagesRequest): Packages {
       return { needs, suggested: await suggestedPackages(snapshot, scripts, declared, parts) };
     },
     async needsOf(action, skill, askedBy) {
-      const asked = byName([...requestedBy(action, askedBy), ...(remembered.get(skill?.id ?? '') ?? [])]);
+      const asked = byName([...requestedBy(action, askedBy), ...recall(skill), ...recall()]);
       if (options.venv !== undefined && asked.some(({ ecosystem }) => ecosystem === 'python'))
         throw invalid(
           'Python packages cannot be added to the virtual environment of the user',
@@ -228,7 +227,7 @@ export function openPackages(request: PackagesRequest): Packages {
       if (options.isOffline === true)
         return packagesFailed(
           `${list} is not installed, and --offline allows no network`,
-          `run once without --offline: skillwright prepare ${skill}`,
+          `run once without --offline: skillwright prepare ${skill ?? 'SKILL'}`,
         );
       options.onProgress?.(`resolving ${list}`);
       return await resolve(needs, { key, skill, signal, layers, parts });
@@ -336,7 +335,7 @@ function programStamp(name: string, folders: readonly string[]): string {
 
 interface Resolution {
   readonly key: string;
-  readonly skill: string;
+  readonly skill: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly layers: Layers;
   readonly parts: PackagesParts;
@@ -376,7 +375,7 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
             const inside = sandbox.isOwnPath ? tree : `${sandbox.root}/${target}`;
             const mount: HostMount = { source: tree, target: inside, access: 'write' };
             const failed = await install({ inside, final: sandbox.isOwnPath ? final : inside, mount });
-            return failed ?? { ...about, requested: requests, skills: [skill] };
+            return failed ?? { ...about, requested: requests, skills: skill === undefined ? [] : [skill] };
           },
           signal,
         );

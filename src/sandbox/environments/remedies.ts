@@ -1,5 +1,5 @@
 /** Turns the error output of a failed script into the command that fixes it. Pure: what is installed comes from the caller. */
-import { printable, typedWord, scriptPath, type StagedSkill, type ProgramAction } from '#core';
+import { printable, typedWord, scriptPath, type ProgramAction } from '#core';
 import { debianPackageOfModule, packageOfModule } from './import-names.ts';
 import { installCommands, installHint } from './system-packages.ts';
 import { openConfined, type ConfinedDirectory } from '#platform';
@@ -7,6 +7,7 @@ import type { ProgramMachine } from '../programs/preflight.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
 import { findPackage, mentionedPackages, missingModules } from './suggested-packages.ts';
+import type { StagedSkill } from '../program-types.ts';
 
 export interface FailedScript {
   /** Standard error, or its last part. */
@@ -15,6 +16,8 @@ export interface FailedScript {
   readonly again: string;
   /** A model ran the script and can ask for packages itself. */
   readonly canAsk?: boolean;
+  /** The program is a command that belongs to no skill. */
+  readonly isShell?: boolean;
   /** The command that runs the script as a module of its package; absent for a command line. */
   readonly asModule?: string;
   /** Names that Python could import from the folder of the skill. */
@@ -29,15 +32,20 @@ const MAX_TEXT = 64 * 1024;
 const MODULE = /(?:ModuleNotFoundError|ImportError): No module named '?(\w[\w.]{0,99})'?/;
 const NODE_MODULE = /Cannot find (?:package|module) '((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})(?:\/[^']{0,200})?'/;
 const PROGRAMS: readonly RegExp[] = [
-  // bash, dash, env, Python and Node.
+  // bash, dash, env and Node.
   /(?:^|\n)[^\n]{0,300}?(?:line \d+: |: \d+: |: )([\w.+-]{1,64}): (?:command )?not found(?:\n|$)/,
   /env: '?([\w.+-]{1,64})'?: No such file or directory/,
-  /FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]{1,64})'/,
   /spawn(?:Sync)? ([\w.+-]{1,64}) ENOENT/,
   /(?:^|\n)[^\n]{0,200}?\b([\w.+-]{1,64}) (?:is )?not (?:found|installed) (?:in|on) (?:your )?PATH/i,
 ];
-/** Scripts word it in many ways, so this counts only for programs whose package is known. */
-const KNOWN_PROGRAM = /(?:^|\n)[^\w\n]{0,10}([\w.+-]{2,64}) (?:is |was )?not (?:found|installed)\b/gi;
+/** Python's words for a missing file too; the traceback shows whether a program was started. */
+const PYTHON_PROGRAM = /FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]{1,64})'/;
+const PYTHON_STARTS = /, in _execute_child\n/;
+/** Scripts word it in many ways, so these count only for programs whose package is known. */
+const KNOWN_PROGRAMS: readonly RegExp[] = [
+  /(?:^|\n)[^\w\n]{0,10}([\w.+-]{2,64}) (?:is |was )?not (?:found|installed)\b/gi,
+  new RegExp(PYTHON_PROGRAM, 'g'),
+];
 const VARIABLES: readonly RegExp[] = [
   /KeyError: '([A-Z][A-Z0-9_]{2,80})'/,
   /\b([A-Z][A-Z0-9_]{2,70}_(?:KEY|TOKEN|SECRET|PASSWORD|URL|ID))\b[^\n]{0,80}(?:not set|missing|required|must be set|undefined|environment)/i,
@@ -92,11 +100,11 @@ function nodeRemedy(stderr: string, failed: FailedScript): string | undefined {
 }
 
 function programRemedy(stderr: string): string | undefined {
-  for (const pattern of PROGRAMS) {
+  for (const pattern of PYTHON_STARTS.test(stderr) ? [PYTHON_PROGRAM, ...PROGRAMS] : PROGRAMS) {
     const program = pattern.exec(stderr)?.[1];
     if (program !== undefined) return `the program ${printable(program)} is missing; run: ${installHint(program)}`;
   }
-  const known = [...stderr.matchAll(KNOWN_PROGRAM)]
+  const known = KNOWN_PROGRAMS.flatMap((pattern) => [...stderr.matchAll(pattern)])
     .map(([, name = '']) => name)
     .find((name) => installCommands(name).length > 0);
   return known === undefined ? undefined : `the program ${known} is missing; run: ${installHint(known)}`;
@@ -112,6 +120,8 @@ function variableRemedy(stderr: string, failed: FailedScript): string | undefine
 }
 
 function command(failed: FailedScript, packages: readonly string[]): string {
+  if (failed.canAsk === true && failed.isShell === true && !packages.some((name) => name.startsWith('npm:')))
+    return `run: pip install ${packages.map(typedWord).join(' ')}, or tell the user to add --with for each`;
   const run = `run: ${[failed.again, ...packages.map((name) => `--with ${typedWord(name)}`)].join(' ')}`;
   return failed.canAsk === true
     ? `call the tool again with packages: ${JSON.stringify(packages)}, or tell the user to ${run}`
@@ -129,7 +139,8 @@ export async function explainFailure(
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
   const asModule = moduleCommand(action, staged);
-  const plain = { stderr: output, again, canAsk, asModule, missing: NOTHING, mentioned: NOTHING };
+  const isShell = action.type === 'run_command' && staged === undefined;
+  const plain = { stderr: output, again, canAsk, isShell, asModule, missing: NOTHING, mentioned: NOTHING };
   // Reading the files of the skill is worth it only where the output shows a cause at all.
   if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);
   const opening = openConfined(staged.snapshot);

@@ -1,9 +1,12 @@
-/** Puts inputs below `work` or `out`. Works by descriptors, because a program may swap files there. */
-import { fchownSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+/** Puts inputs into a workspace. Works by descriptors, because a program may swap files there. */
+import { fchownSync, lstatSync, mkdirSync, renameSync, type Stats } from 'node:fs';
+import path from 'node:path';
 
-import { quoted, type Identity, type RelativePath } from '#core';
+import { quoted, type RelativePath } from '#core';
 import { DirectoryHandle, isSystemError } from '#platform';
 import { parsePath, refuseInput } from './input-sources.ts';
+import { isFreeName } from '../workspace/layout.ts';
+import type { Identity } from '../program-types.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORK_DIR|\{WORK_DIR\})(?=\/|$)/, 'work'],
@@ -11,7 +14,7 @@ const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORKSPACE_DIR|\{WORKSPACE_DIR\})\//, ''],
 ];
 /** Folders of every workspace, which cannot be replaced. */
-const FIXED: ReadonlySet<string> = new Set(['work', 'out', 'work/inputs']);
+const FIXED: ReadonlySet<string> = new Set(['work', 'out', 'runs', 'work/inputs']);
 
 /** Parses the target of an input. `base` is the source's own name, used for no target and for one that ends with a slash. */
 export function parseTarget(
@@ -23,12 +26,27 @@ export function parseTarget(
   for (const [pattern, folder] of VARIABLES) text = text.replace(pattern, folder);
   text = text.replace(/^(?:\.\/+)*inputs(?=\/|$)/, 'work/inputs');
   const place = parsePath(text.endsWith('/') || FIXED.has(text) ? `${text}/${base}` : text);
-  const first = place.split('/')[0];
-  if ((first !== 'work' && first !== 'out') || FIXED.has(place))
+  const first = place.split('/')[0] ?? '';
+  if (!isFreeName(first) || first === 'runs' || FIXED.has(place))
     refuseInput('input/invalid', `${quoted(to)} is not a valid target for an input`, {
-      hint: 'use a path below work/, inputs/ or out/, such as work/inputs/data.csv',
+      hint: 'use a path of the workspace that is not below skills/ or runs/, such as work/inputs/data.csv or data/x.csv',
     });
   return place;
+}
+
+/** What inputs added at the top of a workspace, or of the area of a program: folders, and files beside them. */
+export function inputEntries(
+  root: string,
+  inputs: readonly { readonly to: string }[],
+): { readonly folders: readonly string[]; readonly files: readonly string[] } {
+  const names = [...new Set(inputs.map(({ to }) => to.split('/')[0] ?? ''))].filter(
+    (name) => isFreeName(name) && !FIXED.has(name),
+  );
+  const kindOf = (name: string): Stats | undefined => lstatSync(path.join(root, name), { throwIfNoEntry: false });
+  return {
+    folders: names.filter((name) => kindOf(name)?.isDirectory() === true).toSorted(),
+    files: names.filter((name) => kindOf(name)?.isFile() === true).toSorted(),
+  };
 }
 
 export interface PlaceInputOptions {

@@ -25,7 +25,6 @@ import {
   removeTree,
   findTreeRefusal,
   writeAll,
-  type TreeRefusal,
 } from '#platform';
 import { checkPlace, parseTarget, placeInput, type PlaceInputOptions } from './input-places.ts';
 import {
@@ -37,7 +36,7 @@ import {
   type OpenedSource,
   type Source,
 } from './input-sources.ts';
-import { ioFailed, makeTemporary } from '../workspace/layout.ts';
+import { ioFailed, isFreeName, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
 import { listUserFiles, refusedForeignInput, type PrivateArea } from '../workspace/private-area.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -238,9 +237,9 @@ async function placeBelow(staging: Staging, from: string, { scheme, rest }: Sour
   const file = parsePath(scheme === 'skill' ? rest : own.replace(/^inputs(?=\/|$)/, 'work/inputs'));
   const [first = '', ...others] = file.split('/');
   if (scheme === 'workspace' && first !== 'skills') {
-    if (first === 'work' || first === 'out' || first === 'runs') return { root: place.root, file, seen: file };
-    refuseInput('input/not-allowed', `${quoted(from)} is not below work/, out/ or runs/`, {
-      hint: 'use a file below work/, out/ or runs/',
+    if (isFreeName(first)) return { root: place.root, file, seen: file };
+    refuseInput('input/not-allowed', `${quoted(from)} is not a file of programs`, {
+      hint: 'use a file below work/, out/ or runs/, or an earlier input',
     });
   }
   // Read the skill from its snapshot, because the workspace may contain only a mount point.
@@ -274,18 +273,19 @@ function copyFile(staging: Staging, preparing: Preparing, { descriptor, stats }:
   }
 }
 
-const TREE_CODES: Readonly<Record<TreeRefusal['problem'], ActionProblem['code']>> = {
-  gone: 'file/missing',
-  changed: 'file/changed',
-  unreadable: 'file/unreadable',
-  'not-regular': 'file/not-regular',
-  'link-outside': 'path/link-outside',
-  'hard-link': 'path/hard-link',
-  name: 'path/encoded',
-  'too-many': 'file/too-large',
-  'too-large': 'file/too-large',
-  'too-deep': 'path/too-long',
-};
+const TREE_CODES: Readonly<Record<NonNullable<ReturnType<typeof findTreeRefusal>>['problem'], ActionProblem['code']>> =
+  {
+    gone: 'file/missing',
+    changed: 'file/changed',
+    unreadable: 'file/unreadable',
+    'not-regular': 'file/not-regular',
+    'link-outside': 'path/link-outside',
+    'hard-link': 'path/hard-link',
+    name: 'path/encoded',
+    'too-many': 'file/too-large',
+    'too-large': 'file/too-large',
+    'too-deep': 'path/too-long',
+  };
 
 /** `host` is the path of a folder of the host. */
 async function copyFolder(

@@ -5,16 +5,9 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
-import type { Collected } from '#core';
-import {
-  OPEN_FLAGS,
-  DirectoryHandle,
-  isInside,
-  isSystemError,
-  quietly,
-  tryStat,
-  type tryOpenDirectory,
-} from '#platform';
+import type { RunResult } from '#core';
+import type { StagedSkill } from '../program-types.ts';
+import { OPEN_FLAGS, isInside, isSystemError, quietly, DirectoryHandle } from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -22,9 +15,11 @@ export type EnteredFolder =
   | { readonly type: 'link' | 'missing' | 'unreadable'; readonly at: string };
 
 /** The caller closes the descriptor. `bytes` is the size of the entry itself. */
+export type SkipReason = RunResult['skipped_files'][number]['reason'];
+
 export type OpenedOutput =
   | { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats }
-  | { readonly type: 'skipped'; readonly reason: Collected['skipped'][number]['reason']; readonly bytes: number }
+  | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
   | { readonly type: 'gone' };
 
 const SET_IDS = 0o6000;
@@ -42,15 +37,26 @@ export interface WorkspaceFolders {
   close(): void;
 }
 
-/** Throws the system error where the workspace cannot be opened. */
+/**
+ * Throws the system error where the workspace cannot be opened. `skills` are the snapshots of skills that programs see mounted: the
+ * workspace has only their mount points.
+ */
 export function openFolders(
   root: string,
-  confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>,
+  confinement?: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]>,
+  skills: readonly Pick<StagedSkill, 'name' | 'snapshot'>[] = [],
 ): WorkspaceFolders {
   const top = DirectoryHandle.open(root, { followLink: true, confinement });
   const held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
   const leave = (count: number): void => {
     while (held.length > count) held.pop()?.folder.close();
+  };
+  const openMounted = (
+    [first, second]: readonly string[],
+    place: number,
+  ): ReturnType<DirectoryHandle['tryChild']> | undefined => {
+    const mounted = first === 'skills' && place === 1 ? skills.find(({ name }) => name === second) : undefined;
+    return mounted && DirectoryHandle.tryOpen(mounted.snapshot, confinement);
   };
   const enter = (relative: string): EnteredFolder => {
     const names = relative === '' ? [] : relative.split('/');
@@ -60,7 +66,7 @@ export function openFolders(
     let folder = held.at(-1)?.folder ?? top;
     for (const [place, name] of names.entries()) {
       if (place < shared) continue;
-      const opened = folder.tryChild(name);
+      const opened = openMounted(names, place) ?? folder.tryChild(name);
       const at = names.slice(0, place + 1).join('/');
       if (opened.type === 'link' || opened.type === 'retry') return { type: 'link', at };
       if (opened.type !== 'directory')
@@ -104,7 +110,7 @@ export function openFolders(
     },
     sizeOf: (relative) => {
       const { type, place } = enterParent(relative);
-      return type === 'open' ? (tryStat(place)?.size ?? 0) : 0;
+      return type === 'open' ? (quietly(() => lstatSync(place))?.size ?? 0) : 0;
     },
     linkReason(name, programRoot) {
       const { type, place } = enterParent(name);
@@ -143,7 +149,7 @@ function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean 
   return named?.dev === opened.dev && named.ino === opened.ino;
 }
 
-function findSkipReason(stats: Stats): Collected['skipped'][number]['reason'] | undefined {
+function findSkipReason(stats: Stats): SkipReason | undefined {
   if (stats.isSymbolicLink()) return 'link';
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';

@@ -6,9 +6,10 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText, printable, toRelativePath, type Collected, type compileGlob, isProblem } from '#core';
+import { compareText, printable, toRelativePath, type compileGlob, isProblem } from '#core';
 import { DirectoryHandle, isSystemError, quietly } from '#platform';
-import type { WorkspaceFolders } from './collect-folders.ts';
+import { isFreeName } from '../workspace/layout.ts';
+import type { WorkspaceFolders, SkipReason } from './collect-folders.ts';
 
 type Glob = ReturnType<typeof compileGlob>;
 
@@ -20,6 +21,8 @@ export interface WalkLimits {
   readonly maxNames: number;
   /** Leaves out what was last changed before this time, in milliseconds. */
   readonly changedSince?: number;
+  /** Names of the skills that programs see mounted. */
+  readonly skills?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -27,10 +30,7 @@ export interface WalkLimits {
 export interface IrregularEntry {
   /** Safe to print. It is the real path unless `reason` is `name`. */
   readonly name: string;
-  readonly reason: Extract<
-    Collected['skipped'][number]['reason'],
-    'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'
-  >;
+  readonly reason: Extract<SkipReason, 'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'>;
 }
 
 export interface WalkResult {
@@ -46,9 +46,6 @@ export interface WalkResult {
   readonly unmatched: readonly number[];
 }
 
-/** Folders of programs. A pattern matches files of a skill only if it names `skills`. */
-const TOP_FOLDERS: readonly string[] = ['out', 'runs', 'work'];
-const NAMED_FOLDERS: ReadonlySet<string> = new Set([...TOP_FOLDERS, 'skills']);
 /** Maximum time before the walk yields to other work. */
 const SLICE_MS = 10;
 const NAMES_BETWEEN_CHECKS = 64;
@@ -63,7 +60,7 @@ interface Level {
 export async function walkOutputs(
   folders: WorkspaceFolders,
   globs: readonly Glob[],
-  { maxKept, maxDepth, maxNames, changedSince, signal }: WalkLimits,
+  { maxKept, maxDepth, maxNames, changedSince, skills = [], signal }: WalkLimits,
 ): Promise<WalkResult> {
   const reasons = new Map<string, IrregularEntry['reason']>();
   const files = firstNames(maxKept);
@@ -109,7 +106,9 @@ export async function walkOutputs(
     changedSince === undefined || quietly(() => lstatSync(place).ctimeMs >= changedSince, true);
   const look = (level: Level, entry: Dirent): void => {
     const { text, isValid } = decodedName(entry.name);
-    const name = `${level.relative}/${text}`;
+    // A pattern matches files of a skill only if it names `skills`.
+    if (level.relative === '' && !isFreeName(text)) return;
+    const name = joined(level.relative, text);
     const kind = classifyEntry(level.folder.place, entry, text);
     if (kind === undefined) return;
     // A link may lead to a folder, so it is reported wherever a pattern would descend into one.
@@ -138,7 +137,7 @@ export async function walkOutputs(
     }
   };
 
-  for (const start of startFolders(globs)) {
+  for (const start of startFolders(globs, skills)) {
     signal?.throwIfAborted();
     const entered = folders.enter(start);
     if (entered.type === 'link' || entered.type === 'unreadable') note(entered.at, entered.type);
@@ -178,14 +177,27 @@ export async function walkOutputs(
   };
 }
 
-/** The prefixes of the patterns, without nested ones. */
-function startFolders(globs: readonly Glob[]): readonly string[] {
-  const prefixes = new Set(globs.flatMap(({ prefix }) => (prefix === '' ? TOP_FOLDERS : [prefix])));
+/** The prefixes of the patterns, without nested ones. The empty prefix is the workspace without its skills. */
+function startFolders(globs: readonly Glob[], skills: readonly string[]): readonly string[] {
+  const inSkills = skills.map((name) => `skills/${name}`);
+  const prefixes = new Set(
+    globs.flatMap(({ prefix }) => (prefix === 'skills' && skills.length > 0 ? inSkills : [prefix])),
+  );
+  const isNested = (prefix: string): boolean =>
+    [...prefixes].some((other) => prefix.startsWith(`${other}/`)) ||
+    (prefix !== '' && prefixes.has('') && !isInSkills(prefix));
   return [...prefixes]
-    .filter((prefix) => NAMED_FOLDERS.has(prefix.split('/', 1)[0] ?? ''))
-    .filter((prefix) => ![...prefixes].some((other) => prefix.startsWith(`${other}/`)))
-    .filter((prefix) => globs.some((glob) => glob.reaches(prefix)))
+    .filter((prefix) => prefix === '' || isInSkills(prefix) || isFreeName(prefix.split('/', 1)[0] ?? ''))
+    .filter((prefix) => !isNested(prefix) && globs.some((glob) => glob.reaches(prefix)))
     .toSorted(compareText);
+}
+
+function isInSkills(prefix: string): boolean {
+  return prefix === 'skills' || prefix.startsWith('skills/');
+}
+
+function joined(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
 }
 
 function closeLevel({ folder, names }: Level): void {
@@ -229,9 +241,9 @@ function isOpenable(name: string): boolean {
 
 function shownName(relative: string, raw: string): string {
   const { text, isValid } = decodedName(raw);
-  if (isValid) return printable(`${relative}/${text}`);
+  if (isValid) return printable(joined(relative, text));
   const bytes = raw.replace(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
-  return `${printable(relative)}/${bytes}`;
+  return joined(printable(relative), bytes);
 }
 
 /** Keeps the first names in sorted order out of many, in bounded memory. */

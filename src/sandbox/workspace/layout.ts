@@ -5,9 +5,10 @@
 import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, SkillError, type AttachedWorkspace, type Identity, type ProgramSpec, type RunResult } from '#core';
-import { isInside, isSystemError, makeFolders, ownerName, realPath, thisProcess, tryOpenDirectory } from '#platform';
+import { quoted, SkillError, type AttachedWorkspace, type ProgramSpec, type RunResult } from '#core';
+import { isInside, isSystemError, makeFolders, ownerName, realPath, thisProcess, DirectoryHandle } from '#platform';
 import { TEMPORARY } from '../process/program-environment.ts';
+import type { Identity } from '../program-types.ts';
 
 /** Folders that all programs of a workspace may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
@@ -15,18 +16,31 @@ export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
 /** Contains a private folder for each skill. */
 export const HOMES_FOLDER = 'home';
 
+/** Contains the folders of programs that get secrets. */
+export const AREAS_FOLDER = 'private';
+
+export const METADATA_FILE = 'metadata.json';
+
 /** The folders that a program may write to, relative to the workspace. */
-export function writableFolders({ home }: { readonly home?: string | undefined }): readonly string[] {
-  return home === undefined ? WRITABLE_FOLDERS : [...WRITABLE_FOLDERS, home];
+export function writableFolders({ home, folders = [] }: Pick<ProgramSpec, 'home' | 'folders'>): readonly string[] {
+  return [...WRITABLE_FOLDERS, ...(home === undefined ? [] : [home]), ...folders];
+}
+
+/** Names at the top of a workspace that are ours. Inputs cannot be put there, and outputs are not collected from there. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['skills', HOMES_FOLDER, AREAS_FOLDER, METADATA_FILE]);
+
+/** Whether files of programs and of the user may have this name at the top of a workspace. */
+export function isFreeName(name: string): boolean {
+  return !name.startsWith('.') && !OWN_NAMES.has(name.toLowerCase());
 }
 
 /** The host folders in which the files of a program count against its limits. Folders of the user do not. */
 export function countedFolders(
   root: string,
-  { home, mounts = [] }: Pick<ProgramSpec, 'home' | 'mounts'>,
+  { mounts = [], ...spec }: Pick<ProgramSpec, 'home' | 'folders' | 'mounts'>,
 ): readonly string[] {
   const own = mounts.filter(({ source, access }) => access === 'write' && isInside(source, root));
-  return [...writableFolders({ home }).map((name) => path.join(root, name)), ...own.map(({ source }) => source)];
+  return [...writableFolders(spec).map((name) => path.join(root, name)), ...own.map(({ source }) => source)];
 }
 
 /** Links in the folder of a skill for the paths `out/`, `work/` and `inputs/` of its documentation. */
@@ -163,7 +177,7 @@ export interface NewFolder {
 
 /** Creates a folder in one that programs can write. Works by descriptor, because programs may swap names. Returns false if it exists. */
 export function makeInside(parent: string, name: string, { mode, owner }: NewFolder): boolean {
-  const opened = tryOpenDirectory(parent);
+  const opened = DirectoryHandle.tryOpen(parent);
   if (opened.type !== 'directory') throw invalid(parent, 'is not a folder', 'close the workspace and open it again');
   try {
     const folder = path.join(opened.directory.place, name);
@@ -182,7 +196,7 @@ export function makeInside(parent: string, name: string, { mode, owner }: NewFol
 
 /** Sets mode and owner. The mode again, because the umask may have taken away what programs of another user need. */
 function openFolderTo(folder: string, { mode, owner }: NewFolder): void {
-  const opened = tryOpenDirectory(folder);
+  const opened = DirectoryHandle.tryOpen(folder);
   // The owner of the parent folder has already replaced it.
   if (opened.type !== 'directory') return;
   try {

@@ -1,6 +1,6 @@
-import { inConfined, isSystemError, isTreeDigest, writeFileAtomically } from '#platform';
+import { inConfined, isSystemError, writeFileAtomically } from '#platform';
 import { readField, parseJson, shape, toRelativePath, isProblem } from '#core';
-import { ioFailed } from './layout.ts';
+import { METADATA_FILE, ioFailed } from './layout.ts';
 import path from 'node:path';
 
 /** The record of a workspace, for users and for the process that reopens it. Times are ISO 8601. */
@@ -45,7 +45,6 @@ export interface MetadataReading {
   readonly warning?: string;
 }
 
-const FILE = 'metadata.json';
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Maximum number of inputs and of outputs; the newest are kept. */
 const MAX_RECORDS = 1_000;
@@ -56,7 +55,7 @@ export function newMetadata(now: string): WorkspaceMetadata {
 
 /** Reads and validates the file, which a program may have written. */
 export function readMetadata(root: string, now: string): MetadataReading {
-  const file = toRelativePath(FILE);
+  const file = toRelativePath(METADATA_FILE);
   const read = isProblem(file)
     ? undefined
     : inConfined(
@@ -85,7 +84,7 @@ export function writeMetadata(root: string, metadata: WorkspaceMetadata): void {
     inputs: metadata.inputs.slice(-MAX_RECORDS),
     outputs: metadata.outputs.slice(-MAX_RECORDS),
   };
-  const file = path.join(root, FILE);
+  const file = path.join(root, METADATA_FILE);
   try {
     writeFileAtomically(file, Buffer.from(`${JSON.stringify(cut, undefined, 2)}\n`, 'utf8'));
   } catch (error) {
@@ -109,7 +108,7 @@ function isMetadata(value: unknown): value is WorkspaceMetadata {
   return (
     METADATA(value) &&
     readField(value, 'version') === 1 &&
-    has('skills', SKILL, (skill) => isTreeDigest(String(readField(skill, 'digest')))) &&
+    has('skills', SKILL, (skill) => /^sha256-tree:[0-9a-f]{64}$/.test(String(readField(skill, 'digest')))) &&
     has('inputs', INPUT, isInput) &&
     has('outputs', OUTPUT, (output) => isTexts(readField(output, 'globs')) && isTexts(readField(output, 'savedAs')))
   );

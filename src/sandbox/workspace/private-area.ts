@@ -6,19 +6,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  failure,
-  quoted,
-  toRelativePath,
-  type Action,
-  type ActionProblem,
-  type HostMount,
-  type OfType,
-  isProblem,
-} from '#core';
+import { failure, quoted, toRelativePath, type Action, type ActionProblem, type OfType, isProblem } from '#core';
 import { inConfined, isDirectory, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
-import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
+import { AREAS_FOLDER, HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
+import type { HostMount } from '../program-types.ts';
 
 export interface PrivateArea {
   /** Host folder with the program's own `work/`, which the skill keeps for its next program. */
@@ -31,7 +23,6 @@ export interface PrivateArea {
   finish(): Promise<readonly string[]>;
 }
 
-const AREAS_FOLDER = 'private';
 const LISTED = { maxFiles: 20_000, maxDepth: 32 };
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_NAMED = 5;

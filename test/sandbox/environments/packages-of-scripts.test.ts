@@ -188,6 +188,11 @@ describe('the remedy for a failed script', () => {
       'the script needs the variable OPENAI_API_KEY; run: skillwright exec pdf fill.py --env OPENAI_API_KEY=VALUE (or add it to secrets in the user configuration)',
     ],
     ["ModuleNotFoundError: No module named './x'", undefined],
+    ["FileNotFoundError: [Errno 2] No such file or directory: 'file1'", undefined],
+    [
+      '  File "/usr/lib/python3.11/subprocess.py", line 1950, in _execute_child\n    raise child_exception_type(errno_num, err_msg, err_filename)\nFileNotFoundError: [Errno 2] No such file or directory: \'compare\'',
+      'the program compare is missing; run: install compare so that it is in /usr/local/bin',
+    ],
     ["FileNotFoundError: [Errno 2] No such file or directory: 'out/report.txt'", undefined],
     ["Error: Cannot find module './lib'", undefined],
     [

@@ -100,6 +100,9 @@ describe('inputs', () => {
       [{ from: 'skill://demo/assets/table.csv', to: '${WORK_DIR}/inputs/' }, 'work/inputs/table.csv', 't'],
       [{ from: 'skill://demo/SKILL.md', to: 'out' }, 'out/SKILL.md', 'x'],
       [{ from: 'workspace://inputs/report.txt', to: 'work/again.txt' }, 'work/again.txt', 'v1'],
+      [{ from: 'artifact://report.txt', to: 'data/x.txt' }, 'data/x.txt', 'v1'],
+      [{ from: 'workspace://data/x.txt', to: 'top.txt' }, 'top.txt', 'v1'],
+      [{ from: 'artifact://report.txt', to: '$WORKSPACE_DIR/more/deep/' }, 'more/deep/report.txt', 'v1'],
     ];
     for (const [input, to, content] of table) {
       expect(outcome(await stage([input]))).toBe(to);
@@ -278,6 +281,11 @@ describe('inputs that are refused', () => {
       () => ({ from: 'artifact://report.txt', to: 'skills/demo/SKILL.md' }),
       'input/invalid',
     ],
+    'a folder of ours': [() => ({ from: 'artifact://report.txt', to: 'home/demo/x' }), 'input/invalid'],
+    'a folder of ours in capitals': [() => ({ from: 'artifact://report.txt', to: 'Private/x' }), 'input/invalid'],
+    'a hidden folder': [() => ({ from: 'artifact://report.txt', to: '.pipes/x' }), 'input/invalid'],
+    'the output of another run': [() => ({ from: 'artifact://report.txt', to: 'runs/run-1/x' }), 'input/invalid'],
+    'a source of ours': [() => ({ from: 'workspace://home/demo/x' }), 'input/not-allowed'],
     'the place of the record': [() => ({ from: 'artifact://report.txt', to: 'metadata.json' }), 'input/invalid'],
     'a place below a link': [() => ({ from: 'artifact://report.txt', to: 'out/etc/x' }), 'path/link-outside'],
     'a place below a file': [() => ({ from: 'artifact://report.txt', to: 'out/result.txt/x' }), 'path/link-outside'],

@@ -1,10 +1,11 @@
-import { appendFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openFileArtifacts } from '../../../src/sandbox/artifacts/file-store.ts';
 import { SkillError } from '../../../src/core/errors.ts';
-import type { Collected } from '../../../src/core/outputs.ts';
+import { compileGlob } from '../../../src/core/glob.ts';
+import type { Collected } from '../../../src/sandbox/outputs/collect.ts';
 import { collectOutputs } from '../../../src/sandbox/outputs/collect.ts';
 import type { SaveOutput } from '../../../src/sandbox/outputs/collect-read.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
@@ -85,10 +86,37 @@ describe('files that a run left', () => {
       'work/b': 'b',
       'runs/c': 'c',
       'skills/pdf/SKILL.md': 's',
-      stray: 'x',
+      'home/pdf/key': 'k',
+      'private/pdf/work/p': 'p',
+      '.copies/run-1/c': 'c',
+      'metadata.json': '{}',
     });
-    expect(names(await collectOutputs(root, { globs: ['**'] }))).toEqual(['out/a', 'runs/c', 'work/b']);
+    const globs = ['**', '*', '*/**', 'home/**', 'private/**', '.copies/**', '.*/**', 'metadata.json', '{home,out}/**'];
+    for (const glob of globs)
+      expect([glob, names(await collectOutputs(root, { globs: [glob] }))]).toEqual([
+        glob,
+        ['out/a', 'runs/c', 'work/b'].filter((name) => compileGlob(glob).matches(name)),
+      ]);
     expect(names(await collectOutputs(root, { globs: ['skills/pdf/*'] }))).toEqual(['skills/pdf/SKILL.md']);
+  });
+
+  test('are found anywhere in the workspace, once each', async () => {
+    const { root } = makeWorkspace({ 'data/in/x.csv': 'x', 'top.csv': 't', 'out/a.csv': 'a' });
+    const found = async (...globs: readonly string[]): Promise<unknown> => names(await collectOutputs(root, { globs }));
+    expect(await found('data/**')).toEqual(['data/in/x.csv']);
+    expect(await found('*.csv')).toEqual(['top.csv']);
+    expect(await found('**/*.csv', 'out/*.csv', 'data/in/x.csv')).toEqual(['data/in/x.csv', 'out/a.csv', 'top.csv']);
+  });
+
+  test('include files of mounted skills, by their snapshots, where a pattern names them', async () => {
+    const { root } = makeWorkspace({ 'out/a.md': 'a' });
+    mkdirSync(path.join(root, 'skills/pdf'));
+    const { root: snapshot } = makeWorkspace({ 'SKILL.md': 's', 'docs/USAGE.md': 'u' });
+    const found = async (...globs: readonly string[]): Promise<unknown> =>
+      names(await collectOutputs(root, { globs, skills: [{ name: 'pdf', snapshot }] }));
+    expect(await found('skills/pdf/*.md')).toEqual(['skills/pdf/SKILL.md']);
+    expect(await found('skills/**/*.md')).toEqual(['skills/pdf/SKILL.md', 'skills/pdf/docs/USAGE.md']);
+    expect(await found('skills/other/*.md', '**/*.md')).toEqual(['out/a.md']);
   });
 
   test('without a byte are left out where the run failed, with a word', async () => {

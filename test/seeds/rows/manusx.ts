@@ -1,4 +1,4 @@
-import { seedRows } from './row.ts';
+import { seedRows, type Choice } from './row.ts';
 
 /** Document 003: skills in ManusX. */
 export const ROWS = seedRows(
@@ -11,6 +11,7 @@ export const ROWS = seedRows(
     session: 'test/runtime/session.test.ts',
     catalog: 'test/skills/catalog/catalog.test.ts',
     create: 'test/skills/format/new-skill.test.ts',
+    statements: 'test/seeds/statements.test.ts',
   },
   [
     [
@@ -108,8 +109,14 @@ export const ROWS = seedRows(
     ],
     [
       'content is the body, an empty line and "## Available Resources"',
-      'seed',
-      'skill_request gives the body and the resources, file_read the script',
+      'tools',
+      'a body cannot write the list of resources, nor a file name a line of it',
+      {
+        sentence: 'content = skill.body',
+        ours: 'a line of the body that reads `## Available Resources` gets a `\\`',
+        why: 'a skill could forge the list of its files',
+        restoredBy: [],
+      },
     ],
     ['content has "Directory: <dir>"', 'seed', 'skill_request gives the body and the resources, file_read the script'],
     [
@@ -184,5 +191,57 @@ export const ROWS = seedRows(
       'seed',
       'the whole guide is returned, whatever its length and however often it is requested',
     ],
+    [
+      'mkdir my-skill/{scripts,references,assets}: empty folders are no resources',
+      'statements',
+      'a new skill with empty folders has no resources',
+    ],
+    [
+      'scripts/helper.py of a new skill is a resource and can be read',
+      'statements',
+      'helper.py and template.html of a new skill are listed and read',
+    ],
+    [
+      'assets/template.html of a new skill is a resource and can be read',
+      'statements',
+      'helper.py and template.html of a new skill are listed and read',
+    ],
+    [
+      'the lines --- may end with white space (^---\\s*\\n)',
+      'statements',
+      'spaces after the lines --- of the frontmatter are accepted, and the body is trimmed',
+    ],
+    [
+      'a description with " - " is read whole',
+      'statements',
+      'spaces after the lines --- of the frontmatter are accepted, and the body is trimmed',
+    ],
   ],
 );
+
+export const CHOICES: readonly Choice[] = [
+  {
+    theirs: '`file_read` of the agent may read any file; the document shows files of skills',
+    ours: 'files of skills only; any other path is refused without a look at the disk',
+    why: 'a vocabulary for skills needs no more',
+    test: 'test/tools/manusx.test.ts: file_read of anything else never reaches the disk',
+  },
+  {
+    theirs: 'a SKILL.md that does not match the pattern of the loader raises an error',
+    ours: 'it is reported and left out',
+    why: 'one broken skill must not hide the others',
+    test: 'test/skills/registry/discover.test.ts: each skill folder is one entry or one left-out record with its reason',
+  },
+  {
+    theirs: 'files of a folder come in the order of the file system',
+    ours: 'sorted',
+    why: 'equal input gives equal output',
+    test: 'test/tools/manusx.test.ts: skill_request gives the body, the directory and the resources',
+  },
+  {
+    theirs: 'a name in another case is unknown',
+    ours: 'names match whatever their case',
+    why: 'models change the case of names',
+    test: 'test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case',
+  },
+];

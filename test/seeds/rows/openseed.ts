@@ -1,4 +1,4 @@
-import { seedRows } from './row.ts';
+import { seedRows, type Choice } from './row.ts';
 
 /** Document 000: the skills system of openseed. */
 export const ROWS = seedRows(
@@ -12,6 +12,8 @@ export const ROWS = seedRows(
     script: 'test/skills/loader/script-path.test.ts',
     input: 'test/tools/read-input.test.ts',
     offered: 'test/tools/tools.test.ts',
+    restored: 'test/seeds/restored.system.test.ts',
+    statements: 'test/seeds/statements.test.ts',
   },
   [
     [
@@ -68,6 +70,12 @@ export const ROWS = seedRows(
       'the root is DOCUMENT_ROOT/skills',
       'roots',
       'options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low',
+      {
+        sentence: '技能根目录：Path(DOCUMENT_ROOT) / "skills"',
+        ours: 'that folder is one of several roots',
+        why: 'other agents keep skills elsewhere',
+        restoredBy: [['--only-root', 'restored', 'openseed: one folder is the only root']],
+      },
     ],
     [
       'each subdirectory with a SKILL.md is a skill',
@@ -96,8 +104,14 @@ export const ROWS = seedRows(
     ],
     [
       'get_skill_content(name) returns frontmatter and body',
-      'seed',
-      'load_skill returns the whole SKILL.md, whatever its length, and ignores case',
+      'tools',
+      'load_skill tells of a cut, and no text can write such a note itself',
+      {
+        sentence: '读取并返回 SKILL.md 的完整内容（frontmatter + 正文）',
+        ours: 'control and invisible characters are removed, and a line that starts with `[note]` gets a `\\`',
+        why: 'text of a skill must not pass for a note of ours',
+        restoredBy: [],
+      },
     ],
     [
       'get_skill_content of an unknown name is a clear error with the name',
@@ -127,7 +141,13 @@ export const ROWS = seedRows(
     [
       'get_skill_asset(skill_name, relative_path) returns the text',
       'seed',
-      'assets are listed, read and found as in the examples',
+      'a long asset can be read to its end',
+      {
+        sentence: '按相对路径加载文件内容（文本）',
+        ours: '12,000 characters at a time, with the call that continues',
+        why: 'one file must not fill the context',
+        restoredBy: [['security.max_resource_characters', 'restored', 'openseed: an asset is returned whole']],
+      },
     ],
     [
       'relative_path is relative to the skill',
@@ -205,6 +225,12 @@ export const ROWS = seedRows(
       'list_skill_assets, get_skill_script_path, then run_shell_command with the path',
       'tools',
       'run_shell_command runs a script by the path that get_skill_script_path gave',
+      {
+        sentence: '最后通过 run_shell_command 执行（如 python <path> file1 file2）',
+        ours: 'the script runs in the workspace, on a copy of the skill',
+        why: 'a script must not change its skill',
+        restoredBy: [],
+      },
     ],
     [
       'without a root, search_skills is [] and load_skill is "not found"',
@@ -228,8 +254,10 @@ export const ROWS = seedRows(
       'seed',
       'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
       {
-        why: 'reading skills never writes into a project',
-        setting: '`skillwright new NAME` creates the folder and a skill in it',
+        sentence: '可选：首次使用或启动时创建 skills_root 并写入 README',
+        ours: 'reading skills writes nothing',
+        why: 'a listing must not change a project',
+        restoredBy: [],
       },
     ],
     [
@@ -247,5 +275,78 @@ export const ROWS = seedRows(
       'seed',
       'the page of the vocabulary names the root, the layout and every tool',
     ],
+    [
+      'the text of a file below scripts/ is loaded too (scripts/compare.py)',
+      'statements',
+      'the text of a script, a reference and a template is loaded by its relative path',
+    ],
+    [
+      'references/FORMS.md and assets/template.md are loaded by their relative paths',
+      'statements',
+      'the text of a script, a reference and a template is loaded by its relative path',
+    ],
+    [
+      'get_skill_script_path refuses .. and absolute paths',
+      'statements',
+      'a script path is refused if it is absolute or contains ..',
+    ],
+    [
+      'load_skill_asset, get_skill_script_path and list_skill_assets name an unknown skill',
+      'statements',
+      'each tool names a skill that does not exist',
+    ],
+    [
+      'list_skill_assets of a skill without the three folders is []',
+      'statements',
+      'a skill without the three folders has no assets, and a file in the root is not a skill',
+    ],
+    [
+      'a file in the root, such as README, is not a skill',
+      'statements',
+      'a skill without the three folders has no assets, and a file in the root is not a skill',
+    ],
+    [
+      'search compares the query with name and description only',
+      'statements',
+      'a search matches name and description, not the body, and n = 1 gives the best one',
+    ],
+    [
+      'the results are sorted before the first n are taken',
+      'statements',
+      'a search matches name and description, not the body, and n = 1 gives the best one',
+    ],
   ],
 );
+
+export const CHOICES: readonly Choice[] = [
+  {
+    theirs: 'lists come in the order of the file system',
+    ours: 'sorted',
+    why: 'equal input gives equal output',
+    test: 'test/tools/openseed.test.ts: list_skill_assets gives sorted relative paths below the three folders',
+  },
+  {
+    theirs: 'a path is checked before the file is opened',
+    ours: 'on the opened file',
+    why: 'a link can change after a check',
+    test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
+  },
+  {
+    theirs: 'error texts in Chinese, such as 「未找到技能: xxx」',
+    ours: 'in English, with the next step and the nearest names',
+    why: 'one language for all messages',
+    test: 'test/tools/openseed.test.ts: an unknown skill is plain text with its name and the nearest',
+  },
+  {
+    theirs: 'a second load in one conversation',
+    ours: 'the tools return the text again; `run` and `chat`, which keep the conversation, answer with a note',
+    why: 'nothing is paid twice',
+    test: 'test/tools/openseed.test.ts: load_skill says so where the text is there already, or goes into the system message',
+  },
+  {
+    theirs: 'a binary asset',
+    ours: 'described, not dumped',
+    why: 'the result is text',
+    test: 'test/tools/openseed.test.ts: load_skill_asset describes a binary file',
+  },
+];

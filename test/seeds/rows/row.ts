@@ -1,29 +1,64 @@
-/** One statement of a source document, and whether it holds. `docs/conformance.md` is made of these. */
+/** One statement of a source document, and whether it holds. `docs/conformance.md` and the vocabulary pages are made of these. */
 export interface SeedRow {
   readonly id: string;
   /** What the document says, in our words. */
   readonly says: string;
-  readonly result: 'works' | 'deviates';
-  /** `file: title` of the test that shows it. */
-  readonly test?: string;
-  /** Why we differ. */
-  readonly why?: string;
-  /** What restores the behaviour of the document. */
-  readonly setting?: string;
+  /** `file: title` of the test that shows what happens here. */
+  readonly test: string;
+  /** Absent where the statement holds. */
+  readonly deviation?: Deviation;
 }
 
-/** Rows of one document, numbered in order. `tests` gives each file a short name. */
+/** A statement that does not hold here by default. */
+export interface Deviation {
+  /** The sentence of the document, as it is written there. */
+  readonly sentence: string;
+  /** What happens here instead. */
+  readonly ours: string;
+  readonly why: string;
+  /** Settings that restore the behaviour of the document, each with the test that uses it; empty where nothing does. */
+  readonly restoredBy: readonly Restoration[];
+}
+
+/** A flag, an option or a line of the configuration, and `file: title` of the test that uses it. */
+export interface Restoration {
+  readonly setting: string;
+  readonly test: string;
+}
+
+/** What we chose where the document is silent and the code of its system, or a reader, would expect something else. */
+export interface Choice {
+  readonly theirs: string;
+  readonly ours: string;
+  readonly why: string;
+  /** `file: title` of the test that shows what happens here. */
+  readonly test: string;
+}
+
+/** A deviation whose tests are named by the short names of a document's files. */
+type NamedDeviation<Name> = Omit<Deviation, 'restoredBy'> & {
+  readonly restoredBy: readonly (readonly [setting: string, file: Name, title: string])[];
+};
+
+/** Rows of one document, numbered in order: append, so that numbers keep their meaning. `tests` gives each file a short name. */
 export function seedRows<Name extends string>(
   prefix: string,
   tests: Readonly<Record<Name, string>>,
-  rows: readonly (readonly [says: string, file: Name, title: string, deviation?: Pick<SeedRow, 'why' | 'setting'>])[],
+  rows: readonly (readonly [
+    says: string,
+    file: NoInfer<Name>,
+    title: string,
+    deviation?: NamedDeviation<NoInfer<Name>>,
+  ])[],
 ): readonly SeedRow[] {
   return rows.map(([says, file, title, deviation], place) => ({
     id: `${prefix}-${String(place + 1)}`,
     says,
-    result: deviation === undefined ? 'works' : 'deviates',
     test: `${tests[file]}: ${title}`,
-    ...deviation,
+    deviation: deviation && {
+      ...deviation,
+      restoredBy: deviation.restoredBy.map(([setting, where, name]) => ({ setting, test: `${tests[where]}: ${name}` })),
+    },
   }));
 }
 
@@ -34,4 +69,5 @@ export interface SeedDocument {
   /** The files that replay its worked examples. */
   readonly tests: readonly string[];
   readonly rows: readonly SeedRow[];
+  readonly choices: readonly Choice[];
 }

@@ -1,8 +1,9 @@
-import { ROWS as manusx } from './manusx.ts';
-import { ROWS as openseed } from './openseed.ts';
+import { CHOICES as manusxChoices, ROWS as manusx } from './manusx.ts';
+import { CHOICES as openseedChoices, ROWS as openseed } from './openseed.ts';
 import type { SeedDocument } from './row.ts';
 import { SKILLS_AGENT } from './skills-agent.ts';
 import { ROWS as trpc } from './trpc-agent-go.ts';
+import { CHOICES as trpcChoices } from './trpc-choices.ts';
 
 /** Programs of all documents, against the packed package. */
 const PACKED = 'test/package.system.test.ts';
@@ -14,6 +15,7 @@ export const SEEDS: readonly SeedDocument[] = [
     page: 'vocabularies/openseed.md',
     tests: ['test/seeds/openseed.test.ts', PACKED],
     rows: openseed,
+    choices: openseedChoices,
   },
   SKILLS_AGENT,
   {
@@ -21,6 +23,13 @@ export const SEEDS: readonly SeedDocument[] = [
     page: 'vocabularies/trpc.md',
     tests: ['test/seeds/trpc.system.test.ts', PACKED],
     rows: trpc,
+    choices: trpcChoices,
   },
-  { title: 'ManusX (003)', page: 'vocabularies/manusx.md', tests: ['test/seeds/manusx.test.ts', PACKED], rows: manusx },
+  {
+    title: 'ManusX (003)',
+    page: 'vocabularies/manusx.md',
+    tests: ['test/seeds/manusx.test.ts', PACKED],
+    rows: manusx,
+    choices: manusxChoices,
+  },
 ];

@@ -1,4 +1,5 @@
 import type { SeedDocument, SeedRow } from './row.ts';
+import { CHOICES, DEVIATES } from './skills-agent-deviations.ts';
 
 /** The tests, each with the rows that it shows: documents 001 (overview, rows O) and 004 (registry, rows R); the number is the section. */
 const WORKS = `
@@ -307,50 +308,26 @@ R6.2 the index is fixed during a run
 R6.5 an explicit refresh
 # test/journal/journal-writer.test.ts: holds everything that happened, the skills there were, the state at the end and the answer
 R6.8 a run stores the index
+# test/cli/commands.test.ts: shows fields and files and no body unless asked
+O12.1 phase A: ¬inspect¬ shows a skill without its body
+# test/agent/limits.system.test.ts: are asked for once more with the exact error; the second one counts
+O12.2 phase C: an invalid structured answer is requested again
+# test/evals/trigger/trigger-score.test.ts: include precision, recall and F1 per skill, and a confusion matrix
+O11.12 trigger: precision and recall
+# test/evals/grade/grade-run.system.test.ts: match before and forbid
+O11.13 constraints: forbidden tools
+# test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case
+R5.7 a source filters the entries
+# test/skills/format/restrictions.test.ts: an entry of allowed-tools that is not a tool pattern is ignored and reported
+R4.10 what is not understood in a field is ignored and reported
+# test/runtime/reads.test.ts: until a skill is loaded no byte of a body is read, then that body alone, then that file alone, by a count of the reads
+R1.1 the registry reads no body
+R1.2 resources are read by the loader only
+# test/skills/registry/discover.test.ts: an entry has id, name, description, source, path, controls, meta and digest
+R2.9 the path of an entry is absolute
+# test/skills/registry/cache.system.test.ts: no change: the previous snapshot is returned
+R1.3 the output is stable while nothing changes
 `;
-
-const DEVIATES: readonly SeedRow[] = [
-  {
-    id: 'D.1',
-    test: 'test/seeds/skills-agent-registry.test.ts: strict mode leaves out what the design refuses, each with its reason',
-    says: 'strict mode is the default',
-    result: 'deviates',
-    why: 'Real collections break the strict rules in every fifth skill; what can be read is listed with a warning.',
-    setting: 'format.mode: "strict"',
-  },
-  {
-    id: 'D.2',
-    test: 'test/seeds/skills-agent-registry.test.ts: the security settings of the example block angle brackets anywhere in the frontmatter',
-    says: '`<` and `>` in the frontmatter are forbidden by default',
-    result: 'deviates',
-    why: 'Texts are escaped wherever a model sees them, so they can close no tag.',
-    setting: 'security.block_angle_brackets_in_frontmatter: true',
-  },
-  {
-    id: 'D.3',
-    test: 'test/skills/loader/load-body.test.ts: is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line',
-    says: 'a body over 500 lines is refused or split',
-    result: 'deviates',
-    why: 'The start of a guide and a way to the rest is more useful than an error.',
-    setting: 'security.oversized_body: "refuse"',
-  },
-  {
-    id: 'D.4',
-    test: 'test/runtime/trust-in-use.system.test.ts: are listed for people, shown to no model, and used by nobody; and once the folder is trusted, by all',
-    says: 'skills of the project are in the index of the model',
-    result: 'deviates',
-    why: 'A cloned project could instruct the model; its skills are hidden until the user trusts them.',
-    setting: '--trust-project',
-  },
-  {
-    id: 'D.5',
-    test: 'test/cli/coding.system.test.ts: asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md',
-    says: 'reading any file of the project is low risk',
-    result: 'deviates',
-    why: 'Ignored files are often local settings.',
-    setting: 'policy.allow: ["read_file(**)"]',
-  },
-];
 
 function works(): readonly SeedRow[] {
   let test = '';
@@ -359,7 +336,7 @@ function works(): readonly SeedRow[] {
     .flatMap((line): SeedRow[] => {
       const [id = '', ...words] = line.split(' ');
       const text = words.join(' ').replaceAll('¬', '`');
-      if (id !== '#') return [{ id, says: text, result: 'works', test }];
+      if (id !== '#') return [{ id, says: text, test }];
       test = text;
       return [];
     });
@@ -377,4 +354,5 @@ export const SKILLS_AGENT: SeedDocument = {
     'test/package.system.test.ts',
   ],
   rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
+  choices: CHOICES,
 };

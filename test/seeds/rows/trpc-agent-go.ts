@@ -22,6 +22,9 @@ export const ROWS = seedRows(
     session: 'test/runtime/session.test.ts',
     container: 'test/sandbox/container.system.test.ts',
     roots: 'test/packs/fetched-root.test.ts',
+    restored: 'test/seeds/restored.system.test.ts',
+    models: 'test/model/auto.system.test.ts',
+    statements: 'test/seeds/statements.test.ts',
   },
   [
     [
@@ -48,8 +51,13 @@ export const ROWS = seedRows(
       'runs',
       'a script gets its arguments as they are, and the result says what isolated it',
       {
+        sentence: '可选择本地或容器工作区执行器（默认本地）',
+        ours: 'the first executor that isolates',
         why: 'scripts of others run isolated unless the user chooses otherwise',
-        setting: '`execution: { executor: "local" }`, `--executor local`, `execution.executor`',
+        restoredBy: [
+          ["execution: { executor: 'local' }", 'restored', 'trpc: a program runs without isolation'],
+          ['--executor local', 'restored', 'trpc: an unattended command runs without isolation'],
+        ],
       },
     ],
     [
@@ -63,8 +71,16 @@ export const ROWS = seedRows(
       'tools',
       'skill_load with content in the system message gives exactly their text',
       {
-        why: 'a tool result keeps the system prompt constant, so that providers cache it',
-        setting: '`placement: "system"`, `session.placement`',
+        sentence: '框架把该技能的 SKILL.md 正文整体注入到系统消息中',
+        ours: 'the body is in the tool result',
+        why: 'the system prompt stays constant, so that providers cache it',
+        restoredBy: [
+          [
+            "placement: 'system'",
+            'session',
+            'placed in the system message, loaded skills and selected documents are in each request while they live',
+          ],
+        ],
       },
     ],
     [
@@ -98,7 +114,7 @@ export const ROWS = seedRows(
     [
       'skill_run is registered by itself with an executor',
       'seed',
-      'execution may be auto, and then skill_run is there',
+      'skill_run is there without an option, and runs isolated',
     ],
     ['guidance in the system message: skill_load first, documents if needed, then skill_run', 'seed', SEED_LOAD],
     ['SKILL.md of the example with an unusual body loads', 'seed', SEED_LOAD],
@@ -114,7 +130,17 @@ export const ROWS = seedRows(
       'tools',
       'docs and include_all_docs: all beat named, and an empty list is none',
     ],
-    ['skill_load: include_all_docs', 'tools', 'docs and include_all_docs: all beat named, and an empty list is none'],
+    [
+      'skill_load: include_all_docs',
+      'seed',
+      'bad, missing and oversized documents are notes, and a later call shows what did not fit',
+      {
+        sentence: 'include_all_docs（可选）：为 true 时包含所有文档',
+        ours: 'up to 48,000 characters in one answer; the rest is listed, and `skill_select_docs` returns it',
+        why: 'one call must not fill the context',
+        restoredBy: [],
+      },
+    ],
     ['skill_load sets temp:skill:loaded:<name> to "1"', 'seed', STATE],
     ['skill_load sets temp:skill:docs:<name> to "*" or a JSON list', 'seed', STATE],
     [
@@ -165,8 +191,10 @@ export const ROWS = seedRows(
       'seed',
       FOLDERS,
       {
+        sentence: 'Shell 命令（通过 bash -lc 执行）',
+        ours: '`bash -c`',
         why: 'start-up files of the user would make runs differ between machines',
-        setting: "`bash -lc '…'` as the command",
+        restoredBy: [["bash -lc '…'", 'restored', 'trpc: a command runs in a login shell']],
       },
     ],
     [
@@ -194,8 +222,10 @@ export const ROWS = seedRows(
       'seed',
       'inputs and outputs of the page',
       {
-        why: 'files of the machine need a grant',
-        setting: '`execution: { hostInputs: ["/data"] }`, or approve the question',
+        sentence: 'host://abs/path 从宿主机绝对路径复制/链接',
+        ours: 'only below a folder that the user granted',
+        why: "files of the machine are not the skill's",
+        restoredBy: [["execution: { hostInputs: ['/'] }", 'restored', 'trpc: host:// reads a file of the machine']],
       },
     ],
     ['inputs.from workspace://rel/path', 'inputs', FOUR],
@@ -297,6 +327,24 @@ export const ROWS = seedRows(
       'a pattern that matches nothing is reported',
       'collect',
       'that match no pattern are left out, and a pattern without a match is reported',
+    ],
+    ['documents are any .md and .txt files', 'statements', 'any .md and .txt file is a document, and others are not'],
+    [
+      'a document that was not chosen is not injected',
+      'statements',
+      'a document that was not chosen is not shown, and scripts never are',
+    ],
+    ['OPENAI_API_KEY chooses the model service', 'models', 'keys of the environment'],
+    ['outputs.max_files is enforced', 'collect', 'more files than may be collected are listed'],
+    [
+      'outputs.max_file_bytes is enforced',
+      'collect',
+      'a file over the size limit is shown by its start, listed, and never saved',
+    ],
+    [
+      'output files have name, MIME type and content',
+      'collect',
+      'are given by name with kind, size, digest, reference and content',
     ],
   ],
 );

@@ -1,6 +1,7 @@
-import type { HostMount, Identity, ProgramSpec } from '#core';
+import type { ProgramSpec } from '#core';
 import type { ReadOnlyMount } from './skill-mounts.ts';
 import { writableFolders } from '../../workspace/layout.ts';
+import type { HostMount, Identity } from '../../program-types.ts';
 
 /** The requests that create containers, with every isolation setting in one place. */
 
@@ -16,6 +17,8 @@ export interface ContainerNeeds {
   readonly skills: string;
   /** The private folder of the skill, relative to the workspace. */
   readonly home: string | undefined;
+  /** Further folders of the workspace. */
+  readonly folders: readonly string[];
   /** Folders of the host. */
   readonly mounts: readonly HostMount[];
 }
@@ -59,11 +62,11 @@ export function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number 
 }
 
 export function containerNeeds(
-  { limits, home, mounts = [] }: Pick<ProgramSpec, 'limits' | 'home' | 'mounts'>,
+  { limits, home, folders = [], mounts = [] }: Pick<ProgramSpec, 'limits' | 'home' | 'folders' | 'mounts'>,
   skills: string,
 ): ContainerNeeds {
   const { memoryBytes, processes, fileBytes } = limits;
-  return { memoryBytes, processes, fileBytes, skills, home, mounts };
+  return { memoryBytes, processes, fileBytes, skills, home, folders, mounts };
 }
 
 export function isSameNeed(one: ContainerNeeds, other: ContainerNeeds): boolean {
@@ -73,7 +76,7 @@ export function isSameNeed(one: ContainerNeeds, other: ContainerNeeds): boolean 
     one.fileBytes === other.fileBytes &&
     one.skills === other.skills &&
     one.home === other.home &&
-    JSON.stringify(one.mounts) === JSON.stringify(other.mounts)
+    JSON.stringify([one.folders, one.mounts]) === JSON.stringify([other.folders, other.mounts])
   );
 }
 

@@ -1,0 +1,40 @@
+import type { Config } from './config/config.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { Placement } from './session.ts';
+
+/**
+ * What a vocabulary sets beside its tools, so that one setting makes a project of that system run here. The values are in
+ * `src/tools/profiles.ts`, one entry for each system.
+ *
+ * To add a behaviour:
+ *
+ * 1. If a setting of the configuration controls it, add the value to `settings` of the entry. Nothing else has to be written.
+ * 2. Otherwise add an optional field here, with a comment that says what the absent field means, and the value to the entry. The code
+ *    that needs it reads `session.vocabulary.profile` in a session, or `findProfile(runtime.config.vocabulary)` of `#tools/profiles`
+ *    outside of one. Compare fields, never the name of a vocabulary, so that a custom vocabulary can have the behaviour too.
+ *
+ * A cloned project can choose the vocabulary, so a field must not grant anything: no right, no trust, no path outside of the project.
+ * `settings` are safe: if a project chose the vocabulary, they are narrowed like settings of its own file.
+ */
+export interface Profile {
+  /** Defaults of the system. They override our defaults, and every other layer of the configuration overrides them. */
+  readonly settings?: ProfileSettings;
+  /** Where agents put loaded instructions if nothing sets `session.placement` (default: `tool-results`). Loops of others choose by the option. */
+  readonly agentPlacement?: Placement;
+  /** Offers the tools that run programs where the caller does not say (default: only if asked). Rules and approvals apply as ever. */
+  readonly offersPrograms?: true;
+  /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
+  readonly projectFolders?: readonly string[];
+  /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
+  readonly tolerates?: readonly Diagnostic['code'][];
+  /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */
+  readonly protocol?: 'tools' | 'actions';
+  /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). */
+  readonly installFolder?: { readonly project: string; readonly user?: string };
+}
+
+/** Without rules and approvals, which only people write. */
+export type ProfileSettings = Pick<
+  Config,
+  'builtin' | 'use_default_roots' | 'scan' | 'format' | 'catalog' | 'session' | 'sandbox' | 'packages' | 'security'
+> & { readonly execution?: Omit<NonNullable<Config['execution']>, 'require_approval_for'> };

@@ -1,0 +1,51 @@
+import { VOCABULARY_NAMES, type Profile, type VocabularyName } from '#core';
+
+/** What each vocabulary sets beside its tools; `src/core/profile.ts` says how to add to it. Apart from the tools, which commands such as `list` do not load. */
+export const PROFILES = {
+  skillwright: {},
+  openseed: {
+    projectFolders: ['skills'],
+    installFolder: { project: 'skills' },
+  },
+  trpc: {
+    agentPlacement: 'system',
+    offersPrograms: true,
+    projectFolders: ['skills'],
+    installFolder: { project: 'skills' },
+  },
+  manusx: {
+    projectFolders: ['backend/skills'],
+    installFolder: { project: 'backend/skills' },
+  },
+  'skills-agent': {
+    settings: {
+      format: { mode: 'strict' },
+      security: { oversized_body: 'refuse', block_angle_brackets_in_frontmatter: true },
+      // A skill is a direct folder of a root.
+      scan: { max_depth: 1 },
+    },
+    // Its strict mode refuses a frontmatter that cannot be parsed, lacks a field, is nested or too long; it has no rules for names.
+    tolerates: [
+      'name/directory-mismatch',
+      'name/invalid',
+      'name/too-long',
+      'description/too-long',
+      'compatibility/too-long',
+      'field/unknown',
+      'field/extension',
+      'file/unusable',
+      'frontmatter/bom',
+      'text/control-characters',
+      'text/hidden-characters',
+      'body/hidden-characters',
+    ],
+    protocol: 'actions',
+    installFolder: { project: '.agent/skills', user: '.agent/skills' },
+  },
+} as const satisfies Readonly<Record<VocabularyName, Profile>>;
+
+/** The profile of a vocabulary by name (default: `skillwright`). A custom vocabulary carries its own. */
+export function findProfile(name: string | undefined): Profile {
+  const known = VOCABULARY_NAMES.find((one) => one === name);
+  return known === undefined ? PROFILES.skillwright : PROFILES[known];
+}

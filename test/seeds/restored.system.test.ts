@@ -1,0 +1,109 @@
+/** Each setting that restores what a source document says, with the behaviour that it restores. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+import type { Config } from '../../src/core/config/config.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
+import { openSkillTools, type SkillToolsOptions } from '../../src/packs/open-runtime.ts';
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { scratch } from '../skills/registry/support.ts';
+import { place, write } from './skills-agent-place.ts';
+
+const SKILL = '---\nname: demo-skill\ndescription: Shows settings at work.\n---\n\n# Demo\n';
+
+/** A root with one skill, and more files of it. */
+function skillRoot(files: Readonly<Record<string, string>> = {}): string {
+  const root = path.join(scratch(), 'skills');
+  for (const [file, text] of Object.entries({ 'SKILL.md': SKILL, ...files })) {
+    mkdirSync(path.dirname(path.join(root, 'demo-skill', file)), { recursive: true });
+    writeFileSync(path.join(root, 'demo-skill', file), text);
+  }
+  return root;
+}
+
+async function openTools(root: string, options: SkillToolsOptions, config?: Config): Promise<SkillTools> {
+  const settings = { cwd: root, home: undefined, env: {}, roots: [root], onlyRoots: true, cache: false } as const;
+  const tools = await openSkillTools({ runtime: await createRuntime({ ...settings, config }), ...options });
+  onTestFinished(() => tools.session.close());
+  return tools;
+}
+
+test('openseed: one folder is the only root', async () => {
+  const root = skillRoot();
+  const env = { DOCUMENT_ROOT: path.dirname(root), HOME: scratch() };
+  const words = ['call', 'list_skills', '{}', '--vocabulary', 'openseed', '-q'];
+  expect(JSON.parse((await runCli(scratch(), [...words, '--root', root, '--only-root'], env)).out)).toEqual([
+    'demo-skill',
+  ]);
+});
+
+test('openseed: an asset is returned whole', async () => {
+  const text = 'A line of the template.\n'.repeat(5_000);
+  const config = { security: { max_resource_characters: 10_000_000 } };
+  const { call } = await openTools(skillRoot({ 'assets/template.md': text }), { vocabulary: 'openseed' }, config);
+  const input = { skill_name: 'demo-skill', relative_path: 'assets/template.md' };
+  expect((await call('load_skill_asset', input)).value).toBe(text);
+});
+
+test('trpc: a program runs without isolation', async () => {
+  const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution: { executor: 'local' } });
+  expect((await call('skill_run', { skill: 'demo-skill', command: 'true' })).value).toMatchObject({
+    exit_code: 0,
+    isolation: 'none',
+  });
+});
+
+test('trpc: an unattended command runs without isolation', async () => {
+  const home = scratch();
+  const words = ['call', 'skill_run', '{"skill": "demo-skill", "command": "echo built"}', '--vocabulary', 'trpc'];
+  const flags = ['--root', skillRoot(), '--executor', 'local', '--yes', '-q'];
+  expect(await runCli(scratch(), [...words, ...flags], { HOME: home })).toMatchObject({
+    status: 3,
+    err: expect.stringContaining('or every program with --yes and "unsafe_local" in policy.allow'),
+  });
+  write(home, '.agent/config.json', JSON.stringify({ policy: { allow: ['unsafe_local'] } }));
+  const { out } = await runCli(scratch(), [...words, ...flags], { HOME: home });
+  expect(JSON.parse(out)).toMatchObject({ stdout: 'built\n', exit_code: 0, isolation: 'none' });
+});
+
+test('trpc: a command runs in a login shell', async () => {
+  const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution: { executor: 'local' } });
+  const command = "bash -lc 'shopt -q login_shell && echo login'";
+  expect((await call('skill_run', { skill: 'demo-skill', command })).value).toMatchObject({ stdout: 'login\n' });
+});
+
+test('trpc: host:// reads a file of the machine', async () => {
+  const file = path.join(scratch(), 'orders.csv');
+  writeFileSync(file, 'a,b\n');
+  const execution = { executor: 'local', hostInputs: ['/'] } as const;
+  const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution });
+  const input = { skill: 'demo-skill', command: 'cat inputs/orders.csv', inputs: [{ from: `host://${file}` }] };
+  expect((await call('skill_run', input)).value).toMatchObject({ stdout: 'a,b\n' });
+});
+
+test('skills-agent: a body over 500 lines is refused', async () => {
+  const config = { security: { oversized_body: 'refuse' } } as const;
+  const root = skillRoot({ 'SKILL.md': `${SKILL}${'line\n'.repeat(501)}` });
+  const { call } = await openTools(root, { vocabulary: 'skills-agent' }, config);
+  expect((await call('select_skills', { skills: [{ name: 'demo-skill' }] })).value).toMatchObject({
+    ok: false,
+    error: { code: 'body/too-long' },
+  });
+});
+
+test('skills-agent: skills of the project are in the index of the model', async () => {
+  const { project, home } = place();
+  const words = ['call', 'select_skills', '{"skills": [{"name": "pdf-form-filler"}]}', '--vocabulary', 'skills-agent'];
+  const { out, err } = await runCli(project, [...words, '--trust-project', '-q'], { HOME: home });
+  expect(JSON.parse(out), err).toMatchObject({ ok: true, skills: [{ name: 'pdf-form-filler', source: 'project' }] });
+});
+
+test('skills-agent: a file that git ignores is read without a question', async () => {
+  const { project, home } = place({ '.gitignore': '*.local\n', 'settings.local': 'level = 3\n' });
+  write(home, '.agent/config.json', JSON.stringify({ policy: { allow: ['read_file(**)'] } }));
+  const words = ['call', 'read_file', '{"path": "settings.local"}', '--vocabulary', 'skills-agent', '-q'];
+  const { out, err } = await runCli(project, words, { HOME: home });
+  expect(JSON.parse(out), err).toMatchObject({ ok: true, content: 'level = 3\n' });
+});
