@@ -1,4 +1,5 @@
 import type { Config } from './config/config.ts';
+import type { Diagnostic } from './diagnostic.ts';
 
 /**
  * What a vocabulary sets beside its tools, so that one setting makes a project of that system run here. The values are in
@@ -19,6 +20,11 @@ export interface Profile {
   readonly settings?: ProfileSettings;
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
+  /**
+   * What a SKILL.md of the system must not have: such a skill is in no list, and loading it by its folder gives the reason (default:
+   * whatever can be read is used).
+   */
+  readonly unusable?: readonly Diagnostic['code'][];
   /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). */
   readonly installFolder?: { readonly project: string; readonly user?: string };
 }

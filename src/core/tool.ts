@@ -11,8 +11,8 @@ import type { Placement } from './session.ts';
 export interface Offer {
   /** Skills that a model can choose, in a stable order. */
   readonly skills: readonly string[];
-  /** Those of `skills` that declare no description; absent if all do. */
-  readonly undescribed?: readonly string[];
+  /** The folder of each of `skills`, by its name without those above. */
+  readonly folders: readonly string[];
   /** Where loaded instructions are placed. */
   readonly placement: Placement;
   /** Absent: programs cannot be run, and no tool for them is offered. */

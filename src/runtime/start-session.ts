@@ -33,6 +33,7 @@ import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
+import { withoutUnusable } from './unusable-skills.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
 type CatalogOptions = Parameters<typeof planCatalog>[1];
@@ -142,9 +143,10 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
 }
 
 export async function startSession(source: SessionSource, options: SessionOptions): Promise<Session> {
-  const { config, index } = source;
+  const { config } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
+  const index = withoutUnusable(source.index, vocabulary.profile?.unusable ?? []);
   const configured = { ...vocabulary.profile?.settings?.session, ...config.session };
   const settings: SessionState['settings'] = {
     lifetime: options.lifetime ?? configured.lifetime ?? 'turn',
@@ -152,7 +154,9 @@ export async function startSession(source: SessionSource, options: SessionOption
     placement: options.placement ?? configured.placement ?? 'tool-results',
   };
   const execution =
-    options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
+    options.execution === undefined
+      ? undefined
+      : await execute({ ...source, index }, options.execution, options.parent);
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
   const offer = buildOffer(index, settings, execution, host);
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
@@ -169,7 +173,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     offer,
     record: options.record,
     flush: options.flush,
-    actions: { ...actions, execution, host, servers, recall: options.recall, settle: options.settle },
+    actions: { ...actions, index, execution, host, servers, recall: options.recall, settle: options.settle },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...defined({ budget }) }),
   });
   RUN_ANSWERS.set(session, actions.runAnswers);
@@ -283,10 +287,9 @@ function buildOffer(
   host: HostAccess | undefined,
 ): Offer {
   const offered = index.skills.filter(({ state }) => isForModel(state));
-  const undescribed = offered.flatMap(({ name, description }) => (description === '' ? [name] : []));
   return {
     skills: offered.map(({ name }) => name),
-    ...(undescribed.length === 0 ? {} : { undescribed }),
+    folders: offered.map(({ dir }) => dir.slice(dir.lastIndexOf('/') + 1)),
     placement,
     // The session replaces this by its own state.
     loaded: () => [],
@@ -332,6 +335,7 @@ async function execute(
   };
   const wanted = {
     ...configured,
+    mounts: projectMounts(config, places),
     ...defined(options),
     container: { ...container, ...defined(options.container ?? {}) },
     packages: packageOptions(config, options),
@@ -340,6 +344,11 @@ async function execute(
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;
   return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });
+}
+
+function projectMounts({ sandbox }: Config, { project }: SessionSource['places']): ExecutionOptions['mounts'] {
+  const { project: access = 'none' } = sandbox ?? {};
+  return access === 'none' ? [] : [{ folder: project, access, isProject: true, isOptional: true }];
 }
 
 /** Packages of the configuration, with what the caller names. */

@@ -35,7 +35,10 @@ function documentRoot(): string {
   write(root, 'data-analysis/SKILL.md', '---\nname: data-analysis\ndescription: Analyses tables.\n---\n\nLook.\n');
   write(root, 'notes/README.md', 'no skill\n');
   write(root, 'broken/SKILL.md', 'no frontmatter\n');
-  write(root, 'undescribed/SKILL.md', '---\nname: undescribed\n---\nBody.\n');
+  write(root, 'no-description/SKILL.md', '---\nname: no-description\n---\nBody.\n');
+  write(root, 'no-name/SKILL.md', '---\ndescription: Compares files without a name.\n---\nBody.\n');
+  write(root, 'bad-yaml/SKILL.md', '---\nname: bad-yaml\ndescription: Compares: two: files.\n---\nBody.\n');
+  write(root, 'worse-yaml/SKILL.md', '---\nname: [worse\ndescription: Compares files.\n---\nBody.\n');
   return root;
 }
 
@@ -47,8 +50,9 @@ describe('openseed by its design', () => {
   test('list_skills gives the folders that have a usable SKILL.md, and nothing without a root', async () => {
     const { call } = await openseed();
     expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
-    expect((await call('search_skills', { query: 'undescribed' })).value).toEqual([]);
-    expect((await call('load_skill', { skill_name: 'undescribed' })).value).toContain('Body.');
+    expect((await call('search_skills', { query: 'compare files' })).value).toEqual([
+      { name: 'file-diff', description: 'Compares two files one to one and checks their format.' },
+    ]);
     const missing = await openseed(path.join(scratch(), 'missing'));
     expect((await missing.call('list_skills', {})).value).toEqual([]);
     expect((await missing.call('search_skills', { query: 'compare' })).value).toEqual([]);
@@ -70,6 +74,7 @@ describe('openseed by its design', () => {
     const root = documentRoot();
     write(root, 'folder-name/SKILL.md', '---\nname: declared-name\ndescription: Differs.\n---\n\nBody.\n');
     const { call } = await openseed(root);
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff', 'folder-name']);
     const byFolder = await call('load_skill', { skill_name: 'folder-name' });
     expect([byFolder.isError, byFolder.value]).toEqual([false, expect.stringContaining('name: declared-name')]);
   });
@@ -79,9 +84,20 @@ describe('openseed by its design', () => {
     expect((await call('load_skill', { skill_name: 'file-dif' })).text).toBe(
       'Skill not found: file-dif. Find it with search_skills, or choose one of the listed skills. Nearest: file-diff.',
     );
-    const broken = await call('load_skill', { skill_name: 'broken' });
-    expect([broken.isError, broken.text]).toEqual([true, expect.stringContaining('frontmatter')]);
-    expect(broken.text).not.toContain('not found');
+    const reasons = {
+      broken: 'the file starts with "no frontmatter", expected ---',
+      'no-description': 'there is no description',
+      'no-name': 'there is no name',
+      'bad-yaml': 'the value of "description" has a colon and is not in quotes',
+      'worse-yaml': 'YAML does not read "[worse" as text, expected quotes around it',
+    };
+    for (const [folder, reason] of Object.entries(reasons)) {
+      const { isError, text } = await call('load_skill', { skill_name: folder });
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringMatching(`^the SKILL.md of "${folder}" cannot be used: ${reason.replace('[', '\\[')}`),
+      ]);
+    }
   });
 
   test('search_skills gives at most n pairs of name and description', async () => {
