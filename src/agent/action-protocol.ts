@@ -1,6 +1,7 @@
 /**
  * The structured actions of skills-agent (AGT-2), for models without tool calls: an answer is one object `{action: {type, payload},
- * plan_update?, diagnostics?}`. Parsing has no effects; the payload is validated later, like the input of any tool.
+ * plan_update?, diagnostics?}`. The flat form of its documents, `{type, ...fields}`, and a plan alone are accepted too. Parsing has no
+ * effects; the payload is validated later, like the input of any tool.
  */
 import {
   jsonSchema,
@@ -24,7 +25,8 @@ import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from './plan-update.ts';
 export type DecisionReading =
   | {
       readonly type: 'decision';
-      readonly call: DecidedCall;
+      /** Absent where the answer is a plan alone. */
+      readonly call?: DecidedCall;
       readonly planUpdate?: PlanUpdate;
       /** Remarks of the model about its own answer. They are only displayed. */
       readonly diagnostics: readonly string[];
@@ -41,7 +43,9 @@ export interface DecidedCall {
 
 export const FINAL_ANSWER = 'final_answer';
 
-const KEYS = ['action', 'plan_update', 'diagnostics'];
+/** The keys of an answer that are no part of its action. */
+const BESIDE = ['plan_update', 'plan', 'diagnostics'];
+const KEYS = ['action', ...BESIDE];
 export const SHAPE = '{"action": {"type": "...", "payload": {...}}}';
 const MAX_NAMED = 40;
 const MAX_REMARKS = 20;
@@ -101,7 +105,13 @@ function toolAction({ name, description, inputSchema }: ModelTool): ObjectSchema
 /** Parses an answer into a decision, or into an error that a model can act on. Never throws. */
 export function readDecision(value: unknown, tools: readonly ModelTool[]): DecisionReading {
   if (!isObject(value)) return refused(`the answer must be an object, not ${describeValue(value)}`);
-  const action = value['action'];
+  const isFlat = !Object.hasOwn(value, 'action') && typeof value['type'] === 'string';
+  const action = isFlat ? omitKeys(value, BESIDE) : value['action'];
+  const said = {
+    diagnostics: readRemarks(value['diagnostics']),
+    ...readPlan(action === undefined && isBarePlan(value) ? value : (value['plan_update'] ?? value['plan'])),
+  };
+  if (action === undefined && said.planUpdate !== undefined) return { type: 'decision', ...said };
   if (!isObject(action)) return refusedAction(value, action);
   const type = action['type'];
   if (typeof type !== 'string')
@@ -110,26 +120,37 @@ export function readDecision(value: unknown, tools: readonly ModelTool[]): Decis
   if (tool === undefined) return refusedName(type, tools);
   const input = readPayload(action, tool);
   if (isRefused(input)) return input;
-  const plan = isGiven(value['plan_update']) ? readPlanUpdate(value['plan_update']) : undefined;
+  const known = isGiven(action['payload']) ? ['type', 'payload'] : Object.keys(action);
   return {
     type: 'decision',
     call: { name: type, input: input.payload },
-    planUpdate: plan?.update === undefined ? undefined : plan.update,
-    diagnostics: readRemarks(value['diagnostics']),
+    ...said,
     notes: [
-      ...unusedKeys(value, KEYS, 'the answer'),
-      ...unusedKeys(action, ['type', 'payload'], 'action'),
-      ...(plan?.problems ?? []),
+      ...(isFlat ? [] : unusedKeys(value, KEYS, 'the answer')),
+      ...unusedKeys(action, known, isFlat ? 'the answer' : 'action'),
+      ...said.notes,
     ],
   };
+}
+
+function readPlan(value: unknown): { readonly planUpdate?: PlanUpdate; readonly notes: readonly string[] } {
+  if (!isGiven(value)) return { notes: [] };
+  const { update, problems } = readPlanUpdate(value);
+  return { planUpdate: update, notes: problems };
+}
+
+function isBarePlan(answer: Fields): boolean {
+  return typeof answer['goal'] === 'string' && Array.isArray(answer['steps']);
+}
+
+function omitKeys(fields: Fields, keys: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)));
 }
 
 function refusedAction(answer: Fields, action: unknown): Refused {
   if (Array.isArray(action))
     return refused(`action must be one object, not ${describeValue(action)}: one action at a time`);
   if (action !== undefined) return refused(`action must be an object, not ${describeValue(action)}`);
-  if (Object.hasOwn(answer, 'type') || Object.hasOwn(answer, 'payload'))
-    return refused('action is missing: put type and payload inside "action"');
   const [like] = nearest('action', Object.keys(answer).slice(0, MAX_NAMED), 1);
   return like === undefined
     ? refused('action is missing')
@@ -152,17 +173,15 @@ function namesText(tools: readonly ModelTool[]): string {
   return `the actions are ${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Checks only that a payload is present; the tool validates its contents. */
+/** The payload, or the fields beside the type. Checks only that something is there; the tool validates its contents. */
 function readPayload(action: Fields, tool: ModelTool): { readonly payload: Fields } | Refused {
-  const payload = action['payload'] ?? {};
+  const payload = action['payload'] ?? omitKeys(action, ['type', 'payload']);
   const hint = `answer with ${describeActionShape(tool)}`;
   if (!isObject(payload)) return refused(`action.payload must be an object, not ${describeValue(payload)}`, { hint });
   if (tool.name === FINAL_ANSWER) return isSomeAnswer(payload) ? { payload } : emptyAnswer();
   const needed = listRequired(tool.inputSchema);
-  if (isGiven(action['payload']) || needed.length === 0) return { payload };
-  const beside = needed.filter((key) => Object.hasOwn(action, key));
-  const reason = beside.length === 0 ? `required: ${needed.join(', ')}` : `put ${beside.join(', ')} inside of it`;
-  return refused(`action.payload of ${tool.name} is missing: ${reason}`, { hint });
+  if (Object.keys(payload).length > 0 || isGiven(action['payload']) || needed.length === 0) return { payload };
+  return refused(`action.payload of ${tool.name} is missing: required: ${needed.join(', ')}`, { hint });
 }
 
 function isRefused(reading: object): reading is Refused {

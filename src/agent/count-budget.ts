@@ -5,7 +5,7 @@ import {
   invalidInput,
   nearest,
   quoted,
-  REFUSALS,
+  type ActionProblem,
   type Budget,
   type RunEvent,
   startsProgram,
@@ -20,6 +20,9 @@ export const NOTHING_USED: Budget = {
   wallMs: 0,
 };
 
+/** Failures after which a program may have run. */
+const MAY_HAVE_RUN: ReadonlySet<ActionProblem['code']> = new Set(['execution/failed', 'run/interrupted']);
+
 /** Returns the usage after an event that was recorded `elapsedMs` after the start. `contextTokens` is the largest request so far. */
 export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): Budget {
   const used = elapsedMs > before.wallMs ? { ...before, wallMs: elapsedMs } : before;
@@ -33,10 +36,10 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
       return { ...used, toolCalls: used.toolCalls + 1, scriptRuns };
     }
     case 'observation': {
-      // A program that was refused did not run.
+      // A program that was refused, or whose script does not exist, did not run.
       const { observation } = event;
-      const isRefused = observation.type === 'failed' && REFUSALS.has(observation.code);
-      if (!isRefused || !startsProgram({ type: observation.action })) return used;
+      const didNotRun = observation.type === 'failed' && !MAY_HAVE_RUN.has(observation.code);
+      if (!didNotRun || !startsProgram({ type: observation.action })) return used;
       return { ...used, scriptRuns: Math.max(0, used.scriptRuns - 1) };
     }
     case 'call-invalid':

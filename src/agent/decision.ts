@@ -7,6 +7,7 @@ import type { ProtocolName } from './system-prompt.ts';
 export type AgentDecision =
   | {
       readonly type: 'calls';
+      /** Empty where the model gave a plan alone. */
       readonly calls: readonly ModelToolCall[];
       readonly planUpdate?: PlanUpdate;
       readonly notes: readonly string[];
@@ -60,17 +61,17 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
   const decision = readDecision(reading.value, tools);
   if (decision.type === 'refused') return { ...unreadable(decision.problem), ...namedAction(reading.value) };
   const { call, planUpdate, diagnostics, notes } = decision;
-  const input = typeof call.input === 'string' ? call.input : JSON.stringify(call.input);
   return {
     type: 'calls',
-    calls: [{ id: `action-${String(turn)}`, name: call.name, input }],
+    calls:
+      call === undefined ? [] : [{ id: `action-${String(turn)}`, name: call.name, input: JSON.stringify(call.input) }],
     planUpdate,
     notes: [...reading.notes, ...notes, ...diagnostics],
   };
 }
 
 function namedAction(value: unknown): { readonly tool?: string } {
-  const action = isObject(value) ? value['action'] : undefined;
+  const action = isObject(value) ? (value['action'] ?? value) : undefined;
   const type = isObject(action) ? action['type'] : undefined;
   return typeof type === 'string' ? { tool: sliceStart(type, LONGEST_NAME) } : {};
 }

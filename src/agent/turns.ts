@@ -4,7 +4,7 @@
  */
 import { endedBudget } from './count-budget.ts';
 import { quoted, REFUSALS, type ModelAnswer, type ModelToolCall, type SkillEntry } from '#core';
-import { FINAL_ANSWER } from './action-protocol.ts';
+import { FINAL_ANSWER, SHAPE } from './action-protocol.ts';
 import { loadedText, pathRemarks } from './activation.ts';
 import { askModel, overBudget } from './ask-model.ts';
 import {
@@ -86,6 +86,7 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
   if (refusal === undefined) withdraw('error', 'the answer was not accepted');
   const { repeated } = state();
   const remarks = [
+    ...(decision.calls.length === 0 ? [PLAN_ALONE] : []),
     ...planProblems.map((problem) => `plan: ${problem}`),
     ...pathRemarks(run, touched, parts.proposed),
     ...(repeatedTurns(repeated) === NOTICED_TURNS
@@ -101,8 +102,11 @@ function whyNotAnswer(decision: AgentDecision, { choice }: TurnState): string | 
   if (decision.type === 'unreadable') return decision.reason;
   if (choice.length > 0) return 'the model has to choose skills first';
   if (decision.type === 'answer' || decision.calls.some(({ name }) => name === FINAL_ANSWER)) return undefined;
-  return `the model continued with ${decision.calls.map(({ name }) => name).join(', ')}`;
+  const names = decision.calls.map(({ name }) => name).join(', ');
+  return `the model continued with ${names === '' ? 'a plan' : names}`;
 }
+
+const PLAN_ALONE = `The plan is kept. Answer with the next action: ${SHAPE}`;
 
 /** MOD-3: asks once for a corrected answer, with the exact error; then the run ends and says why. */
 function askAgain(

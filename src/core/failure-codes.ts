@@ -65,13 +65,14 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** Failures that are decisions of the policy, of trust or of a person. */
+/** Failures that are decisions of the policy, of trust, of the author of a skill or of a person. */
 export const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'policy/denied',
   'approval/refused',
   'approval/needed',
   'approval/pending',
   'skill/untrusted',
+  'skill/not-offered',
 ]);
 
 /** Why an action failed, what to do, and what was probably meant. */

@@ -50,7 +50,9 @@ export interface AgentModel {
   readonly tried: readonly string[];
 }
 
-const RULES: ReadonlySet<string> = new Set(['rules', 'mock']);
+/** The rule model, or the answers in `params.turns`. */
+const MOCK = 'mock';
+const RULES: ReadonlySet<string> = new Set(['rules', MOCK]);
 /** Answers from a file, as in the cases of evaluations. */
 const SCRIPTED = 'scripted:';
 
@@ -71,6 +73,11 @@ async function namedModel(options: AgentModelOptions): Promise<AgentModel | unde
   const isNamed = name !== undefined && name !== 'auto';
   const provider = isNamed ? name : config.provider;
   const source = isNamed ? 'it was requested by name' : 'it is configured';
+  const { turns } = config.params ?? {};
+  if (provider === MOCK && config.provider === MOCK && turns !== undefined) {
+    const { openScript } = await import('./scripted/scripted-file.ts');
+    return { model: openScript({ turns }, 'model.params'), reason: source, tried: [] };
+  }
   if (provider !== undefined && RULES.has(provider)) return { model: openRules(), reason: source, tried: [] };
   if (isNamed && name.startsWith(SCRIPTED)) {
     const { openScripted } = await import('./scripted/scripted.ts');

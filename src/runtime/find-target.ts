@@ -8,14 +8,16 @@ import {
   isSkillError,
   nearest,
   quoted,
+  SkillError,
   type Action,
   type ActionOfKind,
   type ActionProblem,
+  type OfType,
   type SkillEntry,
 } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
 import { resolvePath, type previewWrite } from '#project';
-import { resolveSkill, type SkillIndex } from '#skills';
+import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
 
@@ -47,7 +49,18 @@ export async function findTarget(action: Action, context: ActionContext): Promis
     return findPath(action, access, context);
   }
   const name = 'skill' in action ? action.skill : undefined;
-  return name === undefined ? {} : findSkill(name, 'source' in action ? action.source : undefined, context);
+  if (name === undefined) return {};
+  const target = await findSkill(name, 'source' in action ? action.source : undefined, context);
+  return action.type === 'run_script' && 'skill' in target ? (missingScript(action, target.skill) ?? target) : target;
+}
+
+/** A script that does not exist is reported before a person is asked about it. Other problems of its file are found in the copy that runs. */
+function missingScript(
+  { script, anywhere }: OfType<Action, 'run_script'>,
+  skill: SkillEntry | undefined,
+): ActionProblem | undefined {
+  const found = skill === undefined ? undefined : findScript(skill, script, anywhere);
+  return found?.type === 'failed' && found.failure.code === 'script/unknown' ? found.failure : undefined;
 }
 
 /** Programs use the files of the workspace anyway, so a session with programs can do so without access to the project. */
@@ -122,11 +135,30 @@ async function findSkill(
   const isAllowed =
     isLoaded || askedBy === 'program' || (askedBy === 'model' ? isForModel(skill.state) : skill.controls.userInvocable);
   if (isAllowed) return { skill };
-  const [caller, hint] =
-    askedBy === 'model'
+  return reservedSkill(skill, askedBy === 'model' ? 'model' : 'person');
+}
+
+function reservedSkill({ name }: SkillEntry, caller: 'model' | 'person'): ActionProblem {
+  const [who, hint] =
+    caller === 'model'
       ? ['the model', 'choose another skill, or ask the user to call this one by its name']
       : ['a person', 'its author reserved it for the model (user-invocable: false)'];
-  return failure('skill/not-offered', `the skill ${quoted(skill.name)} cannot be invoked by ${caller}`, { hint });
+  return failure('skill/not-offered', `the skill ${quoted(name)} cannot be invoked by ${who}`, { hint });
+}
+
+/** Throws `policy/refused` if a person names a skill that is reserved for the model, before a run loads it. */
+export function refuseReserved(index: SkillIndex, names: readonly string[] = []): void {
+  for (const name of names) {
+    const skill = resolveSkill(index, name);
+    if (skill === undefined || skill.controls.userInvocable) continue;
+    const { code, message, hint } = reservedSkill(skill, 'person');
+    throw new SkillError({
+      code: 'policy/refused',
+      message,
+      hint,
+      data: { rule: code, approval: '', command: '' },
+    });
+  }
 }
 
 function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): ActionProblem {

@@ -14,6 +14,7 @@ export type { SearchResult } from './search/skill-search.ts';
 // The tools of a session for any agent, and invocations by a person.
 export { buildSkillTools, openSkillTools, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
 export { parseInvocation } from './invoke.ts';
+export { refuseReserved } from './find-target.ts';
 
 // Programs of a session, and the files that they leave.
 export type { ExecutionOptions } from './execution/parts.ts';

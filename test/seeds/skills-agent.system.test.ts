@@ -6,7 +6,9 @@ import { describe, expect, test } from 'vitest';
 
 import { acting, eventsOf, ofType, played, world } from '../agent/support.ts';
 import { runCli } from '../cli/run-cli.ts';
+import type { RunOptions } from '../../src/runtime/start-run.ts';
 import { scratch } from '../skills/registry/support.ts';
+import { place } from './skills-agent-place.ts';
 
 const SKILL = { name: 'report' };
 const START = acting('select_skills', { skills: [SKILL] });
@@ -73,6 +75,26 @@ describe('scripts by the design', () => {
     expect(result).toMatchObject({ outcome: 'degraded', used: { scriptRuns: 1 } });
   });
 
+  test('a script that does not exist is reported before approval, and uses no budget of script runs', async () => {
+    const { agent } = await world(FILES);
+    const lines = [START, script('scripts/agregate.sh'), script('scripts/aggregate.sh'), ANSWER];
+    const asked: string[] = [];
+    const approve: NonNullable<RunOptions['approve']> = async ({ action }) => {
+      asked.push(action.type === 'run_script' ? action.script : action.type);
+      return { verdict: 'yes', scope: 'once', by: 'callback' };
+    };
+    const result = await agent({
+      model: played(lines),
+      protocol: 'actions',
+      budget: { scriptRuns: 1 },
+      run: { execution: { executor: 'local', artifacts: false, opens: false }, approve },
+    });
+    expect(result).toMatchObject({ outcome: 'done', used: { scriptRuns: 1, toolCalls: 3 } });
+    expect(asked).toEqual(['scripts/aggregate.sh']);
+    const failed = ofType(eventsOf(result), 'observation').find(({ observation }) => observation.type === 'failed');
+    expect(failed?.observation).toMatchObject({ code: 'script/unknown', nearest: ['scripts/aggregate.sh'] });
+  });
+
   test('an interrupted script is recorded as interrupted', async () => {
     const { agent } = await world(FILES);
     const stop = new AbortController();
@@ -93,6 +115,29 @@ describe('scripts by the design', () => {
     expect(run).toMatchObject({ type: 'failed', code: 'run/interrupted' });
     expect(recorded(result.path).programs).toMatchObject([{ exitCode: null, reason: 'run/interrupted' }]);
   });
+});
+
+test('user-invocable: false is marked in the list, and every way to call the skill is refused alike', async () => {
+  const { project } = place({
+    '.agent/skills/model-only/SKILL.md': '---\nname: model-only\ndescription: x\nuser-invocable: false\n---\n\nBody\n',
+    '.agent/skills/model-only/scripts/run.sh': 'echo ran\n',
+  });
+  await runCli(project, ['trust', '.', '--yes']);
+  expect((await runCli(project, ['list'])).out).toMatch(/^ {2}model-only +project, trusted, model only {2}x$/m);
+  const agent = ['--model', 'rules', '--executor', 'none'];
+  for (const words of [
+    ['exec', 'model-only', 'scripts/run.sh'],
+    ['run', '/model-only', ...agent],
+    ['run', 'x', '--skill', 'model-only', ...agent],
+    ['chat', '--skill', 'model-only', ...agent],
+  ]) {
+    const { status, err } = await runCli(project, words);
+    expect([words[0], status, err]).toEqual([
+      words[0],
+      3,
+      expect.stringMatching(/the skill \\?"model-only\\?" cannot be invoked by a person/),
+    ]);
+  }
 });
 
 describe('packs by the design', () => {

@@ -30,6 +30,17 @@ const SELECT = acting('select_skills', {
   skills: [{ name: 'pdf-form-filler', source: 'project' }],
   reason: 'the request is about a form',
 });
+/** The plan of the document. */
+const PLAN = {
+  goal: '完成用户任务',
+  steps: [
+    { id: 's1', title: '选择并加载相关技能', status: 'pending' },
+    { id: 's2', title: '按技能流程执行脚本或读取资源', status: 'pending' },
+    { id: 's3', title: '自检并输出最终结果', status: 'pending' },
+  ],
+  assumptions: [],
+  constraints: { max_turns: 12, max_tool_calls: 30 },
+};
 const ANSWER = acting('final_answer', { answer: 'done' });
 const runJson = ({ path: folder = '' }: AgentResult): Record<string, unknown> =>
   JSON.parse(readFileSync(path.join(folder, 'run.json'), 'utf8')) as Record<string, unknown>;
@@ -46,6 +57,24 @@ test('the configuration of the example is accepted: model, approvals, limits', a
     expect((await runCli(project, ['policy', tool])).out).toMatch(/^ask .*require_approval_for of /);
   const { err } = await runCli(project, ['run', 'hello', '--executor', 'none']);
   expect(err).toContain('model rules: it is configured');
+});
+
+test('the mock model of the configuration plays its turns: actions of the design, flat or with a payload, and a bare plan', async () => {
+  const turns = [
+    PLAN,
+    { type: 'select_skills', skills: [{ name: 'pdf-form-filler', source: 'project' }], reason: '表单' },
+    { action: { type: 'final_answer', payload: { answer: '完成' } } },
+  ];
+  const model = { provider: 'mock', params: { turns } };
+  const { project } = place({ '.agent/config.json': JSON.stringify({ model }) });
+  const words = ['run', '完成用户任务', '--vocabulary', 'skills-agent', '--protocol', 'actions', '--trust-project'];
+  const { out, err, status } = await runCli(project, [...words, '--executor', 'none']);
+  expect([out.trim(), status]).toEqual(['完成', 0]);
+  expect(err).toContain('model scripted: it is configured');
+  const wrong = place({ '.agent/config.json': '{"model": {"provider": "mock", "params": {"turns": [{"txt": 1}]}}}' });
+  expect((await runCli(wrong.project, ['run', 'x'])).err).toContain(
+    '"model.params" is not a script for the scripted model: unknown key "turns[0].txt"',
+  );
 });
 
 test('a body comes with source and path, without hidden characters and with plain line ends', async () => {
@@ -91,16 +120,7 @@ describe('the agent by its design', () => {
   });
 
   test('the plan of the example is kept, updated and enforced', async () => {
-    const plan = {
-      goal: '完成用户任务',
-      steps: [
-        { id: 's1', title: '选择并加载相关技能', status: 'pending' },
-        { id: 's2', title: '按技能流程执行脚本或读取资源', status: 'pending' },
-        { id: 's3', title: '自检并输出最终结果', status: 'pending' },
-      ],
-      assumptions: [],
-      constraints: { max_turns: 12, max_tool_calls: 30 },
-    };
+    const plan = PLAN;
     const model = played([
       { text: JSON.stringify({ ...JSON.parse(SELECT.text ?? ''), plan_update: { mode: 'replace', plan } }) },
       acting(
@@ -129,6 +149,20 @@ describe('the agent by its design', () => {
     const told = allText(model.requests[2] ?? expect.fail());
     expect(told).toContain('max_turns = 50 was refused: the run allows 12');
     expect(told).toContain('"mood" is noted, not enforced');
+  });
+
+  test('a plan alone is kept, and the model is asked for the next action; flat actions are performed', async () => {
+    const flat = (action: object): { text: string } => ({ text: JSON.stringify(action) });
+    const model = played([
+      flat(PLAN),
+      flat({ type: 'select_skills', skills: [{ name: 'pdf-form-filler' }], reason: 'a form', plan: { steps: [] } }),
+      flat({ type: 'load_resource', skill: { name: 'pdf-form-filler' }, relative_path: 'reference/kpi.md' }),
+      flat({ type: 'final_answer', answer: 'done' }),
+    ]);
+    const result = await act(model);
+    expect(result).toMatchObject({ outcome: 'done', answer: 'done', plan: PLAN, used: { toolCalls: 2, turns: 4 } });
+    expect(allText(model.requests[1] ?? expect.fail())).toContain('The plan is kept. Answer with the next action');
+    expect(runJson(result)).toMatchObject({ invalidCalls: 0 });
   });
 
   test('a run records its scan, phases, resources, tools and the normalized request', async () => {

@@ -4,7 +4,7 @@ import { printable, refusedText } from '#core';
 import type { EventSink } from '#journal';
 import type { AgentModel } from '#model';
 import { projectInstructions } from '#project';
-import type { Run, Runtime } from '#runtime';
+import { refuseReserved, type Run, type Runtime } from '#runtime';
 import type { Invocation } from '../command.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -61,6 +61,7 @@ export async function openAgent(
   const { flags: given, terminal, signal, surroundings } = invocation;
   const budget = parseBudget(given.budget);
   const runtime = await openRuntime(invocation);
+  refuseReserved(runtime.index, given.skill);
   const servers = await serversFor(runtime, terminal);
   const untrusted = await askForTrust(invocation, runtime);
   if (terminal.isJson && !isOneValue && untrusted.length > 0) terminal.out(lineJson({ untrusted }));

@@ -94,14 +94,16 @@ export const command = defineCommand({
       given.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, given.data);
     const { createAttemptRunner, startWorker } = await import('#fleet');
     const runtime = await openRuntime(invocation);
-    const choose = (name = given.model): ReturnType<typeof chooseModel> => chooseModel(invocation, runtime, name);
-    const { model, reason } = await choose();
+    const { model, reason } = await chooseModel(invocation, runtime, given.model);
+    // SIGTERM does not stop them: a draining worker still works on what it took.
+    const openNamed = async (name: string | undefined): Promise<Model> =>
+      (await chooseModel({ ...invocation, signal: new AbortController().signal }, runtime, name)).model;
     // A script has its own position in each run.
     const isScript = given.model?.startsWith('scripted:') === true;
     const config = await parseSettings(given.set);
     if (executor !== 'none') await tryExecutor(runtime, executor, terminal);
     const fleet = await openPatiently(() => openFleetFor({ ...options, connections: slots + 6 }), invocation);
-    const openModel = async (): Promise<Model> => (isScript ? (await choose()).model : model);
+    const openModel = async (): Promise<Model> => (isScript ? openNamed(given.model) : model);
     try {
       const starting = startWorker({
         ...fleet,
@@ -110,7 +112,7 @@ export const command = defineCommand({
           runtime,
           executor,
           openModel,
-          openJudge: async (name) => (await choose(name)).model,
+          openJudge: openNamed,
         }),
         settings: defined({ config, configFile: given.config && path.resolve(cwd, given.config) }),
         directory,

@@ -15,6 +15,7 @@ export const command = defineCommand({
   details: [
     'Lists every skill found, one per line, and every skill folder left out, with the reason. Reads only frontmatter.',
     'A mark before the name: ! has problems (see skillwright check), * pinned or required, - hidden from the model.',
+    'After the source: model only marks a skill that you cannot call yourself (user-invocable: false).',
     'The last lines name the agents in use here that see the skills; --json names all of them.',
     'Skills of a project are hidden from models until you trust them (skillwright trust); those that you installed or created are trusted.',
   ].join('\n'),
@@ -132,6 +133,7 @@ function skillLines(
         skill.source,
         ...(winners.has(skill) ? [] : ['hidden']),
         ...(untrusted.has(skill.dir) ? ['untrusted'] : OWN_SOURCES.has(skill.source) ? [] : ['trusted']),
+        ...(skill.controls.userInvocable ? [] : ['model only']),
       ].join(', '),
     ),
     description: printable(skill.description),

@@ -1,5 +1,5 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
-import { jsonSchema, checkJson, docsPage, invalidInput, quoted, SkillError, type FromSchema } from '#core';
+import { jsonSchema, checkJson, docsPage, invalidInput, isObject, quoted, SkillError, type FromSchema } from '#core';
 import { readTextFile } from '#platform';
 import { openScripted, type Expectation, type ScriptedModel, type ScriptedTurn } from './scripted.ts';
 import { FINISHES } from '../finishes.ts';
@@ -71,10 +71,22 @@ export function openScript(script: unknown, file: string): ScriptedModel {
   return openScripted(toScriptedTurns(script, file));
 }
 
-function toScriptedTurns(script: unknown, file: string): readonly ScriptedTurn[] {
+function toScriptedTurns(written: unknown, file: string): readonly ScriptedTurn[] {
+  const script = withActions(written);
   const [problem] = checkJson(script, SCRIPT);
   if (problem !== undefined || !isScript(script)) throw invalid(file, problemText(problem));
   return script.turns.map((turn, place) => toTurn(file, turn, place));
+}
+
+/** A turn may be the structured action itself: its text is the answer. */
+function withActions(script: unknown): unknown {
+  if (!isObject(script) || !Array.isArray(script['turns'])) return script;
+  const turns = script['turns'].map((turn: unknown) => (isAction(turn) ? { text: JSON.stringify(turn) } : turn));
+  return { ...script, turns };
+}
+
+function isAction(turn: unknown): boolean {
+  return isObject(turn) && ['action', 'type', 'plan', 'plan_update', 'goal'].some((key) => Object.hasOwn(turn, key));
 }
 
 function isScript(value: unknown): value is FromSchema<typeof SCRIPT> {

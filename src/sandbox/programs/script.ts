@@ -1,7 +1,5 @@
 import {
   failure,
-  isBelowScripts,
-  nearest,
   quoted,
   scriptPath,
   toRelativePath,
@@ -41,26 +39,16 @@ function commandForScript(action: RunScript, { name, snapshot }: StagedSkill, ro
   if (isProblem(reading)) return { type: 'refused', failure: reading };
   const read = (directory: ConfinedDirectory): ProgramCommand => {
     const file = directory.read(reading, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
-    if (file.type === 'failed') return unknownScript(action, listScripts(directory, action));
+    if (file.type === 'failed') return unknownScript(action);
     const { bytes, isExecutable } = file;
     const command = scriptCommand({ path: `${home}${reading}`, bytes, isExecutable }, action.args);
     return command.type === 'refused' ? command : { ...command, code: bytes.subarray(0, CODE_BYTES).toString('utf8') };
   };
-  return inConfined(snapshot, read, () => unknownScript(action, []));
+  return inConfined(snapshot, read, () => unknownScript(action));
 }
 
-function listScripts(directory: ConfinedDirectory, { anywhere }: RunScript): readonly string[] {
-  const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
-  return files.map(({ path }) => path).filter((path) => anywhere === true || isBelowScripts(path));
-}
-
-function unknownScript(action: RunScript, scripts: readonly string[]): ProgramCommand {
-  const { script } = action;
-  const near = nearest(scriptPath(action), scripts, 5);
-  return {
-    type: 'refused',
-    failure: failure('script/unknown', `there is no script ${quoted(script)} in the skill`, {
-      nearest: near.length > 0 ? near : scripts.slice(0, 5),
-    }),
-  };
+/** A script that never existed was reported before, with the nearest names. */
+function unknownScript({ script }: RunScript): ProgramCommand {
+  const message = `the script ${quoted(script)} cannot be read in the skill`;
+  return { type: 'refused', failure: failure('script/unknown', message) };
 }

@@ -4,7 +4,7 @@ import { resumeAgent, runAgent } from '#agent';
 import { defined, describeAction, sliceStart, type Model } from '#core';
 import { readRun } from '#journal';
 import { isInside, readSealKey, tryRealPath } from '#platform';
-import { replayRun } from '#runtime';
+import { refuseReserved, replayRun } from '#runtime';
 import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started, Uploaded } from '../api/runs.ts';
 import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
@@ -26,6 +26,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       'Start a run',
       { body: StartRequest, answer: Started, status: 201 },
       async ({ body: { request, model, budget = {}, skills, uploads: ids = [] } }) => {
+        refuseReserved(runtime.index, skills);
         const files = ids.map(uploadedFile);
         const chosen = await openModel(model);
         const run = await starter.start((parts, live) =>

@@ -1,4 +1,4 @@
-import { failure, nearest, quoted, toRelativePath, isProblem } from '#core';
+import { failure, nearest, quoted, scriptPath, toRelativePath, isProblem } from '#core';
 import { withForwardSlashes } from '#platform';
 import { listFiles } from './files.ts';
 import { failed, fileFailure, inSkill, type Failed, type SkillLocation } from './skill-directory.ts';
@@ -7,13 +7,14 @@ export type FoundScript =
   /** `path` is absolute. */
   { readonly type: 'found'; readonly path: string; readonly isExecutable: boolean } | Failed;
 
-const FOLDER = 'scripts/';
-
-/** Resolves a script of a skill, with or without the prefix `scripts/`. It gets the checks of a resource, but is not read. */
-export function findScript(skill: SkillLocation, script: string): FoundScript {
+/**
+ * Resolves a script of a skill, with or without the prefix `scripts/`; with `anywhere`, any file by its path. It gets the checks of a
+ * resource, but is not read.
+ */
+export function findScript(skill: SkillLocation, script: string, anywhere?: true): FoundScript {
   const asked = toRelativePath(script);
   if (isProblem(asked)) return failed(asked);
-  const full = asked.startsWith(FOLDER) ? asked : toRelativePath(`${FOLDER}${asked}`);
+  const full = toRelativePath(scriptPath({ script: asked, anywhere }));
   if (isProblem(full)) return failed(full);
   return inSkill(skill, (directory) => {
     const found = directory.resolve(full);
@@ -23,9 +24,10 @@ export function findScript(skill: SkillLocation, script: string): FoundScript {
     }
     if (found.code !== 'file/missing') return fileFailure(skill, full, found);
     const scripts = listFiles(directory)
-      .files.filter(({ kind }) => kind === 'script')
+      .files.filter(({ kind }) => anywhere === true || kind === 'script')
       .map(({ path }) => path);
     const message = `the skill ${quoted(skill.name)} has no script ${quoted(script, 200)}`;
-    return failed(failure('script/unknown', message, { nearest: nearest(full, scripts) }));
+    const near = nearest(full, scripts, 5);
+    return failed(failure('script/unknown', message, { nearest: near.length > 0 ? near : scripts.slice(0, 5) }));
   });
 }

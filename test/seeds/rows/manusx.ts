@@ -11,6 +11,7 @@ export const ROWS = seedRows(
     session: 'test/runtime/session.test.ts',
     catalog: 'test/skills/catalog/catalog.test.ts',
     create: 'test/skills/format/new-skill.test.ts',
+    statements: 'test/seeds/statements.test.ts',
   },
   [
     [
@@ -189,6 +190,31 @@ export const ROWS = seedRows(
       'long guides (500 to 2,000 tokens and more) are returned whole',
       'seed',
       'the whole guide is returned, whatever its length and however often it is requested',
+    ],
+    [
+      'mkdir my-skill/{scripts,references,assets}: empty folders are no resources',
+      'statements',
+      'a new skill with empty folders has no resources',
+    ],
+    [
+      'scripts/helper.py of a new skill is a resource and can be read',
+      'statements',
+      'helper.py and template.html of a new skill are listed and read',
+    ],
+    [
+      'assets/template.html of a new skill is a resource and can be read',
+      'statements',
+      'helper.py and template.html of a new skill are listed and read',
+    ],
+    [
+      'the lines --- may end with white space (^---\\s*\\n)',
+      'statements',
+      'spaces after the lines --- of the frontmatter are accepted, and the body is trimmed',
+    ],
+    [
+      'a description with " - " is read whole',
+      'statements',
+      'spaces after the lines --- of the frontmatter are accepted, and the body is trimmed',
     ],
   ],
 );

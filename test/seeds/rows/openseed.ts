@@ -13,6 +13,7 @@ export const ROWS = seedRows(
     input: 'test/tools/read-input.test.ts',
     offered: 'test/tools/tools.test.ts',
     restored: 'test/seeds/restored.system.test.ts',
+    statements: 'test/seeds/statements.test.ts',
   },
   [
     [
@@ -273,6 +274,46 @@ export const ROWS = seedRows(
       'the documentation names root, layout and both file tools',
       'seed',
       'the page of the vocabulary names the root, the layout and every tool',
+    ],
+    [
+      'the text of a file below scripts/ is loaded too (scripts/compare.py)',
+      'statements',
+      'the text of a script, a reference and a template is loaded by its relative path',
+    ],
+    [
+      'references/FORMS.md and assets/template.md are loaded by their relative paths',
+      'statements',
+      'the text of a script, a reference and a template is loaded by its relative path',
+    ],
+    [
+      'get_skill_script_path refuses .. and absolute paths',
+      'statements',
+      'a script path is refused if it is absolute or contains ..',
+    ],
+    [
+      'load_skill_asset, get_skill_script_path and list_skill_assets name an unknown skill',
+      'statements',
+      'each tool names a skill that does not exist',
+    ],
+    [
+      'list_skill_assets of a skill without the three folders is []',
+      'statements',
+      'a skill without the three folders has no assets, and a file in the root is not a skill',
+    ],
+    [
+      'a file in the root, such as README, is not a skill',
+      'statements',
+      'a skill without the three folders has no assets, and a file in the root is not a skill',
+    ],
+    [
+      'search compares the query with name and description only',
+      'statements',
+      'a search matches name and description, not the body, and n = 1 gives the best one',
+    ],
+    [
+      'the results are sorted before the first n are taken',
+      'statements',
+      'a search matches name and description, not the body, and n = 1 gives the best one',
     ],
   ],
 );

@@ -53,13 +53,19 @@ function documentSection({ title, page, rows, tests }: SeedDocument): string {
   return `### ${title}\n\n${String(works)} of ${counted(rows.length, 'row works', 'rows work')} ([vocabulary](${page}); worked examples: ${replayed}).\n\n${table(['row', 'the document says', 'here', 'test'], lines)}`;
 }
 
+/** The opening sentence of the page: every number is counted. */
+export function countRows(documents: readonly SeedDocument[]): string {
+  const rows = documents.flatMap((document) => document.rows);
+  const differ = deviating(rows).length;
+  return `${String(rows.length)} rows, ${String(rows.length - differ)} work, ${counted(differ, 'deviation', 'deviations')}, none silent, none missing`;
+}
+
 /** What every document says, and the table of all deviations. */
 export function conformanceSection(documents: readonly SeedDocument[]): string {
   const rows = documents.flatMap((document) => document.rows);
-  const differ = deviating(rows).length;
   return `## Source documents
 
-${String(rows.length)} rows hold every feature, parameter, default, result and rule of the documents that the vocabularies come from. ${String(rows.length - differ)} work, ${counted(differ, 'deviates', 'deviate')}, none differs silently and none is missing: each row names the test that shows it, and each deviation is in the table below with its reason. A setting in that table is used by a test.
+Every feature, parameter, default, result and rule of the documents that the vocabularies come from: ${countRows(documents)}. A row names the test that shows it. A deviation says why, and a setting that restores the behaviour of the document is used by a test.
 
 ### Deviations
 

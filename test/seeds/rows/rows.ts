@@ -2,7 +2,8 @@ import { CHOICES as manusxChoices, ROWS as manusx } from './manusx.ts';
 import { CHOICES as openseedChoices, ROWS as openseed } from './openseed.ts';
 import type { SeedDocument } from './row.ts';
 import { SKILLS_AGENT } from './skills-agent.ts';
-import { CHOICES as trpcChoices, ROWS as trpc } from './trpc-agent-go.ts';
+import { ROWS as trpc } from './trpc-agent-go.ts';
+import { CHOICES as trpcChoices } from './trpc-choices.ts';
 
 /** Programs of all documents, against the packed package. */
 const PACKED = 'test/package.system.test.ts';

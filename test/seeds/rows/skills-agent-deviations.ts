@@ -85,4 +85,15 @@ export const DEVIATES: readonly SeedRow[] = [
       ],
     },
   },
+  {
+    id: 'D.6',
+    says: 'adapters speak HTTP without a third-party library',
+    test: 'test/package.system.test.ts: a model of a vendor is refused with the command that installs its package',
+    deviation: {
+      sentence: '通过 HTTP 适配 OpenAI-compatible 或 Anthropic（不引入第三方库）',
+      ours: 'the package of the provider is installed beside Skillwright; the providers are to come with the package',
+      why: 'the providers change their protocols, and their packages follow',
+      restoredBy: [],
+    },
+  },
 ];

@@ -308,6 +308,25 @@ R6.2 the index is fixed during a run
 R6.5 an explicit refresh
 # test/journal/journal-writer.test.ts: holds everything that happened, the skills there were, the state at the end and the answer
 R6.8 a run stores the index
+# test/cli/commands.test.ts: shows fields and files and no body unless asked
+O12.1 phase A: ¬inspect¬ shows a skill without its body
+# test/agent/limits.system.test.ts: are asked for once more with the exact error; the second one counts
+O12.2 phase C: an invalid structured answer is requested again
+# test/evals/trigger/trigger-score.test.ts: include precision, recall and F1 per skill, and a confusion matrix
+O11.12 trigger: precision and recall
+# test/evals/grade/grade-run.system.test.ts: match before and forbid
+O11.13 constraints: forbidden tools
+# test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case
+R5.7 a source filters the entries
+# test/skills/format/restrictions.test.ts: an entry of allowed-tools that is not a tool pattern is ignored and reported
+R4.10 what is not understood in a field is ignored and reported
+# test/runtime/reads.test.ts: until a skill is loaded no byte of a body is read, then that body alone, then that file alone, by a count of the reads
+R1.1 the registry reads no body
+R1.2 resources are read by the loader only
+# test/skills/registry/discover.test.ts: an entry has id, name, description, source, path, controls, meta and digest
+R2.9 the path of an entry is absolute
+# test/skills/registry/cache.system.test.ts: no change: the previous snapshot is returned
+R1.3 the output is stable while nothing changes
 `;
 
 function works(): readonly SeedRow[] {

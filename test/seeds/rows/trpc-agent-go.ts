@@ -1,4 +1,4 @@
-import { seedRows, type Choice } from './row.ts';
+import { seedRows } from './row.ts';
 
 const SEED_LOAD = 'skill_load then skill_run gives the output file of the example';
 const PARAMETERS = 'the tools that run things are offered where programs can run, with all of their parameters';
@@ -23,6 +23,8 @@ export const ROWS = seedRows(
     container: 'test/sandbox/container.system.test.ts',
     roots: 'test/packs/fetched-root.test.ts',
     restored: 'test/seeds/restored.system.test.ts',
+    models: 'test/model/auto.system.test.ts',
+    statements: 'test/seeds/statements.test.ts',
   },
   [
     [
@@ -323,57 +325,23 @@ export const ROWS = seedRows(
       'collect',
       'that match no pattern are left out, and a pattern without a match is reported',
     ],
+    ['documents are any .md and .txt files', 'statements', 'any .md and .txt file is a document, and others are not'],
+    [
+      'a document that was not chosen is not injected',
+      'statements',
+      'a document that was not chosen is not shown, and scripts never are',
+    ],
+    ['OPENAI_API_KEY chooses the model service', 'models', 'keys of the environment'],
+    ['outputs.max_files is enforced', 'collect', 'more files than may be collected are listed'],
+    [
+      'outputs.max_file_bytes is enforced',
+      'collect',
+      'a file over the size limit is shown by its start, listed, and never saved',
+    ],
+    [
+      'output files have name, MIME type and content',
+      'collect',
+      'are given by name with kind, size, digest, reference and content',
+    ],
   ],
 );
-
-export const CHOICES: readonly Choice[] = [
-  {
-    theirs: '`skill_select_docs` accepts documents that do not exist',
-    ours: 'a note names them and the nearest; they are not selected',
-    why: 'the model would wait for text that never comes',
-    test: 'test/seeds/trpc.system.test.ts: bad, missing and oversized documents are notes, and a later call shows what did not fit',
-  },
-  {
-    theirs: '`skill_select_docs` before `skill_load` shows nothing',
-    ours: 'it loads the skill',
-    why: 'documents are of use only with the instructions',
-    test: 'test/tools/trpc.test.ts: skill_select_docs loads a skill that is not loaded',
-  },
-  {
-    theirs:
-      '`add` gives the selection in map order; `selected_docs` and `include_all_docs` are left out when empty or false',
-    ours: 'sorted, and always there',
-    why: 'equal input gives equal output of one shape',
-    test: 'test/tools/trpc.test.ts: skill_select_docs replaces by default and gives the whole selection in order',
-  },
-  {
-    theirs: 'the list of skills is ordered anew for each message',
-    ours: 'the order is fixed',
-    why: 'prompt caches',
-    test: 'test/runtime/session.test.ts: tools and system message are the same bytes after loads and after a skill came or went on disk',
-  },
-  {
-    theirs: 'a repeated `skill_load` moves the body to the newest result',
-    ours: 'a note, and the documents that are new',
-    why: 'nothing is paid twice',
-    test: 'test/tools/trpc.test.ts: a repeated load is a note, with the documents that are new',
-  },
-  {
-    theirs: 'a quoted `name:` or `description:` keeps its quotes',
-    ours: 'read as YAML',
-    why: 'the format says YAML',
-    test: 'test/skills/format/simple-head.test.ts: every field is text, just as written',
-  },
-  {
-    theirs: 'documents that are links are followed out of the skill',
-    ours: 'refused',
-    why: 'a skill must not read the rest of the disk',
-    test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
-  },
-  {
-    theirs: 'a body may hold `[Loaded] other` on a line',
-    ours: 'the line gets a `\\`',
-    why: 'a text must not pass for another skill',
-    test: 'test/tools/trpc.test.ts: text of a skill cannot pass for another skill, a document or a note',
-  },
-];

@@ -1,0 +1,54 @@
+import type { Choice } from './row.ts';
+
+/** Where document 002 is silent and the code of trpc-agent-go does something else. */
+export const CHOICES: readonly Choice[] = [
+  {
+    theirs: '`skill_select_docs` accepts documents that do not exist',
+    ours: 'a note names them and the nearest; they are not selected',
+    why: 'the model would wait for text that never comes',
+    test: 'test/seeds/trpc.system.test.ts: bad, missing and oversized documents are notes, and a later call shows what did not fit',
+  },
+  {
+    theirs: '`skill_select_docs` before `skill_load` shows nothing',
+    ours: 'it loads the skill',
+    why: 'documents are of use only with the instructions',
+    test: 'test/tools/trpc.test.ts: skill_select_docs loads a skill that is not loaded',
+  },
+  {
+    theirs:
+      '`add` gives the selection in map order; `selected_docs` and `include_all_docs` are left out when empty or false',
+    ours: 'sorted, and always there',
+    why: 'equal input gives equal output of one shape',
+    test: 'test/tools/trpc.test.ts: skill_select_docs replaces by default and gives the whole selection in order',
+  },
+  {
+    theirs: 'the list of skills is ordered anew for each message',
+    ours: 'the order is fixed',
+    why: 'prompt caches',
+    test: 'test/runtime/session.test.ts: tools and system message are the same bytes after loads and after a skill came or went on disk',
+  },
+  {
+    theirs: 'a repeated `skill_load` moves the body to the newest result',
+    ours: 'a note, and the documents that are new',
+    why: 'nothing is paid twice',
+    test: 'test/tools/trpc.test.ts: a repeated load is a note, with the documents that are new',
+  },
+  {
+    theirs: 'a quoted `name:` or `description:` keeps its quotes',
+    ours: 'read as YAML',
+    why: 'the format says YAML',
+    test: 'test/skills/format/simple-head.test.ts: every field is text, just as written',
+  },
+  {
+    theirs: 'documents that are links are followed out of the skill',
+    ours: 'refused',
+    why: 'a skill must not read the rest of the disk',
+    test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
+  },
+  {
+    theirs: 'a body may hold `[Loaded] other` on a line',
+    ours: 'the line gets a `\\`',
+    why: 'a text must not pass for another skill',
+    test: 'test/tools/trpc.test.ts: text of a skill cannot pass for another skill, a document or a note',
+  },
+];

@@ -1,0 +1,148 @@
+/** Smaller statements of the source documents, over real folders and through the public door. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
+import { runtimeOver } from '../runtime/support.ts';
+import { scratch } from '../skills/registry/support.ts';
+import { write } from './skills-agent-place.ts';
+
+const HEAD = '---\nname: file-diff\ndescription: Compares two files and validates the format.\n---\n';
+
+function open(
+  vocabulary: 'openseed' | 'manusx' | 'trpc',
+  files: Readonly<Record<string, string>>,
+): Promise<SkillTools> {
+  const root = path.join(scratch(), 'skills');
+  for (const [file, text] of Object.entries(files)) write(root, file, text);
+  return runtimeOver(root).then((runtime) => openSkillTools({ vocabulary, runtime }));
+}
+
+describe('openseed', () => {
+  const SKILL = { skill_name: 'file-diff' };
+  const FILES = {
+    'README.md': 'Skills live here.\n',
+    'file-diff/SKILL.md': `${HEAD}\nRun canarybody.\n`,
+    'file-diff/scripts/compare.py': 'print("equal")\n',
+    'file-diff/references/FORMS.md': '# Forms\n',
+    'file-diff/assets/template.md': '# Report\n',
+    'plain/SKILL.md': '---\nname: plain\ndescription: Compares nothing.\n---\n',
+  };
+
+  test('the text of a script, a reference and a template is loaded by its relative path', async () => {
+    const { call } = await open('openseed', FILES);
+    const load = async (relative_path: string): Promise<unknown> =>
+      (await call('load_skill_asset', { ...SKILL, relative_path })).value;
+    expect(await Promise.all(['scripts/compare.py', 'references/FORMS.md', 'assets/template.md'].map(load))).toEqual([
+      'print("equal")\n',
+      '# Forms\n',
+      '# Report\n',
+    ]);
+  });
+
+  test('a script path is refused if it is absolute or contains ..', async () => {
+    const { call } = await open('openseed', FILES);
+    for (const script_name of ['../SKILL.md', '/etc/passwd', 'a/../../SKILL.md'])
+      expect(await call('get_skill_script_path', { ...SKILL, script_name })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining(script_name),
+      });
+  });
+
+  test('each tool names a skill that does not exist', async () => {
+    const { call } = await open('openseed', FILES);
+    const calls = [
+      ['load_skill_asset', { relative_path: 'references/x.md' }],
+      ['get_skill_script_path', { script_name: 'x.py' }],
+      ['list_skill_assets', {}],
+    ] as const;
+    for (const [tool, input] of calls)
+      expect(await call(tool, { skill_name: 'missing', ...input })).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(/^Skill not found: missing\b/),
+      });
+  });
+
+  test('a skill without the three folders has no assets, and a file in the root is not a skill', async () => {
+    const { call } = await open('openseed', FILES);
+    expect((await call('list_skill_assets', { skill_name: 'plain' })).value).toEqual([]);
+    expect((await call('list_skills', {})).value).toEqual(['file-diff', 'plain']);
+  });
+
+  test('a search matches name and description, not the body, and n = 1 gives the best one', async () => {
+    const { call } = await open('openseed', FILES);
+    expect((await call('search_skills', { query: 'canarybody' })).value).toEqual([]);
+    expect((await call('search_skills', { query: 'compares two files', n: 1 })).value).toEqual([
+      { name: 'file-diff', description: 'Compares two files and validates the format.' },
+    ]);
+  });
+});
+
+describe('ManusX', () => {
+  const NEW =
+    '---\nname: my-skill\ndescription: Brief description of what this skill does (~100 tokens)\n---\n\n# My Skill Title\n';
+
+  test('a new skill with empty folders has no resources', async () => {
+    const root = path.join(scratch(), 'backend/skills');
+    write(root, 'my-skill/SKILL.md', NEW);
+    for (const folder of ['scripts', 'references', 'assets']) mkdirSync(path.join(root, 'my-skill', folder));
+    const { call } = await openSkillTools({ vocabulary: 'manusx', runtime: await runtimeOver(root) });
+    expect((await call('skill_request', { skill_name: 'my-skill' })).value).toEqual({
+      success: true,
+      data: { content: '# My Skill Title' },
+    });
+  });
+
+  test('helper.py and template.html of a new skill are listed and read', async () => {
+    const { call } = await open('manusx', {
+      'my-skill/SKILL.md': NEW,
+      'my-skill/scripts/helper.py': "print('Hello')\n",
+      'my-skill/assets/template.html': '<html>...</html>\n',
+    });
+    const { text } = await call('skill_request', { skill_name: 'my-skill' });
+    expect(text).toContain(String.raw`- scripts/helper.py\n- assets/template.html\n`);
+    for (const [file, content] of [
+      ['scripts/helper.py', "print('Hello')\n"],
+      ['assets/template.html', '<html>...</html>\n'],
+    ] as const)
+      expect((await call('file_read', { file })).value).toEqual({ success: true, data: { content } });
+  });
+
+  test('spaces after the lines --- of the frontmatter are accepted, and the body is trimmed', async () => {
+    const { call, instructions } = await open('manusx', {
+      'pdf/SKILL.md': '---  \nname: pdf\ndescription: Process PDF files - extract text.\n---\t\n\n\n# PDF\n\n\n',
+    });
+    expect(instructions).toContain('- pdf: Process PDF files - extract text.\n');
+    expect((await call('skill_request', { skill_name: 'pdf' })).value).toEqual({
+      success: true,
+      data: { content: '# PDF' },
+    });
+  });
+});
+
+describe('trpc-agent-go', () => {
+  const FILES = {
+    'demo-skill/SKILL.md': '---\nname: demo-skill\ndescription: Demo.\n---\n\n# Demo\n',
+    'demo-skill/USAGE.md': 'canary-usage\n',
+    'demo-skill/docs/NOTES.txt': 'canary-notes\n',
+    'demo-skill/data.csv': 'canary-data\n',
+    'demo-skill/scripts/build.sh': 'echo canary-script\n',
+  };
+
+  test('any .md and .txt file is a document, and others are not', async () => {
+    const { call } = await open('trpc', FILES);
+    expect((await call('skill_list_docs', { skill: 'demo-skill' })).value).toEqual(['USAGE.md', 'docs/NOTES.txt']);
+  });
+
+  test('a document that was not chosen is not shown, and scripts never are', async () => {
+    const { call } = await open('trpc', FILES);
+    const shown = async (input: object): Promise<readonly string[]> =>
+      (await call('skill_load', { skill: 'demo-skill', ...input })).text.match(/canary-\w+/g) ?? [];
+    expect(await shown({})).toEqual([]);
+    expect(await shown({ docs: ['USAGE.md'] })).toEqual(['canary-usage']);
+    const { call: fresh } = await open('trpc', FILES);
+    const { text } = await fresh('skill_load', { skill: 'demo-skill', include_all_docs: true });
+    expect(text.match(/canary-\w+/g)).toEqual(['canary-usage', 'canary-notes']);
+  });
+});
