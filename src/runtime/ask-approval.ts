@@ -68,7 +68,9 @@ export async function askApproval(
   const reason = reasonText(decided.decision);
   if (answer === 'nobody')
     return failure('approval/needed', `${reason}, and no person is available to approve it`, {
-      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}`,
+      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}${
+        action.type === 'install_packages' ? ', or name the packages with --with (in a program: packages.with)' : ''
+      }`,
     });
   if (answer === 'pending')
     return failure('approval/pending', `${reason}; the question waits for an answer`, {

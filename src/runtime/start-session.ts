@@ -2,7 +2,10 @@ import {
   defined,
   executorTraits,
   isForModel,
+  isProblem,
   estimateTokens,
+  packageArgument,
+  readPackage,
   type Action,
   type Approve,
   type Config,
@@ -262,7 +265,7 @@ function buildPolicy(
   return policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) });
 }
 
-/** Enabling execution allows running programs, and the host inputs, hosts, secrets and executor that were named with it. */
+/** Enabling execution allows running programs, and the host inputs, hosts, secrets, packages and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens !== undefined && execution.opens !== true) return [];
@@ -276,6 +279,10 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
     ...(executor === 'local' ? ['unsafe_local'] : []),
+    ...(execution.packages?.with ?? []).map((text) => {
+      const read = readPackage(text);
+      return `install_packages(${isProblem(read) ? text : packageArgument({ ...read, text: read.name })})`;
+    }),
   ];
 }
 
