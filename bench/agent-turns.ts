@@ -14,7 +14,7 @@ import { runAgent } from '../src/agent/agent.ts';
 import type { AgentResult } from '../src/agent/agent-options.ts';
 import type { Model } from '../src/core/model.ts';
 import type { Runtime } from '../src/runtime/runtime.ts';
-import { openSkillTools } from '../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../src/packs/open-runtime.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 
 import { estimateTokens } from '../src/core/tokens.ts';
 import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
-import { openSkillTools } from '../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../src/packs/open-runtime.ts';
 import { makeSkills, makeOneSkill } from './make-skills.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';

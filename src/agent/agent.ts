@@ -17,6 +17,7 @@ import {
   type VocabularyName,
 } from '#core';
 import type { Run, RunOptions } from '#runtime';
+import { findProfile } from '#tools/profiles';
 import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
@@ -124,7 +125,9 @@ function startRun(
   const { runtime, request, protocol, run = {} } = options;
   const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
   const { vocabulary = runtime.config.vocabulary ?? byProtocol } = options;
+  const profile = typeof vocabulary === 'string' ? findProfile(vocabulary) : vocabulary.profile;
   return runtime.startRun({
+    placement: runtime.config.session?.placement ?? profile?.agentPlacement,
     ...run,
     ...defined({ recall: replay?.recall }),
     ...openReplayClaim(replay),

@@ -53,6 +53,8 @@ export interface SendOptions {
 
 export interface PerformedAction {
   readonly action: Action;
+  /** Name of the tool in the vocabulary, if it is another. */
+  readonly tool?: string;
   readonly observation: Observation;
 }
 
@@ -140,7 +142,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       (event) => {
         const done = event.type === 'observation' ? state.open.find(({ call }) => call === event.call) : undefined;
         if (done !== undefined && event.type === 'observation')
-          performed.push({ action: done.action, observation: event.observation });
+          performed.push({ action: done.action, tool: event.tool, observation: event.observation });
         state = reduceAgent(state, event, now() - startedAt);
       },
     );

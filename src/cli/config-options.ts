@@ -1,8 +1,6 @@
 import {
-  checkConfig,
   isObject,
   nearest,
-  problemText,
   quoted,
   SETTINGS,
   valueAt,
@@ -11,8 +9,8 @@ import {
   type Config,
   type JsonSchema,
   type SkillError,
+  settingProblem,
 } from '#core';
-import { valueHint } from '#runtime';
 import { usageError } from './exit.ts';
 
 /** Settings written as `key=value`; of two for one key the later counts. Text is written plainly, lists and objects as JSON. */
@@ -27,11 +25,10 @@ function withOption(before: Config, option: string): Config {
   const target = findTarget(key);
   if (target === undefined) throw unknownKey(key);
   const value = valueFor(target, option.slice(equals + 1));
-  // Alone first: what is wrong with it must not be blamed on another.
-  const [problem] = checkConfig(withValue({}, target.path, value));
+  // Checked alone, so that its problem is not attributed to another setting.
+  const problem = settingProblem(target.setting, value, target.path);
   if (problem === undefined) return joined(before, target, value);
-  const { message, hint = valueHint(target.setting) } = problemText(problem, withValue({}, target.path, value));
-  throw wrong(message, hint);
+  throw wrong(problem.message, problem.hint);
 }
 
 interface Target {

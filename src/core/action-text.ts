@@ -8,9 +8,9 @@ import { printable } from './text/text.ts';
 const SHOWN_ARGUMENTS = 4;
 const MOST_REASON = 300;
 
-/** Describes an action on one short line. Contents are counted, not shown. */
-export function describeAction(action: Action): string {
-  return [action.type, ...describeSubject(action)].join(' ');
+/** Describes an action on one short line, with the name of its tool in the vocabulary. Contents are counted, not shown. */
+export function describeAction(action: Action, tool: string = action.type): string {
+  return [tool === action.type ? tool : shownText(tool), ...describeSubject(action)].join(' ');
 }
 
 function describeSubject(action: Action): readonly string[] {

@@ -16,13 +16,15 @@ export interface ExecutorTraits {
   /** How packages reach programs: mounted at a fixed path, or where they are on this machine. Absent: not at all. */
   readonly layers?: 'mounted' | 'in-place';
   readonly hasInteraction: boolean;
+  /** Whether the kernel holds the limits of memory and disk where the machine allows it. Otherwise they are always watched. */
+  readonly hasKernelLimits?: boolean;
 }
 
 const MOUNTING = { layers: 'mounted', hasInteraction: true } as const;
 
 const TRAITS: Readonly<Record<ExecutorName, ExecutorTraits>> = {
-  bubblewrap: { isolation: 'bubblewrap', ...MOUNTING },
-  namespaces: { isolation: 'namespaces', ...MOUNTING },
+  bubblewrap: { isolation: 'bubblewrap', ...MOUNTING, hasKernelLimits: true },
+  namespaces: { isolation: 'namespaces', ...MOUNTING, hasKernelLimits: true },
   container: { isolation: 'container', ...MOUNTING },
   macos: { isolation: 'seatbelt', hasInteraction: false },
   landlock: { isolation: 'landlock', layers: 'in-place', hasInteraction: true },
@@ -32,6 +34,11 @@ const TRAITS: Readonly<Record<ExecutorName, ExecutorTraits>> = {
 /** An executor of the caller may have another name; nothing is known about its isolation. */
 export function executorTraits(name: ExecutorName): ExecutorTraits {
   return Object.hasOwn(TRAITS, name) ? TRAITS[name] : { isolation: 'none', ...MOUNTING };
+}
+
+/** The isolation of the executor that a setting names; undefined for `auto`, and for an executor of the caller. */
+export function namedIsolation(setting: unknown): Isolation | undefined {
+  return EXECUTOR_NAMES.flatMap((name) => (name === setting ? [TRAITS[name].isolation] : []))[0];
 }
 
 /** Whether an isolation leaves gaps that the others close, so that it needs the consent of the user. */
@@ -218,5 +225,7 @@ export interface Executor {
   readonly identity?: Identity;
   /** The image whose files programs see instead of those of this machine. */
   readonly image?: string;
+  /** What programs can do that the other executors block; absent for a full isolation and for none. */
+  readonly gaps?: readonly string[];
   attach(place: WorkspaceFolder): Promise<AttachedWorkspace>;
 }

@@ -46,6 +46,7 @@ export {
   EXECUTOR_NAMES,
   executorTraits,
   isWeaker,
+  namedIsolation,
   type AttachedWorkspace,
   type Executor,
   type HostMount,
@@ -113,7 +114,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
 export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { checkConfig, problemText } from './config/config-check.ts';
+export { checkConfig, problemText, settingProblem } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
 // JSON and our own schemas.
@@ -151,7 +152,7 @@ export {
 export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
 export { shellWord, typedWord } from './text/shell-word.ts';
-export { codePointAt, sliceEnd, sliceStart } from './text/code-point.ts';
+export { codePointAt, sliceEnd, sliceStart, wholeCharacters } from './text/code-point.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';

@@ -1,5 +1,6 @@
 import type { Config } from './config/config.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { Placement } from './session.ts';
 
 /**
  * What a vocabulary sets beside its tools, so that one setting makes a project of that system run here. The values are in
@@ -18,6 +19,10 @@ import type { Diagnostic } from './diagnostic.ts';
 export interface Profile {
   /** Defaults of the system. They override our defaults, and every other layer of the configuration overrides them. */
   readonly settings?: ProfileSettings;
+  /** Where agents put loaded instructions if nothing sets `session.placement` (default: `tool-results`). Loops of others choose by the option. */
+  readonly agentPlacement?: Placement;
+  /** Offers the tools that run programs where the caller does not say (default: only if asked). Rules and approvals apply as ever. */
+  readonly offersPrograms?: true;
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
   /**

@@ -2,12 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
-import { isWeaker, type AttachedWorkspace, type Diagnostic, type Surroundings } from '#core';
+import { namedIsolation, type AttachedWorkspace, type Diagnostic, type Surroundings } from '#core';
 import { checkAgentFolders } from '#packs';
 import { examineExecutors, openSecrets, type Runtime } from '#runtime';
-import { findProgram, landlockGaps, landlockVersion, type ExecutorExamination } from '#sandbox';
+import { landlockVersion, type ExecutorExamination } from '#sandbox';
 import { unusableFiles } from '#skills';
 import { rightsFindings, type Finding } from './rights.ts';
+import { findProgram } from '#platform';
 
 export interface Examination {
   readonly findings: readonly Finding[];
@@ -82,20 +83,20 @@ function runtimeFindings(runtime: Runtime): readonly Finding[] {
   ];
 }
 
-function executorFinding({ name, report, reasons, install }: ExecutorExamination, { config }: Runtime): Finding {
-  if (name === 'local')
+function executorFinding({ name, report, reasons, install, gaps }: ExecutorExamination, { config }: Runtime): Finding {
+  if (namedIsolation(name) === 'none')
     return {
-      name: 'executor local',
+      name: `executor ${name}`,
       status: 'ok',
       detail: 'does not isolate; used only if named, and for built-in scripts where nothing else works',
     };
   const isFine = report?.isIsolating === true;
-  if (isFine && isWeaker(report.isolation)) {
+  if (isFine && gaps !== undefined) {
     const use = config.execution?.allow_weaker === true ? 'allowed for auto' : 'auto uses it for built-in scripts only';
     return {
-      name: 'executor landlock',
+      name: `executor ${name}`,
       status: 'ok',
-      detail: `weaker, ${use}; a program ${landlockGaps().join('; ')}`,
+      detail: `weaker, ${use}; a program ${gaps.join('; ')}`,
     };
   }
   return {

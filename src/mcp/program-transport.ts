@@ -8,7 +8,7 @@ import {
 
 import { cleanText, sliceEnd, sliceStart } from '#core';
 import { isSystemError } from '#platform';
-import { startChild, type Child } from '#sandbox';
+import { startChild } from '#sandbox';
 
 const MAX_MESSAGE = 32 * 1024 * 1024;
 /** Between two messages of ours, for servers that write without being asked. */
@@ -30,7 +30,7 @@ export interface ProgramTransport extends Transport {
 export function programTransport(
   spec: Pick<Parameters<typeof startChild>[0], 'argv' | 'cwd' | 'env'>,
 ): ProgramTransport {
-  let child: Child | undefined;
+  let child: Awaited<ReturnType<typeof startChild>> | undefined;
   let pieces: Buffer[] = [];
   let length = 0;
   let unasked = 0;

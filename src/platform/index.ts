@@ -13,6 +13,7 @@ export {
   resolveWithHome,
   tryRealPath,
   withForwardSlashes,
+  findProgram,
 } from './fs/paths.ts';
 export { OPEN_FLAGS } from './fs/open-flags.ts';
 export { readPrivateFile, readTextFile } from './fs/read-file.ts';

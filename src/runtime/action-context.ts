@@ -77,6 +77,8 @@ export interface ActionSettings {
 /** What one action is performed with. */
 export interface ActionContext extends ActionSettings {
   readonly askedBy: AskedBy;
+  /** Name of the tool in the vocabulary of the session, for the record; absent if it is the type of the action. */
+  readonly tool?: string | undefined;
   /** Absent for an action outside of a session. */
   readonly state: SessionState | undefined;
   readonly signal: AbortSignal | undefined;

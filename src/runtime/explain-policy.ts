@@ -1,5 +1,5 @@
 /** Explains the policy: the rules in force, and the decision about an action that is not performed. */
-import type { Access, Decision, SkillEntry, Surroundings } from '#core';
+import { type Access, type Decision, type SkillEntry, type Surroundings, namedIsolation } from '#core';
 import { decideAccesses, listAccesses, ownName, policyWithSkills, type ProgramFacts } from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
@@ -71,7 +71,8 @@ export async function explainPolicy(runtime: Runtime, active: readonly SkillEntr
 /** What a program would reach in this session. */
 function programFacts({ executor, writes, hosts }: ExplainOptions['reach'], secrets: readonly string[]): ProgramFacts {
   return {
-    isolation: executor === 'local' ? 'none' : executor === 'landlock' ? 'landlock' : 'bubblewrap',
+    // `auto` uses an executor that isolates.
+    isolation: namedIsolation(executor) ?? 'bubblewrap',
     writes,
     hosts,
     secrets,

@@ -8,25 +8,24 @@ export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { RootServices } from './find-roots.ts';
 export { projectTop, serverSkillsFolder } from './roots.ts';
 export type { Session } from './session.ts';
+export type { SessionOptions } from './start-session.ts';
 export type { Run, RunOptions } from './start-run.ts';
 export type { SearchResult } from './search/skill-search.ts';
 
 // The tools of a session for any agent, and invocations by a person.
-export { buildSkillTools, openSkillTools, type SkillTools, type SkillToolsOptions } from './skill-tools.ts';
+export { buildSkillTools, type SkillTools } from './skill-tools.ts';
 export { parseInvocation } from './invoke.ts';
 export { refuseReserved } from './find-target.ts';
 
 // Programs of a session, and the files that they leave.
 export type { ExecutionOptions } from './execution/parts.ts';
 export { examineExecutors } from './execution/executors.ts';
-export { locateScript } from './execution/find-script.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { writeResults } from './execution/take-outputs.ts';
 export { temporaryFolder } from './temporary-folder.ts';
 
 // Configuration, secrets and trust.
 export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
-export { valueHint } from './config/config-environment.ts';
 export { isSteering } from './config/project-override-rules.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export { trustRemarks, type Distrust } from './skill-trust.ts';

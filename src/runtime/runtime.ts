@@ -43,6 +43,8 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   readonly config?: Config;
   /** The agent system whose tools, names, defaults and folders apply; overrides `vocabulary` of the configuration. */
   readonly vocabulary?: VocabularyName;
+  /** The vocabulary of a record that is continued. A record grants nothing: like those of a project, its defaults cannot loosen a setting. */
+  readonly recordedVocabulary?: VocabularyName;
   /** Folders that the calling program vouches for; their skills need no trust. */
   readonly vouched?: readonly string[];
   /** Cache the index between runs (default: true). */
@@ -108,12 +110,14 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     if (!warned.has(message)) options.onWarning?.(message);
     warned.add(message);
   };
-  const { vocabulary } = options;
+  const { vocabulary, recordedVocabulary } = options;
   const given = vocabulary === undefined ? options.config : { ...options.config, vocabulary };
   const loaded = await loadConfig(
     surroundings,
     options.configFile,
-    given === undefined ? undefined : { config: given, where: 'options' },
+    given === undefined && recordedVocabulary === undefined
+      ? undefined
+      : { config: given ?? {}, where: 'options', recordedVocabulary },
   );
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);

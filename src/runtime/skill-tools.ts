@@ -1,17 +1,7 @@
 import { actionFailed, nearest, printable, invalidInput, quoted, type Action } from '#core';
 import { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from '#tools';
-import type { ExecutionOptions } from './execution/parts.ts';
-import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
-import type { RootServices } from './find-roots.ts';
+import type { Runtime } from './runtime.ts';
 import type { Session } from './session.ts';
-import type { SessionOptions } from './start-session.ts';
-
-export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
-  /** Enables programs; `auto` with the defaults. Without it no tool that runs programs is offered. */
-  readonly execution?: ExecutionOptions | 'auto';
-  /** The runtime or its options (default: the working directory). */
-  readonly runtime?: Runtime | RuntimeOptions;
-}
 
 /** Skills for any agent: the tools of one vocabulary in every API format, and the text for the system prompt. */
 export interface SkillTools {
@@ -29,17 +19,6 @@ export interface SkillTools {
   readonly runtime: Runtime;
   /** Answers a tool call by name, including unknown names; `input` is an object or JSON text. */
   readonly call: (name: string, input: unknown, options?: { readonly signal?: AbortSignal }) => Promise<ToolAnswer>;
-}
-
-/** Opens a session and returns its tools. */
-export async function openSkillTools(options: SkillToolsOptions = {}, services?: RootServices): Promise<SkillTools> {
-  const { runtime: given, execution, ...others } = options;
-  const sessionOptions =
-    execution === undefined ? others : { ...others, execution: execution === 'auto' ? {} : execution };
-  const { vocabulary } = options;
-  const byName = typeof vocabulary === 'string' ? { vocabulary } : {};
-  const runtime = isRuntime(given) ? given : await createRuntime({ ...byName, ...given }, services);
-  return buildSkillTools(await runtime.startSession(sessionOptions), runtime);
 }
 
 /** The tools of an open session. `prepare` may change an action before it is performed. */
@@ -85,10 +64,6 @@ export function buildSkillTools(
       return { text, value, isError: true, isTerminal: session.state.endedBy !== undefined, observations: [] };
     },
   };
-}
-
-function isRuntime(value: Runtime | RuntimeOptions | undefined): value is Runtime {
-  return value !== undefined && 'startSession' in value;
 }
 
 /**

@@ -151,6 +151,7 @@ function buildRunStart(
       indexHash: index.indexHash,
     },
     policyHash: policyHash(session.policy),
+    vocabulary: session.vocabulary.name === 'skillwright' ? undefined : session.vocabulary.name,
     parent,
     budgets,
     agent,
@@ -297,5 +298,5 @@ function recordedRun(
 
 /** Whether an event is only for display: sinks get it, the record does not. */
 export function isUnrecorded({ type }: RunEvent): boolean {
-  return type === 'answer-delta' || type === 'decision-delta';
+  return type === 'answer-delta' || type === 'decision-delta' || type === 'tool.response';
 }

@@ -18,6 +18,7 @@ import {
   type ToolServers,
   type Vocabulary,
   type SessionState,
+  namedIsolation,
   type VocabularyName,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
@@ -278,7 +279,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     // Programs write there anyway.
     'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
-    ...(executor === 'local' ? ['unsafe_local'] : []),
+    ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
     ...(execution.packages?.with ?? []).map((text) => {
       const read = readPackage(text);
       return `install_packages(${isProblem(read) ? text : packageArgument({ ...read, text: read.name })})`;

@@ -6,7 +6,7 @@
 // Executors: which one programs use, and what each blocks on this machine.
 export { examineExecutors, findExecutor } from './executors/find-executor.ts';
 export type { ContainerOptions } from './executors/container/engine.ts';
-export { landlockVersion, landlockGaps } from './executors/landlock/executor.ts';
+export { landlockVersion } from './executors/landlock/executor.ts';
 export type { ExecutorExamination } from './probe/detect.ts';
 
 // Workspaces: folders in which skills are staged and programs run.
@@ -29,7 +29,6 @@ export { openArtifacts, type ArtifactStore, type ArtifactVersion } from './artif
 // Commands of programs, and what a skill requires.
 export { scriptCommand } from './programs/interpreter.ts';
 export { programCommand } from './programs/script.ts';
-export { findProgram } from './programs/preflight.ts';
 export { skillRequirements } from './programs/skill-requirements.ts';
 export { openInteractions } from './interaction/interactions.ts';
 export type { InteractionView } from './interaction/interaction.ts';
@@ -38,15 +37,8 @@ export { serveProgram } from './network/serve-port.ts';
 // Packages of programs.
 export type { PackageNeeds } from './environments/declared-needs.ts';
 export type { PreparedPackages } from './environments/layer-mounts.ts';
-export {
-  openAllLayers,
-  openPackages,
-  type PackageOptions,
-  type Packages,
-  type SkillNeeds,
-} from './environments/packages.ts';
+export { openAllLayers, openPackages, type PackageOptions, type Packages } from './environments/packages.ts';
 
 // Processes of the host with a group, limits and an output cap.
-export { runChild, startChild, type Child } from './process/child-process.ts';
-export { wholeCharacters } from './process/output-capture.ts';
-export { interpreterFolders, programEnvironment, PROGRAM_FOLDERS } from './process/program-environment.ts';
+export { runChild, startChild } from './process/child-process.ts';
+export { programEnvironment, PROGRAM_FOLDERS } from './process/program-environment.ts';

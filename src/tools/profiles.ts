@@ -27,6 +27,8 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   trpc: {
+    agentPlacement: 'system',
+    offersPrograms: true,
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
   },

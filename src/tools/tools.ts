@@ -49,7 +49,7 @@ export interface ToolAnswer {
 export interface ToolsOptions {
   readonly vocabulary: Vocabulary;
   readonly offer: Offer;
-  readonly perform: (action: Action, options: CallOptions) => Promise<Observation>;
+  readonly perform: (action: Action, options: CallOptions & { readonly tool: string }) => Promise<Observation>;
   /** Counts a call that was rejected before it became an action, so that such calls also end a run without progress. */
   readonly fail?: (failed: ActionFailed) => ActionFailed;
 }
@@ -135,7 +135,7 @@ async function run(
   const done: Observation[] = [];
   for (const action of actions) {
     signal?.throwIfAborted();
-    const observation = await perform(action, signal === undefined ? {} : { signal });
+    const observation = await perform(action, { tool: row.name, ...(signal === undefined ? {} : { signal }) });
     if (observation.type === 'failed') return { done, failed: observation, action, ignored: reading.ignored };
     done.push(observation);
   }

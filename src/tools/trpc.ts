@@ -13,6 +13,7 @@ import { named, offsetParameter, skillChoice, skillName, texts } from './paramet
 import { PROFILES } from './profiles.ts';
 import { defineTool, hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
+import { trpcStateDelta } from './trpc-state.ts';
 import {
   NOTE_MARK,
   ROUTING_ONLY,
@@ -156,6 +157,7 @@ export const trpc: Vocabulary = {
       'Documents that the instructions refer to: name them in skill_load, or choose from skill_list_docs with skill_select_docs.',
     ]),
   showLoaded: materialised,
+  stateDelta: trpcStateDelta,
   toFailure: (failed, { action }) =>
     failureText(failed, failed.code === 'skill/unknown' ? { subject: `unknown skill: ${askedSkill(action)}` } : {}),
 };

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { runtimeOver, writeThree } from '../runtime/support.ts';

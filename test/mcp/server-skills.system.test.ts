@@ -7,7 +7,7 @@ import { openToolServers, type ServerState } from '../../src/mcp.ts';
 import { openTrust } from '../../src/policy/trust.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { runCli, temporaryFolder, writeFiles } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';

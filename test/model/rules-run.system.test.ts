@@ -3,7 +3,8 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { RULE_MODEL_REMARK } from '../../src/model/rules/rules.ts';
-import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import type { VocabularyName } from '../../src/core/vocabulary-names.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { SKILLS } from '../built-in-skills/support.ts';

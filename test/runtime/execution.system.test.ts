@@ -10,7 +10,7 @@ import type { RunResult } from '../../src/core/outputs.ts';
 import type { Span } from '../../src/core/span.ts';
 import type { ExecutionOptions } from '../../src/runtime/execution/parts.ts';
 import type { Session } from '../../src/runtime/session.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { EXECUTORS } from '../sandbox/sandbox.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Observation, SkillLoaded } from '../../src/core/observation.ts';
 import { reduceSession } from '../../src/core/session.ts';
 import type { Session } from '../../src/runtime/session.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver, writeThree } from './support.ts';

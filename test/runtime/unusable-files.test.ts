@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { VocabularyName } from '../../src/core/vocabulary-names.ts';
 import { cli } from '../cli/run-cli.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';

@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import type { Config } from '../../src/core/config/config.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
-import { openSkillTools, type SkillTools, type SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillToolsOptions } from '../../src/packs/open-runtime.ts';
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { place, write } from './skills-agent-place.ts';

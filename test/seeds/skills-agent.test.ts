@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runAgent } from '../../src/agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts';
 import { openModel } from '../../src/model/auto.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { acting, allText, eventsOf, ofType, played, type PlayedModel } from '../agent/support.ts';
 import { completion, sendJson, serve, type LocalServer } from '../model/local-server.ts';
 import { runCli } from '../cli/run-cli.ts';

@@ -3,7 +3,8 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { runtimeOver } from '../runtime/support.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { write } from './skills-agent-place.ts';

@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { openSkillTools, type SkillTools, type SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillToolsOptions } from '../../src/packs/open-runtime.ts';
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { trpcState, trpcStateDelta } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
@@ -82,7 +83,8 @@ describe('trpc-agent-go by its page', () => {
   );
 
   test('without an executor skill_run says that none is configured', async () => {
-    const { call } = await trpc();
+    const { call, tools } = await trpc(skillsRoot(), { execution: false });
+    expect(tools.map(({ name }) => name)).toEqual(['skill_load', 'skill_select_docs', 'skill_list_docs']);
     expect((await call('skill_run', { ...SKILL, command: 'ls' })).text).toContain('executor is not configured');
   });
 
@@ -183,9 +185,12 @@ describe('trpc-agent-go by its page', () => {
     expect(instructions).not.toContain('Fibonacci');
   });
 
-  test('execution may be auto, and then skill_run is there', async () => {
-    expect((await trpc()).tools.map(({ name }) => name)).not.toContain('skill_run');
-    const { tools } = await trpc(skillsRoot(), { execution: 'auto' });
+  test('skill_run is there without an option, and runs isolated', needs('bubblewrap'), async () => {
+    const { tools, call } = await trpc();
+    expect((await call('skill_run', { ...SKILL, command: 'echo here' })).value).toMatchObject({
+      stdout: 'here\n',
+      isolation: expect.not.stringMatching('none'),
+    });
     expect(tools.map(({ name }) => name)).toEqual([
       'skill_load',
       'skill_select_docs',

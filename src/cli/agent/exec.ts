@@ -19,7 +19,7 @@ import {
 } from '#core';
 import { isPresent } from '#platform';
 import { resolveSkill } from '#skills';
-import { locateScript, type ExecutionOptions, type Run, type Runtime, type Session } from '#runtime';
+import type { ExecutionOptions, Run, Runtime, Session } from '#runtime';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
@@ -37,6 +37,7 @@ import {
   sandboxOptions,
   weakerQuestion,
 } from './programs.ts';
+import { locateScript } from './find-script.ts';
 
 const flags = {
   in: option(

@@ -13,7 +13,7 @@ import {
   type PackageLayer,
 } from '#core';
 import type { Run } from '#runtime';
-import { openAllLayers, type PackageNeeds, type SkillNeeds } from '#sandbox';
+import { openAllLayers, type PackageNeeds, type Packages } from '#sandbox';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -93,7 +93,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
           ? resolved(run, skill, needs, signal)
           : installed(run, skill, needs, invocation)),
       );
-    report(invocation, skill, layers, found.suggested);
+    report(invocation, skill, layers, found);
     await run.end('done', '');
     return EXIT.done;
   } catch (error) {
@@ -160,7 +160,7 @@ function report(
   { terminal }: PrepareInvocation,
   { name }: SkillEntry,
   layers: readonly PreparedLayer[],
-  suggested: SkillNeeds['suggested'],
+  { suggested }: Awaited<ReturnType<Packages['skillNeeds']>>,
 ): void {
   if (terminal.printJson({ skill: name, layers, suggested })) return;
   for (const layer of layers) {

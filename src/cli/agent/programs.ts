@@ -109,9 +109,9 @@ export function commandExecution(terminal: Terminal): Pick<ExecutionOptions, 'on
 
 /** Loaded only where nothing else isolates. */
 export function weakerQuestion(terminal: Terminal): NonNullable<ExecutionOptions['askWeaker']> {
-  return async () => {
+  return async (gaps) => {
     const { askForWeaker } = await import('./weaker-question.ts');
-    return await askForWeaker(terminal);
+    return await askForWeaker(terminal, gaps);
   };
 }
 

@@ -163,7 +163,7 @@ function isShownElsewhere(event: RunEvent, { isInteractive }: Terminal): boolean
 
 function waitText(event: RunEvent): string | undefined {
   if (event.type === 'model-call') return `turn ${String(event.turn)}: asking ${shownText(event.model)}`;
-  if (event.type === 'action' && event.action.type !== 'final_answer') return describeAction(event.action);
+  if (event.type === 'action' && event.action.type !== 'final_answer') return describeAction(event.action, event.tool);
   return undefined;
 }
 

@@ -3,18 +3,17 @@ import path from 'node:path';
 import { checkConfig, SkillError, withValue } from '#core';
 import { makeFolders, readCheckedJson, replaceText, writeFileAtomically } from '#platform';
 import { CONFIG_FILE, readSurroundings } from '#runtime';
-import { landlockGaps } from '#sandbox';
 import { askStreams, choose } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 
 /** Asks whether programs may run under landlock, where nothing else isolates. Without a terminal the answer is no. */
-export async function askForWeaker(terminal: Terminal): Promise<boolean> {
+export async function askForWeaker(terminal: Terminal, gaps: readonly string[]): Promise<boolean> {
   const file = userConfigFile();
   const text = [
     'This machine has no user namespaces, bubblewrap or container engine for programs, only the weaker sandbox landlock (skillwright doctor shows why).',
     'Under landlock a script reaches no network and reads none of your other files, but it',
-    ...landlockGaps().map((gap) => `  - ${gap}`),
+    ...gaps.map((gap) => `  - ${gap}`),
     'Allow the weaker sandbox?',
   ].map((line) => wrapWords(line, { width: terminal.width, indent: line.startsWith('  - ') ? 4 : 0 }));
   const choices = [

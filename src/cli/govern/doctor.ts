@@ -1,4 +1,4 @@
-import { LIMIT_LABELS, printable } from '#core';
+import { LIMIT_LABELS, printable, executorTraits } from '#core';
 import { examineInstallation, type Examination } from '#doctor';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
@@ -93,7 +93,7 @@ function watchedLimits(tried: Examination['executors']): readonly string[] {
   const isWatched = (limit: 'memoryBytes' | 'diskBytes'): boolean =>
     tried.some(
       ({ name, report }) =>
-        (name === 'bubblewrap' || name === 'namespaces') && report?.capabilities.limits[limit] === 'watched',
+        executorTraits(name).hasKernelLimits === true && report?.capabilities.limits[limit] === 'watched',
     );
   return [
     ...(isWatched('memoryBytes')

@@ -21,7 +21,7 @@ import {
 } from '#core';
 import { requestCost } from '#agent';
 import { readTextFile } from '#platform';
-import { openSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
+import { buildSkillTools, type Runtime, type Session, type SkillTools } from '#runtime';
 import { serversFor } from '../agent/mcp-servers.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -78,12 +78,12 @@ async function openTools(
   runtime: Runtime,
   servers: ToolServers | undefined,
 ): Promise<SkillTools> {
-  return openSkillTools({
-    runtime,
+  const session = await runtime.startSession({
     servers,
     maxLoaded: Math.max(1, positionals.length),
     ...(given.search === true ? { catalog: 'search' } : {}),
   });
+  return buildSkillTools(session, runtime);
 }
 
 async function load({ session, runtime }: SkillTools, name: string, source: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import { isToolPattern } from '../allowed-tools.ts';
 import { CONFIG_SCHEMA } from './config.ts';
-import { SETTINGS, valueAt } from './config-settings.ts';
+import { SETTINGS, valueAt, withValue, type Setting } from './config-settings.ts';
 import { readHostPattern } from '../network/host-pattern.ts';
 import { checkJson, isObject, type JsonPath, type SchemaProblem } from '../json/json-schema.ts';
 import { nearest } from '../nearest.ts';
@@ -62,6 +62,31 @@ export function problemText({ type, path, expected }: SchemaProblem, value: unkn
   );
   const near = words === undefined || typeof written !== 'string' ? [] : nearest(written, words.split(', '), 1);
   return { message: `${name} must be ${expected}`, ...guess(near[0]) };
+}
+
+/** What is wrong with one value of a setting or, if `path` is below it, of an entry of its map. The hint says how to write one as text. */
+export function settingProblem(
+  { schema, path: whole }: Setting,
+  value: unknown,
+  path = whole,
+): Required<ProblemText> | undefined {
+  const config = withValue({}, path, value);
+  const [problem] = checkConfig(config);
+  return problem && { hint: valueHint(schema), ...problemText(problem, config) };
+}
+
+function valueHint(schema: Setting['schema']): string {
+  if (!('type' in schema)) return 'write the value as JSON';
+  switch (schema.type) {
+    case 'array':
+      return 'write the list as JSON: ["one", "two"]';
+    case 'object':
+      return 'write the object as JSON: {"key": "value"}';
+    case 'string':
+    case 'integer':
+    case 'boolean':
+      return (schema.description ?? '').replace(/\.$/, '');
+  }
 }
 
 /** A similar key of the same object, or the setting that ends with this key. */

@@ -181,7 +181,7 @@ function collectEvidence({ answer, answerSeq, end, steps }: RunFacts): readonly 
         return [{ seq, text: `${tool?.name ?? ''} ${input}: ${isDone ? 'succeeded' : 'failed'}` }];
       if (action === undefined || action.type === 'final_answer') return [];
       const outcome = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
-      return [{ seq, text: `${describeAction(action)}: ${outcome}` }];
+      return [{ seq, text: `${describeAction(action, tool?.name)}: ${outcome}` }];
     });
   return [{ seq: answerSeq ?? end, text: sliceStart(answer, LONGEST_ANSWER) }, ...done];
 }

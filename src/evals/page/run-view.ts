@@ -82,9 +82,9 @@ export function buildTimeline(lines: Iterable<JournalLine>): Pick<RunView, 'step
 function toStep({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
   const base = { events: [seq], atMs: elapsed, turn, lines: [] };
   if (event.type === 'action') {
-    const { action, askedBy } = event;
+    const { action, askedBy, tool } = event;
     const lines: RunStep['lines'] = askedBy === 'model' ? [] : [{ label: 'asked by', tone: 'faint', text: askedBy }];
-    return { ...base, kind: 'action', tone: 'plain', text: cut(describeAction(action)), lines };
+    return { ...base, kind: 'action', tone: 'plain', text: cut(describeAction(action, tool)), lines };
   }
   const kind = classifyEvent(event);
   if (kind === undefined) return undefined;

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { DEFAULT_LIMITS } from '#core';
 import { copyTree, isSystemError } from '#platform';
-import { scriptCommand, interpreterFolders, programEnvironment } from '#sandbox';
+import { scriptCommand, programEnvironment } from '#sandbox';
 import type { Session } from '#runtime';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 
@@ -51,7 +51,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     runFolder: folder,
     home,
     declared: { PROJECT_DIR: `${there}/project` },
-    programFolders: interpreterFolders(run.execution.identity),
+    programFolders: run.execution.packages.mount({ layers: [], warnings: [] }, attached.root).programFolders,
   });
   if (environment.type === 'refused') return toBrokenEnd(environment.failure.message);
   const output = keptStart();

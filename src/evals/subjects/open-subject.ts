@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { DEFAULT_LIMITS, isSkillError } from '#core';
-import { removeTree } from '#platform';
-import { findProgram, runChild } from '#sandbox';
+import { removeTree, findProgram } from '#platform';
+import { runChild } from '#sandbox';
 import type { SubjectAgent } from './subject.ts';
 
 export interface OpenSubject {

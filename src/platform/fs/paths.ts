@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, statSync, accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { quietly } from '../system-error.ts';
 
@@ -44,4 +44,17 @@ export function namesIn(folder: string): readonly string[] {
 export function resolveWithHome(name: string, base: string, home: string | undefined): string | undefined {
   if (name !== '~' && !name.startsWith('~/')) return path.resolve(base, name);
   return home === undefined ? undefined : path.resolve(home, name.slice(2));
+}
+
+/** The executable that a shell would run for a bare name. */
+export function findProgram(name: string, folders: readonly string[]): string | undefined {
+  if (name === '' || name.includes('/') || name.includes('\0')) return undefined;
+  return folders.map((folder) => path.join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  return quietly(() => {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  }, false);
 }

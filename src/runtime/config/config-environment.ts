@@ -1,4 +1,4 @@
-import { checkConfig, problemText, SETTINGS, valueOfText, withValue, nearest, printable } from '#core';
+import { SETTINGS, valueOfText, withValue, nearest, printable, settingProblem } from '#core';
 import type { ConfigLayer, Setting } from './config-merge.ts';
 import { SETTING_PREFIX, settingNames } from './environment-names.ts';
 
@@ -45,24 +45,8 @@ function readVariable(name: string, text: string): ConfigLayer | VariableProblem
           : `did you mean ${SETTING_PREFIX}${guess}?`,
     };
   }
-  const config = withValue({}, setting.path, valueOfText(text, setting.schema) ?? null);
-  const [problem] = checkConfig(config);
-  if (problem === undefined) return { layer: 'environment', where: name, config };
-  const { message, hint = valueHint(setting) } = problemText(problem, config);
-  return { variable, message, hint };
-}
-
-/** Explains how to write a value of this type as text. */
-export function valueHint({ schema }: Setting): string {
-  if (!('type' in schema)) return 'write the value as JSON';
-  switch (schema.type) {
-    case 'array':
-      return 'write the list as JSON: ["one", "two"]';
-    case 'object':
-      return 'write the object as JSON: {"key": "value"}';
-    case 'string':
-    case 'integer':
-    case 'boolean':
-      return (schema.description ?? '').replace(/\.$/, '');
-  }
+  const value = valueOfText(text, setting.schema) ?? null;
+  const problem = settingProblem(setting, value);
+  if (problem !== undefined) return { variable, ...problem };
+  return { layer: 'environment', where: name, config: withValue({}, setting.path, value) };
 }

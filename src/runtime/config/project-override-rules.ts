@@ -1,4 +1,14 @@
-import { SETTINGS, valueAt, readHostPattern, isObject, type Config, type HostPattern, isProblem } from '#core';
+import {
+  SETTINGS,
+  valueAt,
+  readHostPattern,
+  isObject,
+  type Config,
+  type HostPattern,
+  isProblem,
+  namedIsolation,
+  isWeaker,
+} from '#core';
 
 /**
  * What a project file may do to a setting. The file comes with the project and may be untrusted, so it may tighten safety settings and
@@ -141,11 +151,12 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
       return project === true || below !== true ? own : kept;
     case 'within':
       return within(toList(below), toList(project));
-    case 'isolates':
-      if (project === 'local') return below === 'local' ? own : kept;
-      // Weaker than every other one that isolates.
-      if (project === 'landlock') return below === 'local' || below === 'landlock' ? own : kept;
-      return below === undefined || ['auto', 'local', 'landlock', project].includes(below) ? own : kept;
+    case 'isolates': {
+      const [isolation, user] = [namedIsolation(project), namedIsolation(below)];
+      if (isolation === 'none') return user === 'none' ? own : kept;
+      if (user === 'none' || isWeaker(user)) return own;
+      return !isWeaker(isolation) && [undefined, 'auto', project].includes(below) ? own : kept;
+    }
     case 'offline':
       return isOffline(project) ? own : { ...kept, isWider: false };
     case 'never':
@@ -208,7 +219,7 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
     ...(provider === undefined || isOffline(provider) ? [] : [['model', 'provider']]),
     ...whole.map(({ path }) => path),
     ...params.map(([key]) => ['model', 'params', key]),
-    ...(executor === 'local' ? [['execution', 'executor']] : []),
+    ...(namedIsolation(executor) === 'none' ? [['execution', 'executor']] : []),
     ...(use === undefined || use === 'restrict' ? [] : [['policy', 'allowed_tools']]),
     ...(sandboxed === 'allow' ? [['policy', 'sandboxed']] : []),
     ...(directory === undefined || isBelow(directory) ? [] : [['runs', 'directory']]),

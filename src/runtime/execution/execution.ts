@@ -5,7 +5,6 @@ import { toSkillIdentity } from '../skill-actions.ts';
 import {
   actionFailed,
   executorTraits,
-  isWeaker,
   SkillError,
   type Observation,
   type SkillEntry,
@@ -53,7 +52,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     runsBuiltIn,
   });
   const { isolation } = executorTraits(executor.name);
-  const isAllowed = found.restriction !== undefined && isWeaker(isolation) && (await options.askWeaker?.()) === true;
+  const { gaps } = executor;
+  const isAllowed = found.restriction && gaps !== undefined && (await options.askWeaker?.(gaps)) === true;
   const restriction = isAllowed ? undefined : found.restriction;
   if (restriction !== undefined) options.onRestriction?.(restriction);
   const mounts = checkMounts(options.mounts ?? [], {

@@ -2,10 +2,17 @@
 import { openSync, fchmodSync, closeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 
-import { cleanText, SkillError, quoted, type OutputSink, type AttachedWorkspace, type ProgramEnd } from '#core';
+import {
+  cleanText,
+  SkillError,
+  quoted,
+  type OutputSink,
+  type AttachedWorkspace,
+  type ProgramEnd,
+  wholeCharacters,
+} from '#core';
 import { OPEN_FLAGS, writeAll, isSystemError } from '#platform';
 import type { Redactor } from '#journal';
-import { wholeCharacters } from '#sandbox';
 
 export interface CaptureLimits {
   /** Bytes of the text for a model: half from the start, half from the end (default: 16 KiB). */

@@ -119,8 +119,8 @@ export interface ExecutionOptions {
   readonly onRestriction?: (restriction: SkillError) => void;
   /** Called for an optional folder that programs do not see. */
   readonly onUnmounted?: (reason: SkillError) => void;
-  /** Asked where only landlock isolates and `allowWeaker` is not set: whether every program may run under it (default: no). */
-  readonly askWeaker?: () => Promise<boolean>;
+  /** Asked where only landlock isolates and `allowWeaker` is not set: whether every program may run with its gaps (default: no). */
+  readonly askWeaker?: (gaps: readonly string[]) => Promise<boolean>;
   /** Receives each step of a run, for tracing. */
   readonly onSpan?: OnSpan;
 }

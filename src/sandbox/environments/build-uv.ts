@@ -13,8 +13,7 @@ import {
   type PackageLayer,
   type RequestedPackage,
 } from '#core';
-import { sha256, tryRealPath } from '#platform';
-import { findProgram } from '../programs/preflight.ts';
+import { sha256, tryRealPath, findProgram } from '#platform';
 import {
   MOVE_SCRIPTS,
   explainOutcome,

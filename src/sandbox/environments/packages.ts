@@ -24,8 +24,8 @@ import {
   isProblem,
   type ProgramAction,
 } from '#core';
-import { quietly, sha256, tryRealPath } from '#platform';
-import { findProgram, inspectIn } from '../programs/preflight.ts';
+import { quietly, sha256, tryRealPath, findProgram } from '#platform';
+import { inspectIn } from '../programs/preflight.ts';
 import { openRequirements, type FindMissingFor } from '../programs/missing.ts';
 import { isRoot } from '../workspace/layout.ts';
 import type { Workspace } from '../workspace/workspace.ts';

@@ -13,9 +13,9 @@ import {
   type ActionProblem,
   type Collected,
   type Problem,
+  wholeCharacters,
 } from '#core';
 import { isSystemError, sha256 } from '#platform';
-import { wholeCharacters } from '../process/output-capture.ts';
 
 export interface OutputToSave {
   readonly name: string;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { readField, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
 import { executorUnavailable } from '../executors/failures.ts';
-import { landlockGaps } from '../executors/landlock/executor.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
 
@@ -46,6 +45,8 @@ export interface ExecutorExamination {
   readonly report?: ProbeReport;
   readonly reasons: readonly string[];
   readonly install: string;
+  /** What programs can do under it that the other executors block. */
+  readonly gaps?: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
@@ -71,9 +72,10 @@ export async function chooseExecutor(
     if (known === undefined) options.onTrial?.(candidate.name);
     const found = known === undefined ? await examine(candidate, executor, options) : examined(candidate.name, known);
     if (found.report?.isIsolating === true) {
-      if (choice !== 'auto' || candidate.name !== 'landlock' || options.allowWeaker === true)
+      const { gaps } = executor;
+      if (choice !== 'auto' || gaps === undefined || options.allowWeaker === true)
         return { executor, report: found.report };
-      return restricted({ executor, report: found.report }, weakerOnly(others), options);
+      return restricted({ executor, report: found.report }, weakerOnly(others, gaps), options);
     }
     others.push(found);
   }
@@ -101,13 +103,19 @@ function restricted(
 
 const ALLOW_WEAKER = 'set "execution": { "allow_weaker": true } in ~/.agent/config.json, or pass --executor landlock';
 
-function weakerOnly(others: readonly ExecutorExamination[]): SkillError<'executor/unavailable'> {
+function weakerOnly(
+  others: readonly ExecutorExamination[],
+  gaps: readonly string[],
+): SkillError<'executor/unavailable'> {
   const { reasons, install } = summarize(others);
-  const gaps = `${String(landlockGaps().length)} gaps (skillwright doctor)`;
   return executorUnavailable(
     'auto',
     `only the weaker executor landlock works on this machine (${reasons.join('; ')})`,
-    { hint: `${install}; or accept landlock, which leaves ${gaps}: ${ALLOW_WEAKER}`, reasons, install },
+    {
+      hint: `${install}; or accept landlock, which leaves ${String(gaps.length)} gaps (skillwright doctor): ${ALLOW_WEAKER}`,
+      reasons,
+      install,
+    },
   );
 }
 
@@ -132,7 +140,10 @@ export async function examineCandidates({
   probe = (executor) => probeExecutor(executor, { interpreters: true }),
 }: ChooseOptions): Promise<readonly ExecutorExamination[]> {
   const all: ExecutorExamination[] = [];
-  for (const candidate of candidates) all.push(await examine(candidate, candidate.make(), { candidates, probe }));
+  for (const candidate of candidates) {
+    const executor = candidate.make();
+    all.push({ ...(await examine(candidate, executor, { candidates, probe })), gaps: executor.gaps });
+  }
   return all;
 }
 

@@ -1,8 +1,7 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import path from 'node:path';
+import { statSync } from 'node:fs';
 
 import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord, type AttachedWorkspace } from '#core';
-import { isInRange, quietly } from '#platform';
+import { isInRange, quietly, findProgram } from '#platform';
 import { installHint } from '../environments/system-packages.ts';
 import type { Requirement } from './skill-requirements.ts';
 import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
@@ -225,19 +224,6 @@ export function inspectIn(openWorkspace: () => Promise<{ readonly attached: Atta
     const end = await attached.run(spec, { stdout, stderr: NO_OUTPUT });
     return end.exitCode === 0 ? stdout.text() : undefined;
   };
-}
-
-/** The executable that a shell would run for a bare name. */
-export function findProgram(name: string, folders: readonly string[]): string | undefined {
-  if (name === '' || name.includes('/') || name.includes('\0')) return undefined;
-  return folders.map((folder) => path.join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  return quietly(() => {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  }, false);
 }
 
 /** The version of the running Node, if `file` is its executable. Linux only. */

@@ -5,7 +5,7 @@ import { checkJson, type JsonSchema } from '../../../src/core/json/json-schema.t
 import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../../../src/core/model.ts';
 import { FUZZ_KINDS, type FuzzKind } from '../../../src/model/fuzz/fuzz-answers.ts';
 import { fuzzModel, type FuzzModel } from '../../../src/model/fuzz/fuzz.ts';
-import { openSkillTools } from '../../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../../src/packs/open-runtime.ts';
 import { SKILLS } from '../../built-in-skills/support.ts';
 import { modelTools } from '../rule-request.ts';
 

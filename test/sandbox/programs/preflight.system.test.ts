@@ -3,7 +3,6 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import {
-  findProgram,
   runningNodeVersion,
   findMissing,
   inspectMachine,
@@ -15,6 +14,7 @@ import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
+import { findProgram } from '../../../src/platform/fs/paths.ts';
 
 type Files = Readonly<Record<string, string>>;
 type Request = PreflightRequest & Omit<RequirementSources, 'directory'>;

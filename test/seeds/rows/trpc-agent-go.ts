@@ -111,7 +111,7 @@ export const ROWS = seedRows(
     [
       'skill_run is registered by itself with an executor',
       'seed',
-      'execution may be auto, and then skill_run is there',
+      'skill_run is there without an option, and runs isolated',
     ],
     ['guidance in the system message: skill_load first, documents if needed, then skill_run', 'seed', SEED_LOAD],
     ['SKILL.md of the example with an unusual body loads', 'seed', SEED_LOAD],

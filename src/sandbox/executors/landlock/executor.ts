@@ -67,6 +67,7 @@ export function landlockExecutor(options: LandlockOptions = {}): Executor {
   return {
     name: 'landlock',
     identity,
+    gaps: landlockGaps(),
     attach: async (place) => {
       executor ??= plainProcesses(startLandlock(options, identity));
       const attached = await executor.attach(place);
