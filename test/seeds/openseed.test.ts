@@ -76,8 +76,12 @@ describe('openseed by its design', () => {
     write(root, 'folder-name/SKILL.md', '---\nname: declared-name\ndescription: Differs.\n---\n\nBody.\n');
     const { call } = await openseed(root);
     expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff', 'folder-name']);
-    const byFolder = await call('load_skill', { skill_name: 'folder-name' });
-    expect([byFolder.isError, byFolder.value]).toEqual([false, expect.stringContaining('name: declared-name')]);
+    write(root, 'folder-name/references/a.md', 'a\n');
+    for (const skill_name of ['folder-name', 'Declared-Name']) {
+      const { isError, value } = await call('load_skill', { skill_name });
+      expect([isError, value]).toEqual([false, expect.stringContaining('name: declared-name')]);
+      expect((await call('list_skill_assets', { skill_name })).value).toEqual(['references/a.md']);
+    }
   });
 
   test('load_skill of an unknown skill says so, and of a broken one gives its parse error', async () => {
@@ -156,8 +160,14 @@ describe('openseed by its design', () => {
   test('the page of the vocabulary names the root, the layout and every tool', async () => {
     const page = readFileSync(new URL('../../docs/vocabularies/openseed.md', import.meta.url), 'utf8');
     const { tools } = await openseed();
-    for (const word of ['DOCUMENT_ROOT/skills', 'references/', 'scripts/', 'assets/', ...tools.map(({ name }) => name)])
-      expect(page).toContain(word);
+    const words = [
+      'DOCUMENT_ROOT/skills',
+      'https://agentskills.io/specification',
+      'references/',
+      'scripts/',
+      'assets/',
+    ];
+    for (const word of [...words, ...tools.map(({ name }) => name)]) expect(page).toContain(word);
   });
 
   test('paths that leave the skill are refused', async () => {
@@ -173,6 +183,21 @@ describe('openseed by its design', () => {
       expect((await call('load_skill_asset', { skill_name: 'file-diff', relative_path })).isError).toBe(true);
     for (const script_name of ['../SKILL.md', '/bin/sh', 'missing.py'])
       expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name })).isError).toBe(true);
+  });
+
+  test('DOCUMENT_ROOT/skills is the only root, and an asset is returned whole', async () => {
+    const root = documentRoot();
+    const spec = 'A rule of the specification.\n'.repeat(5_000);
+    write(root, 'file-diff/references/SPEC.md', spec);
+    const home = scratch();
+    const cwd = scratch();
+    for (const folder of [path.join(home, '.agents/skills'), path.join(cwd, '.agent/skills')])
+      write(folder, 'elsewhere/SKILL.md', '---\nname: elsewhere\ndescription: Is in another root.\n---\n');
+    const runtime = { cwd, home, env: { DOCUMENT_ROOT: path.dirname(root) } };
+    const { call } = await openSkillTools({ vocabulary: 'openseed', runtime });
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    const input = { skill_name: 'file-diff', relative_path: 'references/SPEC.md' };
+    expect((await call('load_skill_asset', input)).value).toBe(spec);
   });
 
   test('a long asset can be read to its end', async () => {

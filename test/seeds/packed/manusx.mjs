@@ -61,6 +61,8 @@ for (const file of ['scripts/extract_tables.py', `${skills}/pdf/scripts/extract_
 const written = await local.call('file_write', { file: 'extract.py', content: 'print("extracted")\n' });
 assert.equal(written.value.success, true, written.text);
 assert.equal((await local.call('shell_exec', { command: 'python extract.py' })).value.data.stdout, 'extracted\n');
+const byPath = await local.call('shell_exec', { command: `python ${skills}/pdf/scripts/extract_tables.py` });
+assert.equal(byPath.value.data.stdout, 'tables\n');
 const missing = (await local.call('skill_request', { skill_name: 'x' })).value;
 assert.equal(missing.success, false);
 assert.match(missing.message, /^Skill 'x' not found/);
