@@ -8,7 +8,6 @@ import path from 'node:path';
 import {
   defined,
   isSkillError,
-  type AgentStart,
   type Budget,
   type SkillError,
   type RunEvent,
@@ -30,7 +29,7 @@ import { keepPlan, planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { isAlreadyResumed, openClaim } from './resume/resume-gate.ts';
-import { resumedRun, settledCalls, type ReplayedRun } from './resume/replayed-run.ts';
+import { resumedRun, settledCalls, type ReplayedRun, type AgentStart } from './resume/replayed-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop, type Stop } from './stop.ts';

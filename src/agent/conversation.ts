@@ -1,5 +1,13 @@
 /** The conversation of an agent with its model, turn by turn, and the messages that represent it (AGT-6). */
-import { defined, estimateTokens, startOfText, type ModelImage, type ModelMessage, type ModelToolCall } from '#core';
+import {
+  defined,
+  estimateTokens,
+  startOfText,
+  type ModelMessage,
+  type ModelToolCall,
+  type OfType,
+  type Observation,
+} from '#core';
 import { sha256 } from '#platform';
 import type { KeptOutputs } from './outputs.ts';
 
@@ -16,7 +24,7 @@ export interface ExchangeResult {
   /** The reference of the whole text, if `text` is truncated. */
   readonly reference?: string;
   /** Images of the result; absent if there are none. */
-  readonly images?: readonly ModelImage[];
+  readonly images?: OfType<Observation, 'tool-called'>['images'];
 }
 
 export interface Exchange {

@@ -88,7 +88,7 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
     case 'observation': {
       const started = state.open.find(({ call }) => call === event.call);
       const what = started === undefined ? event.observation.action : describeAction(started.action, started.tool);
-      const line = `${what}: ${describeOutcome(event.observation, false)}`;
+      const line = `${what}: ${describeOutcome(event.observation, false).text}`;
       return {
         ...state,
         done: [...state.done.slice(1 - KEPT_LINES), line],

@@ -1,4 +1,4 @@
-import { describeAction, describeOutcome, isPoorOutcome, limitText } from './action-text.ts';
+import { describeAction, describeOutcome, limitText } from './action-text.ts';
 import type { Action } from './action.ts';
 import { agentEventText } from './agent-event-text.ts';
 import type { ApprovalRequest } from './approval.ts';
@@ -168,8 +168,8 @@ function observationLines(
   const what = action === undefined ? shownText(tool ?? observation.action) : describeAction(action, tool);
   const took = durationMs === undefined ? '' : ` (${durationText(durationMs)})`;
   const limits = level === 'verbose' && 'limits' in observation ? `, ${limitText(observation.limits)}` : '';
-  const text = `${what}: ${describeOutcome(observation, level === 'verbose')}${took}${limits}`;
-  return [{ tone: isFailed ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good', text }];
+  const { text, tone } = describeOutcome(observation, level === 'verbose');
+  return [{ tone, text: `${what}: ${text}${took}${limits}` }];
 }
 
 function originText({ layer, where }: RuleOrigin): string {

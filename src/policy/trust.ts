@@ -222,8 +222,8 @@ function skillsBelow(folder: string, skills: readonly SkillToTrust[]): readonly 
 function merged(all: readonly TrustedFolder[], { only, ...added }: TrustedFolder): TrustedFolder {
   const before = all.find(({ folder }) => folder === added.folder);
   const known = new Map((before?.skills ?? []).map((skill) => [skill.path, skill]));
-  const given = new Set(added.skills.map((skill) => skill.path));
-  const kept = (before?.skills ?? []).filter((skill) => !given.has(skill.path));
+  const addedPaths = new Set(added.skills.map((skill) => skill.path));
+  const kept = (before?.skills ?? []).filter((skill) => !addedPaths.has(skill.path));
   const isOnly = only === true && (before === undefined || before.only === true);
   const skills = [
     ...kept,

@@ -54,7 +54,7 @@ export interface ActionSettings {
   readonly allowedTools: NonNullable<NonNullable<Config['policy']>['allowed_tools']>;
   /** Whether programs that reach nothing outside their sandbox are asked about. */
   readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;
-  /** Absent: every question is answered with `nobody`. */
+  /** Absent: no person is available for any question. */
   readonly approve: Approve | undefined;
   /** Answers for the rest of the run; child sessions share them. */
   readonly runAnswers: RunAnswers;

@@ -5,7 +5,6 @@ import {
   buildLedger,
   quoted,
   reduceSession,
-  type Access,
   type Action,
   type ActionFailed,
   type Decision,
@@ -19,7 +18,7 @@ import {
 } from '#core';
 import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
-import { decide, policyWithSkills, type Policy } from '#policy';
+import { decide, policyWithSkills, type Policy, type Access } from '#policy';
 import {
   fromFile,
   shownBy,

@@ -1,4 +1,4 @@
-import { RUN_SCHEMA, type AgentStart, type RunEvent, type RunStart, type Surroundings, type RunInfo } from '#core';
+import { RUN_SCHEMA, type RunEvent, type RunStart, type Surroundings, type RunInfo } from '#core';
 import { readSealKey } from '#platform';
 import {
   createRun,
@@ -34,7 +34,7 @@ export interface RunOptions extends SessionOptions {
   /** Limits of the run, for the record. */
   readonly budgets?: Readonly<Record<string, number>>;
   /** How the agent was started, for the record. */
-  readonly agent?: AgentStart;
+  readonly agent?: RunStart['agent'];
   /** The trace of the run; see `RunStart`. */
   readonly trace?: string;
   /**

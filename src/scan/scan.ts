@@ -2,7 +2,7 @@
 import { compareText, printable } from '#core';
 import { checkFile } from './check-file.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
-import { findHidden, type HiddenText } from './hidden.ts';
+import { findHiddenText, type HiddenText } from './hidden.ts';
 import { toFinding, matchText, type Hit } from './match.ts';
 import { isDocument } from './passages.ts';
 import { explainsAttacks, isSkillFile, readTopic, withinSubject } from './subject.ts';
@@ -89,7 +89,7 @@ function scanText(file: ScanFile, known: KnownTexts): TextScan {
     isDocument: isProse,
     hits,
     explainsAttacks: hits.length > 0 && explainsAttacks(passages),
-    hidden: findHidden(file),
+    hidden: findHiddenText(file),
   };
   known.set(text.length, [scan, ...alike].slice(0, MAX_KNOWN));
   return scan;

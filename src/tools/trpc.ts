@@ -87,8 +87,8 @@ const selectDocs: ToolRow = defineTool({
       },
       ['skill'],
     ),
-  toActions({ skill, offset, mode: wanted, ...input }, offer) {
-    const mode = toSelectMode(wanted);
+  toActions({ skill, offset, mode: modeText, ...input }, offer) {
+    const mode = toSelectMode(modeText);
     const documents = mode === 'clear' ? [] : toSelection(input);
     // Documents are of use only with the instructions, so selecting them loads the skill.
     const isLoaded = offer.loaded().some(({ id, name }) => sameName(name, skill) || sameName(id, skill));
@@ -108,9 +108,9 @@ const selectDocs: ToolRow = defineTool({
   },
 });
 
-function toSelectMode(wanted = ''): OfType<Action, 'select_documents'>['mode'] {
-  const asked = wanted.trim().toLowerCase();
-  return asked === 'add' || asked === 'clear' ? asked : 'replace';
+function toSelectMode(text = ''): OfType<Action, 'select_documents'>['mode'] {
+  const mode = text.trim().toLowerCase();
+  return mode === 'add' || mode === 'clear' ? mode : 'replace';
 }
 
 function sameName(one: string, other: string): boolean {

@@ -1,16 +1,7 @@
 /** Finds the file that `exec SKILL SCRIPT` names: any file of the skill, by its path or by its name alone. */
 import path from 'node:path';
 
-import {
-  invalidInput,
-  isBelowScripts,
-  nearest,
-  printable,
-  quoted,
-  type Action,
-  type OfType,
-  type SkillEntry,
-} from '#core';
+import { invalidInput, nearest, printable, quoted, type Action, type OfType, type SkillEntry } from '#core';
 import { isInside, realPath, tryRealPath } from '#platform';
 import { listSkillFiles } from '#skills';
 
@@ -27,7 +18,7 @@ export function locateScript(
   const { files, isCut } = listSkillFiles(dir);
   const paths = files.map((file) => file.path);
   const isThere = new Set(paths);
-  const inScripts = isBelowScripts(bare) ? bare : `scripts/${bare}`;
+  const inScripts = bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
   const inSkill = bare === typed ? [inScripts, bare] : [bare, inScripts];
   const exact = inSkill.find((at) => isThere.has(at));
   const named = exact === undefined ? paths.filter((at) => at.endsWith(`/${bare}`)) : [exact];
@@ -57,7 +48,7 @@ export function locateScript(
       'the path of one file',
       `name one by its path: ${listed(named)}`,
     );
-  return isBelowScripts(only) ? { script: only } : { script: only, anywhere: true };
+  return only.startsWith('scripts/') ? { script: only } : { script: only, anywhere: true };
 }
 
 const SHOWN = 10;

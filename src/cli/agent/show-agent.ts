@@ -9,7 +9,7 @@ import {
   durationText,
   failure,
   interruptedText,
-  isPoorOutcome,
+  describeOutcome,
   printable,
   shownText,
   type Action,
@@ -135,7 +135,7 @@ const OUTPUT_ROWS = 3;
 function failedOutput(event: RunEvent): readonly string[] {
   if (event.type !== 'observation' || event.observation.type !== 'program-ran') return [];
   const { stdout, stderr, reason } = event.observation.result;
-  if (!isPoorOutcome(event.observation) || reason === 'cancelled') return [];
+  if (describeOutcome(event.observation, false).tone !== 'warning' || reason === 'cancelled') return [];
   const lines = cleanText(stderr.trim() === '' ? stdout : stderr).split('\n');
   return lines
     .filter((line) => line.trim() !== '')

@@ -156,7 +156,7 @@ function eventText(event: RunEvent): string {
       const { type, action, ...rest } = event.observation;
       const tool = event.tool ?? action;
       if (event.observation.type === 'failed')
-        return `#${String(event.call)} ${tool} -> ${describeOutcome(event.observation, true)}`;
+        return `#${String(event.call)} ${tool} -> ${describeOutcome(event.observation, true).text}`;
       const limits = 'limits' in event.observation ? `, ${limitText(event.observation.limits)}` : '';
       return `#${String(event.call)} ${tool} -> ${type}${limits} ${JSON.stringify(rest)}`;
     }

@@ -9,8 +9,18 @@ import { EFFECTS } from '../access.ts';
 import { quoted } from '../text/text.ts';
 import { isProblem } from '../problem.ts';
 
+export interface ConfigProblem extends Pick<SchemaProblem, 'type' | 'path'> {
+  readonly message: string;
+  /** The most likely intended key or value. */
+  readonly hint?: string;
+}
+
 /** Validates a configuration, or a file that a policy includes: schema, rules and host patterns. */
-export function checkConfig(value: unknown, file: 'config' | 'policy' = 'config'): readonly SchemaProblem[] {
+export function checkConfig(value: unknown, file: 'config' | 'policy' = 'config'): readonly ConfigProblem[] {
+  return listProblems(value, file).map((problem) => toConfigProblem(problem, value));
+}
+
+function listProblems(value: unknown, file: 'config' | 'policy'): readonly SchemaProblem[] {
   const problems = checkJson(value, file === 'policy' ? POLICY_FILE_SCHEMA : CONFIG_SCHEMA);
   if (problems.length > 0) return problems;
   if (file === 'policy') return ruleProblems(value, []);
@@ -42,18 +52,12 @@ function entriesAt(value: unknown, path: readonly string[]): readonly string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-export interface ProblemText {
-  readonly message: string;
-  /** The most likely intended key or value. */
-  readonly hint?: string;
-}
-
-/** Words a problem. `value` is the checked document, used to suggest the nearest known value. */
-export function problemText({ type, path, expected }: SchemaProblem, value: unknown): ProblemText {
+/** `value` is the checked document, used to suggest the nearest known value. */
+function toConfigProblem({ type, path, expected }: SchemaProblem, value: unknown): ConfigProblem {
   const name = pathText(path);
   if (type === 'unknown-key') {
     const key = String(path.at(-1));
-    return { message: `${name} is not a known key`, ...guess(nearestKey(key, expected.split(', '))) };
+    return { type, path, message: `${name} is not a known key`, ...guess(nearestKey(key, expected.split(', '))) };
   }
   const [, words] = /^one of (.*)$/.exec(expected) ?? [];
   const written = path.reduce<unknown>(
@@ -61,7 +65,7 @@ export function problemText({ type, path, expected }: SchemaProblem, value: unkn
     value,
   );
   const near = words === undefined || typeof written !== 'string' ? [] : nearest(written, words.split(', '), 1);
-  return { message: `${name} must be ${expected}`, ...guess(near[0]) };
+  return { type, path, message: `${name} must be ${expected}`, ...guess(near[0]) };
 }
 
 /** What is wrong with one value of a setting or, if `path` is below it, of an entry of its map. The hint says how to write one as text. */
@@ -69,10 +73,9 @@ export function settingProblem(
   { schema, path: whole }: Setting,
   value: unknown,
   path = whole,
-): Required<ProblemText> | undefined {
-  const config = withValue({}, path, value);
-  const [problem] = checkConfig(config);
-  return problem && { hint: valueHint(schema), ...problemText(problem, config) };
+): { readonly message: string; readonly hint: string } | undefined {
+  const [problem] = checkConfig(withValue({}, path, value));
+  return problem && { message: problem.message, hint: problem.hint ?? valueHint(schema) };
 }
 
 function valueHint(schema: Setting['schema']): string {

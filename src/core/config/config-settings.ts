@@ -58,7 +58,7 @@ function changed(
 }
 
 /** Deeper nesting is rejected as malicious. */
-export const MAX_SETTING_DEPTH = 64;
+const MAX_SETTING_DEPTH = 64;
 
 /** Parses a value written as text; lists and maps are JSON. Returns nothing if the text is not valid. */
 export function valueOfText(text: string, schema: JsonSchema): unknown {

@@ -180,7 +180,7 @@ function collectEvidence({ answer, answerSeq, end, steps }: RunFacts): readonly 
       if (isDone !== undefined)
         return [{ seq, text: `${tool?.name ?? ''} ${input}: ${isDone ? 'succeeded' : 'failed'}` }];
       if (action === undefined || action.type === 'final_answer') return [];
-      const outcome = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
+      const outcome = observation === undefined ? 'no outcome' : describeOutcome(observation, true).text;
       return [{ seq, text: `${describeAction(action, tool?.name)}: ${outcome}` }];
     });
   return [{ seq: answerSeq ?? end, text: sliceStart(answer, LONGEST_ANSWER) }, ...done];

@@ -5,7 +5,6 @@ import {
   describeAction,
   describeOutcome,
   eventText,
-  isPoorOutcome,
   isSkillError,
   type JournalLine,
   type RunEvent,
@@ -162,8 +161,8 @@ function addedBy(event: RunEvent): Added | undefined {
     }
     case 'observation': {
       const { observation } = event;
-      const tone = observation.type === 'failed' ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good';
-      return { line: { label: 'outcome', tone, text: cut(describeOutcome(observation, true)) } };
+      const { text, tone } = describeOutcome(observation, true);
+      return { line: { label: 'outcome', tone, text: cut(text) } };
     }
     default:
       return undefined;

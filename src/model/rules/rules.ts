@@ -166,8 +166,8 @@ function fallBack(situation: Situation, scored: readonly ScoredSkill[]): RuleDec
 
 /** A skill that the user invoked: its text is part of the request. */
 function findInvokedSkill({ request: asked, calls }: Conversation): string | undefined {
-  const given = loadedIn(asked).at(-1)?.name;
-  return given !== undefined && calls.every(({ name }) => findRole(name) !== 'load') ? given : undefined;
+  const invoked = loadedIn(asked).at(-1)?.name;
+  return invoked !== undefined && calls.every(({ name }) => findRole(name) !== 'load') ? invoked : undefined;
 }
 
 function follow(skill: string, { request, conversation, tools }: Situation): RuleDecision {
@@ -179,7 +179,7 @@ function follow(skill: string, { request, conversation, tools }: Situation): Rul
     files: filesIn(conversation.request).map(({ path }) => path),
   });
   if (filled.type === 'missing')
-    return answer(hasRun(tools) ? somethingMissing(skill, filled.wanted) : cannotRun(skill));
+    return answer(hasRun(tools) ? somethingMissing(skill, filled.placeholders) : cannotRun(skill));
   const { script, args } = filled;
   return buildCall('run', tools, (tool) => runInput(tool, { skill, script, args })) ?? answer(cannotRun(skill, filled));
 }
@@ -221,7 +221,7 @@ const MAX_GOAL = 200;
 
 /** The whole plan in the first step, afterwards only changes. */
 function planUpdate(decision: RuleDecision, { request, calls }: Conversation): PlanUpdate {
-  const isDone = (wanted: Role): boolean => calls.some(({ name, isError }) => findRole(name) === wanted && !isError);
+  const isDone = (role: Role): boolean => calls.some(({ name, isError }) => findRole(name) === role && !isError);
   const done = { find: isDone('load') || isDone('run'), run: isDone('run'), answer: decision.type === 'answer' };
   const next = done.answer ? undefined : STEPS.find(({ id }) => !done[id])?.id;
   const stateOf = (id: keyof typeof done): Plan['steps'][number]['status'] =>

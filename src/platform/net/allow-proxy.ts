@@ -124,7 +124,7 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     const [kind] = first;
     if (kind === undefined) return void socket.destroy();
     socket.unshift(first);
-    if (meter.taken > limits.bytes)
+    if (meter.total > limits.bytes)
       return answerRaw(socket, 403, `the limit of ${String(limits.bytes)} bytes is used up`);
     if (kind === SOCKS_VERSION) return await serveSocks(socket, { gate, meter, onDecision, onHead, signal: gone });
     // Every HTTP request begins with a letter; SOCKS 4 and TLS do not.
@@ -157,7 +157,7 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     if (signal?.aborted === true) await close();
     return {
       port: typeof onPort === 'object' ? onPort?.port : undefined,
-      transferred: () => meter.taken,
+      transferred: () => meter.total,
       close,
     };
   } catch (error) {

@@ -5,7 +5,6 @@ import {
   checkConfig,
   diagnose,
   quoted,
-  problemText,
   SkillError,
   withValue,
   type Config,
@@ -231,7 +230,7 @@ function leavesByLink(directory: string, base: string): boolean {
 function optionLayer({ config, where }: ConfigOverride): ConfigLayer {
   const [problem] = checkConfig(config);
   if (problem === undefined) return { layer: 'option', where, config };
-  const { message, hint = 'run skillwright config --schema to see all settings' } = problemText(problem, config);
+  const { message, hint = 'run skillwright config --schema to see all settings' } = problem;
   throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
 }
 

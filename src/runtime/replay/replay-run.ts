@@ -44,7 +44,7 @@ export interface ReplayOptions {
   readonly isOwn?: boolean;
   /** Overrides the execution options of the record. */
   readonly execution?: ExecutionOptions;
-  /** Answers questions that the record has no answer for (default: nobody). */
+  /** Answers questions that the record has no answer for (default: no person is available). */
   readonly approve?: Approve;
   /** Also record the replay (default: false). */
   readonly record?: boolean;

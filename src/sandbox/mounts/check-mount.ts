@@ -3,7 +3,7 @@ import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError, quoted, SkillError, type Identity } from '#core';
-import { isInside, tryOpenDirectory, tryRealPath } from '#platform';
+import { isInside, tryRealPath, DirectoryHandle } from '#platform';
 import { filesBelow, linkedInode } from './hard-links.ts';
 
 /** A folder that the user wants programs to see. */
@@ -77,7 +77,7 @@ function checkMount(request: MountRequest, rules: MountRules): CheckedMount {
   const { folder, access, isProject = false } = request;
   const source = tryRealPath(path.resolve(folder));
   if (source === undefined) throw invalid(folder, 'it does not exist', 'pass the path of a folder');
-  const opened = tryOpenDirectory(source);
+  const opened = DirectoryHandle.tryOpen(source);
   if (opened.type !== 'directory') throw invalid(folder, 'it is not a folder', 'pass a folder, or the file with --in');
   try {
     const problem = placeProblem(source, rules) ?? accessProblem(source, access, rules);

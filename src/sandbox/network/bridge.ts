@@ -11,8 +11,10 @@ import {
   type ProgramEnd,
   isProblem,
 } from '#core';
-import { builtFile, openAllowProxy, type NetworkDecision, type networkGate } from '#platform';
+import { builtFile, openAllowProxy, type networkGate } from '#platform';
 import { imageForwarder } from './image-forwarder.ts';
+
+type OnDecision = Parameters<typeof networkGate>[0]['onDecision'];
 
 type RefusedConnection = NonNullable<ProgramEnd['refused']>[number];
 
@@ -27,7 +29,7 @@ export interface BridgeOptions {
   readonly proxyFrom?: ProgramSpec['proxyFrom'] | undefined;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<NonNullable<Parameters<typeof openAllowProxy>[0]['limits']>>;
-  readonly onDecision?: (decision: NetworkDecision) => void;
+  readonly onDecision?: OnDecision;
   /** Path of the socket inside the sandbox. */
   readonly socketInside?: string;
   /** Programs of an image run instead of this machine's Node (default: false). */
@@ -122,8 +124,8 @@ export function forwarderCommand(forwarder: string, places: readonly string[], i
   return [process.execPath, '--input-type=module', '--eval', forwarder, '--', ...places, '--'];
 }
 
-function notedRefusals(onDecision?: (decision: NetworkDecision) => void): {
-  readonly onDecision: (decision: NetworkDecision) => void;
+function notedRefusals(onDecision?: OnDecision): {
+  readonly onDecision: OnDecision;
   readonly refused: () => readonly RefusedConnection[];
 } {
   const refused = new Map<string, RefusedConnection>();

@@ -14,7 +14,6 @@ import {
   SkillError,
   type Identity,
   type ProgramEnd,
-  type RunLimits,
   type AttachedWorkspace,
 } from '#core';
 import type { ProcessRow } from './proc.ts';
@@ -23,6 +22,7 @@ import { childSlots, type Inherited } from './inherited-descriptors.ts';
 import { RUN_MARK, followTree, processTable, type ProcessTable } from './process-tree.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
+import type { RunLimits } from '../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

@@ -13,7 +13,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 function showTest(test: string): string {
   const [file = '', title = ''] = test.split(/: (.*)/s);
-  return `${cell(title)} (\`${path.basename(file)}\`)`;
+  return `${cell(title)} (\`${file}\`)`;
 }
 
 const deviating = (rows: readonly SeedRow[]): readonly SeedRow[] => rows.filter(({ deviation }) => deviation);

@@ -54,7 +54,10 @@ export const ROWS = seedRows(
         sentence: '可选择本地或容器工作区执行器（默认本地）',
         ours: 'the first executor that isolates',
         why: 'scripts of others run isolated unless the user chooses otherwise',
-        restoredBy: [["execution: { executor: 'local' }", 'restored', 'trpc: a program runs without isolation']],
+        restoredBy: [
+          ["execution: { executor: 'local' }", 'restored', 'trpc: a program runs without isolation'],
+          ['--executor local', 'restored', 'trpc: an unattended command runs without isolation'],
+        ],
       },
     ],
     [

@@ -10,7 +10,6 @@ import {
   type AttachedWorkspace,
   type Executor,
   type Identity,
-  type WorkspaceFolder,
 } from '#core';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
@@ -34,7 +33,8 @@ import {
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { openSkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
 import { createContainer, removeContainer, startContainer } from './warm-container.ts';
-import { NOBODY } from '../nobody.ts';
+import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
+import type { WorkspaceFolder } from '../../program-types.ts';
 
 const MAX_CONTAINERS = 8;
 const DEFAULT_CPUS = 2;
@@ -45,7 +45,7 @@ const DEFAULT_CPUS = 2;
  * workspace starts a container, which stays warm for the next; stopping a container ends everything in it.
  */
 export function containerExecutor(options: ContainerOptions = {}): Executor {
-  const identity = options.identity ?? NOBODY;
+  const identity = options.identity ?? UNPRIVILEGED_USER;
   if (identity.uid === 0 || identity.gid === 0)
     throw invalidInput('programs never run as root', 'a user and a group other than 0');
   return {

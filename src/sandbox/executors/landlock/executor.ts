@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import type { Executor, Identity, WorkspaceFolder, AttachedWorkspace, ProgramSpec } from '#core';
+import type { Executor, Identity, AttachedWorkspace, ProgramSpec } from '#core';
 import { isPresent } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -35,8 +35,9 @@ import {
 } from './confinement.ts';
 import { mountRules } from './mount-rules.ts';
 import type { PortProxy } from '../../network/bridge.ts';
-import { NOBODY } from '../nobody.ts';
+import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { RUN_MARK } from '../../process/process-tree.ts';
+import type { WorkspaceFolder } from '../../program-types.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -61,7 +62,7 @@ const PROBE_MS = 10_000;
  * `docs/executors.md` for what stays open. `auto` uses it only where the user allowed it.
  */
 export function landlockExecutor(options: LandlockOptions = {}): Executor {
-  const identity = isRoot() ? (options.identity ?? NOBODY) : undefined;
+  const identity = isRoot() ? (options.identity ?? UNPRIVILEGED_USER) : undefined;
   let executor: Executor | undefined;
   const { openProxy } = options;
   return {

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import { invalidInput, type HostMount } from '#core';
+import { invalidInput } from '#core';
 import { isInside, namesIn } from '#platform';
+import type { HostMount } from '../../program-types.ts';
 
 /** A path and what programs may do below it. */
 export interface MountRule {
