@@ -30,6 +30,10 @@ export interface Profile {
    * whatever can be read is used).
    */
   readonly unusable?: readonly Diagnostic['code'][];
+  /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
+  readonly tolerates?: readonly Diagnostic['code'][];
+  /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */
+  readonly protocol?: 'tools' | 'actions';
   /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). */
   readonly installFolder?: { readonly project: string; readonly user?: string };
 }

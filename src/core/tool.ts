@@ -13,6 +13,8 @@ export interface Offer {
   readonly skills: readonly string[];
   /** The folder of each of `skills`, by its name without those above. */
   readonly folders: readonly string[];
+  /** Why `skills` is empty, and what to do; absent if it is not. */
+  readonly emptyReason?: string;
   /** Where loaded instructions are placed. */
   readonly placement: Placement;
   /** Absent: programs cannot be run, and no tool for them is offered. */
