@@ -73,6 +73,7 @@ describe('openseed', () => {
     expect(refused.map(({ text }) => text)).toMatchInlineSnapshot(`
       [
         ""USAGE.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
+        ""SKILL.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""references" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""referencesX/a" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         "the path "../pdf/references/a" contains "..". Stay inside the skill: .. is not allowed.",
@@ -161,5 +162,20 @@ describe('openseed', () => {
       { type: 'run_command', command: 'ls', timeoutSeconds: 5 },
     ]);
     expect(fake(openseed).tools.map(({ name }) => name)).not.toContain('run_shell_command');
+  });
+
+  test('run_shell_command starts in the project, where programs see it', async () => {
+    const { call, actions } = fake(openseed, {}, { execution: { hasInteraction: true, project: 'read' } });
+    for (const command of ['python /skills/pdf/scripts/fill.py file1 file2', 'ls'])
+      await call('run_shell_command', { command });
+    expect(actions).toEqual([
+      {
+        type: 'run_command',
+        command: 'python $SKILLS_DIR/pdf/scripts/fill.py file1 file2',
+        skill: 'project/pdf',
+        cwd: '$PROJECT_DIR',
+      },
+      { type: 'run_command', command: 'ls', cwd: '$PROJECT_DIR' },
+    ]);
   });
 });
