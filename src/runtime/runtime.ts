@@ -109,11 +109,11 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     warned.add(message);
   };
   const { vocabulary } = options;
-  const given = vocabulary === undefined ? options.config : { ...options.config, vocabulary };
+  const override = vocabulary === undefined ? options.config : { ...options.config, vocabulary };
   const loaded = await loadConfig(
     surroundings,
     options.configFile,
-    given === undefined ? undefined : { config: given, where: 'options' },
+    override === undefined ? undefined : { config: override, where: 'options' },
   );
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);

@@ -52,12 +52,12 @@ export const command = defineCommand({
   ],
   positionals: [0, 2],
   async run(invocation) {
-    const { flags: given, positionals, terminal, signal, words } = invocation;
+    const { flags: options, positionals, terminal, signal, words } = invocation;
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
-    const { log: level = 'normal' } = given;
-    const executor = given.executor === 'none' ? undefined : given.executor;
-    const isListing = given.tools === true;
+    const { log: level = 'normal' } = options;
+    const executor = options.executor === 'none' ? undefined : options.executor;
+    const isListing = options.tools === true;
     if (!isListing && name === undefined)
       throw usageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
     const input = parseInput(text);
@@ -84,7 +84,9 @@ export const command = defineCommand({
           parameters,
         }));
         terminal.out(
-          given.json === true ? jsonText({ tools: listed }) : tools.tools.flatMap((tool) => toolLines(tool, terminal)),
+          options.json === true
+            ? jsonText({ tools: listed })
+            : tools.tools.flatMap((tool) => toolLines(tool, terminal)),
         );
         if (executor === undefined) terminal.remark(NO_EXECUTOR);
         outcome = 'done';
@@ -106,7 +108,7 @@ export const command = defineCommand({
           near.length > 0 ? `did you mean ${near.join(', ')}?` : `known tools: ${names.join(', ')}`,
         );
       }
-      for (const skill of given.load ?? []) {
+      for (const skill of options.load ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
         if (loaded.type === 'failed')
           throw policyRefusal(loaded, repeatedCommand(words)) ?? usageError(loaded.message, loaded.hint);
@@ -117,7 +119,7 @@ export const command = defineCommand({
       outcome = error === undefined ? (answer.isError ? 'failed' : 'done') : 'refused';
       if (error !== undefined) throw error;
       terminal.out(
-        given.json === true
+        options.json === true
           ? jsonText({
               tool: name,
               isError: answer.isError,

@@ -89,11 +89,11 @@ export const command = defineCommand({
   ],
   positionals: [2, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal, signal } = invocation;
+    const { flags: options, positionals, terminal, signal } = invocation;
     const [skill = '', script = '', ...args] = positionals;
     const asked = buildAction(invocation, skill, script, args);
     const runtime = await openRuntime(invocation);
-    const named = resolveSkill(runtime.index, skill, given.source);
+    const named = resolveSkill(runtime.index, skill, options.source);
     const isNamed = named !== undefined && asked.type === 'run_script';
     const action = isNamed ? { ...asked, ...locateScript(named, asked.script) } : asked;
     const run = await openRun(invocation, runtime, named);
@@ -138,24 +138,24 @@ async function openRun(
   runtime: Runtime,
   named: SkillEntry | undefined,
 ): Promise<Run> {
-  const { flags: given, positionals, terminal } = invocation;
+  const { flags: options, positionals, terminal } = invocation;
   if (named !== undefined) await askForTrust(invocation, runtime, [named]);
   const isBuiltIn = named?.source === 'builtin';
-  const { executor } = given;
+  const { executor } = options;
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   return runtime.startRun({
     request: `exec ${positionals.join(' ')}`,
     approve: openApprover(invocation),
     execution: {
       ...commandExecution(terminal),
-      askWeaker: isBuiltIn && given.command !== true ? undefined : weakerQuestion(terminal),
+      askWeaker: isBuiltIn && options.command !== true ? undefined : weakerQuestion(terminal),
       packages: packageOptions(invocation),
       executor,
-      env: variables(given.env ?? []),
+      env: variables(options.env ?? []),
       serve: servedPort(invocation),
       ...sandboxOptions(invocation, runtime.config, false),
       hostInputs: hostFiles(invocation),
-      container: given.image === undefined ? undefined : { image: given.image },
+      container: options.image === undefined ? undefined : { image: options.image },
       onOutput: terminal.isJson
         ? undefined
         : (stream, chunk) => terminal.pass(stream, cleanText(decoders[stream].decode(chunk, { stream: true }))),
@@ -169,16 +169,16 @@ function buildAction(
   script: string,
   args: readonly string[],
 ): Parameters<Session['perform']>[0] {
-  const { flags: given, surroundings } = invocation;
-  const seconds = wholeNumber(given.timeout, '--timeout', { least: 1, most: MAX_SECONDS });
+  const { flags: options, surroundings } = invocation;
+  const seconds = wholeNumber(options.timeout, '--timeout', { least: 1, most: MAX_SECONDS });
   const shared = {
     skill,
-    source: given.source,
-    timeoutSeconds: seconds ?? (given.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
-    inputs: (given.in ?? []).map((text) => parseInputFile(text, surroundings.cwd)),
-    outputs: { save_as_artifacts: given.save === true },
+    source: options.source,
+    timeoutSeconds: seconds ?? (options.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
+    inputs: (options.in ?? []).map((text) => parseInputFile(text, surroundings.cwd)),
+    outputs: { save_as_artifacts: options.save === true },
   };
-  if (given.command !== true) return { type: 'run_script', script, args, ...shared };
+  if (options.command !== true) return { type: 'run_script', script, args, ...shared };
   if (args.length > 0) throw usageError('--command takes one argument: the command line', 'put it in quotes');
   return { type: 'run_command', command: script, ...shared };
 }
@@ -187,8 +187,8 @@ function buildAction(
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 86_400;
 
-function servedPort({ flags: given, terminal }: Invocation<typeof flags>): ExecutionOptions['serve'] {
-  const port = wholeNumber(given.serve, '--serve', { least: 1, most: 65_535 });
+function servedPort({ flags: options, terminal }: Invocation<typeof flags>): ExecutionOptions['serve'] {
+  const port = wholeNumber(options.serve, '--serve', { least: 1, most: 65_535 });
   if (port === undefined) return undefined;
   return { port, onReady: () => terminal.remark(`serving http://127.0.0.1:${String(port)} until Ctrl-C`) };
 }
@@ -210,13 +210,13 @@ function fileAndName(text: string, cwd: string): { readonly file: string; readon
 }
 
 /** Naming a file on the command line approves reading it. */
-function hostFiles({ flags: given, surroundings: { cwd } }: Invocation<typeof flags>): readonly string[] {
-  return (given.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, cwd).file);
+function hostFiles({ flags: options, surroundings: { cwd } }: Invocation<typeof flags>): readonly string[] {
+  return (options.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, cwd).file);
 }
 
-function variables(given: readonly string[]): Readonly<Record<string, string>> {
+function variables(assignments: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    given.map((text) => {
+    assignments.map((text) => {
       const equals = text.indexOf('=');
       if (equals < 1) throw usageError(`--env has no value: ${quoted(text, 200)}`, 'write --env NAME=VALUE');
       return [text.slice(0, equals), text.slice(equals + 1)];

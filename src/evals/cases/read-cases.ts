@@ -40,18 +40,18 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export function readCases(paths: readonly string[], options: ReadCasesOptions = {}): ReadCases {
   const found: CollectedCases = { drafts: [], problems: [], passedOver: [], suites: [], files: new Set() };
   const settings = toReadSettings(options);
-  for (const given of paths.map((name) => path.resolve(name))) {
+  for (const start of paths.map((name) => path.resolve(name))) {
     options.signal?.throwIfAborted();
-    if (!isPresent(given)) addFileProblem(found, given, 'no such file or folder', 'check the path');
-    else if (isDirectory(given)) {
-      const { files, troubles } = findCaseFiles(given);
+    if (!isPresent(start)) addFileProblem(found, start, 'no such file or folder', 'check the path');
+    else if (isDirectory(start)) {
+      const { files, troubles } = findCaseFiles(start);
       for (const { folder, reason } of troubles)
         addFileProblem(found, folder, `cannot read the folder: ${reason}`, 'check its permissions and size');
       for (const file of files) {
         options.signal?.throwIfAborted();
-        readFile(found, { file, given, isNamed: false }, settings);
+        readFile(found, { file, start, isNamed: false }, settings);
       }
-    } else readFile(found, { file: given, given: path.dirname(given), isNamed: true }, settings);
+    } else readFile(found, { file: start, start: path.dirname(start), isNamed: true }, settings);
   }
   const { cases, problems } = withUniqueIds(found.drafts);
   const all = [...found.problems, ...problems];
@@ -77,7 +77,7 @@ interface CollectedCases {
 interface GivenFile {
   readonly file: string;
   /** The folder that the caller named, or the folder of the file. */
-  readonly given: string;
+  readonly start: string;
   /** The caller named this file, so it is a problem if it holds no cases. */
   readonly isNamed: boolean;
 }
@@ -96,7 +96,7 @@ function toReadSettings({ knownSkills, missingFiles = 'error', newCassettes = fa
   };
 }
 
-function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, settings: ReadSettings): void {
+function readFile(found: CollectedCases, { file, start, isNamed }: GivenFile, settings: ReadSettings): void {
   if (found.files.has(file)) return;
   found.files.add(file);
   const read = readTextFile(file, MAX_BYTES);
@@ -113,7 +113,7 @@ function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, se
     else found.passedOver.push({ file, reason: `${reason} (line ${String(at.line)})` });
     return;
   }
-  const suite = findSuite(file, given);
+  const suite = findSuite(file, start);
   const report: CaseReport = { file, locate: document.document.locate, problems: found.problems };
   readRecognized(found, { report, suite, settings }, { document: document.document, isNamed });
 }
@@ -256,10 +256,10 @@ function fitId(text: string): string {
 }
 
 /** `numbers` keeps the last number per stem, so that many equal ids stay linear. */
-function freeId(id: string, taken: ReadonlyMap<string, unknown>, numbers: Map<string, number>): string {
+function freeId(id: string, used: ReadonlyMap<string, unknown>, numbers: Map<string, number>): string {
   const stem = id.slice(0, MAX_CHARACTERS - 8);
   let number = (numbers.get(fold(stem)) ?? 1) + 1;
-  while (taken.has(fold(`${stem}-${String(number)}`))) number += 1;
+  while (used.has(fold(`${stem}-${String(number)}`))) number += 1;
   numbers.set(fold(stem), number);
   return `${stem}-${String(number)}`;
 }

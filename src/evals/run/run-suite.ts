@@ -173,10 +173,10 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
     : readySubject(subject, job, folder, suite));
   if ('status' in ready) return ready;
   const { set, identity: model } = ready;
-  const { files: given, expect } = evalCase;
+  const { files: inputs, expect } = evalCase;
   const scripts = (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
   // The run itself reports a file that cannot be read.
-  const files = [...given, ...scripts].map((file) => quietly(() => sha256(readFileSync(file)), 'unreadable'));
+  const files = [...inputs, ...scripts].map((file) => quietly(() => sha256(readFileSync(file)), 'unreadable'));
   const executor = options.elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
   const settings = { executor, more: options.settings ?? '' };
   const key = jobKey(job, { skills: set.digest, model, files, settings });

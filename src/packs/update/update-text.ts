@@ -156,7 +156,7 @@ function hunkHeader(hunk: TextDiff['hunks'][number], moved: number): string {
 
 function count(
   { lines }: TextDiff['hunks'][number],
-  wanted: TextDiff['hunks'][number]['lines'][number]['kind'],
+  counted: TextDiff['hunks'][number]['lines'][number]['kind'],
 ): number {
-  return lines.reduce((sum, { kind }) => sum + (kind === wanted ? 1 : 0), 0);
+  return lines.reduce((sum, { kind }) => sum + (kind === counted ? 1 : 0), 0);
 }

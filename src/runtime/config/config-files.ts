@@ -43,15 +43,15 @@ export interface ConfigSources {
   readonly cwd: string;
   readonly home: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly given: ConfigOverride | undefined;
+  readonly override: ConfigOverride | undefined;
 }
 
 /** Reads and merges all configuration sources. */
-export function readConfig({ places, cwd, home, env, given }: ConfigSources): LoadedConfig {
+export function readConfig({ places, cwd, home, env, override }: ConfigSources): LoadedConfig {
   const files = places.map(readConfigFile);
   const environment = readEnvironment(env);
   const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
-  const options = given === undefined ? [] : [optionLayer(given)];
+  const options = override === undefined ? [] : [optionLayer(override)];
   const projectLayers = files.filter(({ place }) => place.layer === 'project').flatMap(({ layers }) => layers);
   const vocabulary = vocabularyLayers([...users, ...projectLayers, ...environment.layers, ...options]);
   const own = [...vocabulary, ...users, ...environment.layers, ...options];

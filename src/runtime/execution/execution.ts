@@ -205,7 +205,7 @@ function isLeftOut(folder: string, relative: string): boolean {
   return isSecretPath(relative, folder);
 }
 
-function openArtifacts(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
-  if (given === false) return undefined;
-  return typeof given === 'object' ? given : openFileArtifacts(given ?? folder);
+function openArtifacts(setting: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
+  if (setting === false) return undefined;
+  return typeof setting === 'object' ? setting : openFileArtifacts(setting ?? folder);
 }

@@ -21,7 +21,7 @@ const skill = (text: string): RequiringSkill => {
 };
 const resolve = (wanted: readonly string[], installed: readonly string[] = [], available: readonly string[] = []) =>
   resolveRequirements({
-    wanted: wanted.map(skill),
+    requested: wanted.map(skill),
     installed: installed.map(skill),
     available: available.map(skill),
   });
@@ -87,11 +87,11 @@ describe('resolveRequirements', () => {
       name: `s${String(at)}`,
       requires: [{ name: `s${String(at + 1)}` }],
     }));
-    const { added, refusal } = resolveRequirements({ wanted: chain.slice(0, 1), installed: [], available: chain });
+    const { added, refusal } = resolveRequirements({ requested: chain.slice(0, 1), installed: [], available: chain });
     expect([added.length, added[0], refusal?.code]).toEqual([19_999, 's19999', 'requires/missing']);
     const names = Array.from({ length: 60 }, (_, at) => `t${String(at)}`);
     const thicket = names.map((name) => ({ name, requires: names.map((other) => ({ name: other })) }));
-    const tangled = resolveRequirements({ wanted: thicket, installed: [], available: [] });
+    const tangled = resolveRequirements({ requested: thicket, installed: [], available: [] });
     expect(tangled.refusal).toMatchObject({ code: 'requires/cycle', message: '"t0" needs "t0", and 19 more' });
   });
 
@@ -109,9 +109,9 @@ describe('resolveRequirements', () => {
     );
     fc.assert(
       fc.property(skills, skills, skills, (wanted, installed, available) => {
-        const found = resolveRequirements({ wanted, installed, available });
+        const found = resolveRequirements({ requested: wanted, installed, available });
         const turned = resolveRequirements({
-          wanted: wanted.toReversed(),
+          requested: wanted.toReversed(),
           installed: installed.toReversed(),
           available: available.toReversed(),
         });

@@ -62,9 +62,9 @@ async function readHelp(
     );
     const help = sink.text();
     if (end.reason === 'exited' && end.exitCode === 0) return { help };
-    const said = printable(help.trim().split('\n')[0] ?? '').slice(0, MAX_SHOWN);
+    const message = printable(help.trim().split('\n')[0] ?? '').slice(0, MAX_SHOWN);
     const ended = end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : (end.signal ?? end.reason);
-    return { help, failure: said === '' ? ended : `${ended}: ${said}` };
+    return { help, failure: message === '' ? ended : `${ended}: ${message}` };
   } catch (error) {
     if (!isSkillError(error)) throw error;
     return { help: '', failure: error.message };
