@@ -132,7 +132,7 @@ interface FoundSkill extends RequiringSkill {
   readonly where: keyof ResolveRequest;
 }
 
-/** By name. Wanted skills take precedence over installed ones, and those over available ones. */
+/** By name. Requested skills take precedence over installed ones, and those over available ones. */
 type Found = ReadonlyMap<string, FoundSkill>;
 
 export function resolveRequirements(request: ResolveRequest): Resolution {

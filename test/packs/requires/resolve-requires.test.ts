@@ -63,14 +63,14 @@ describe('resolveRequirements', () => {
   });
 
   test('a skill without a version matches no range', () => {
-    expect(told(['report: pdf@*', 'pdf'])).toBe('"report" needs "pdf@*", and the wanted one has no version');
-    expect(told(['report: pdf@*', 'pdf@latest'])).toBe('"report" needs "pdf@*", and the wanted one is "latest"');
+    expect(told(['report: pdf@*', 'pdf'])).toBe('"report" needs "pdf@*", and the requested one has no version');
+    expect(told(['report: pdf@*', 'pdf@latest'])).toBe('"report" needs "pdf@*", and the requested one is "latest"');
   });
 
   test('an update that breaks an installed skill is reported; existing gaps of installed skills are not', () => {
     const { added, refusal } = resolve(['pdf@3'], ['report: pdf@^2, gone', 'pdf@2'], ['gone']);
     expect(added).toEqual([]);
-    expect(refusal?.message).toBe('"report" needs "pdf@^2", and the wanted one is "3"');
+    expect(refusal?.message).toBe('"report" needs "pdf@^2", and the requested one is "3"');
   });
 
   test('two requirements on one skill are both checked', () => {
