@@ -16,9 +16,12 @@ import {
   type RunResult,
   type SkillEntry,
   type OfType,
+  isBelowScripts,
+  nearest,
+  type Action,
 } from '#core';
-import { isPresent } from '#platform';
-import { resolveSkill } from '#skills';
+import { isPresent, isInside, realPath, tryRealPath } from '#platform';
+import { resolveSkill, listSkillFiles } from '#skills';
 import type { ExecutionOptions, Run, Runtime, Session } from '#runtime';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
@@ -37,7 +40,6 @@ import {
   sandboxOptions,
   weakerQuestion,
 } from './programs.ts';
-import { locateScript } from './find-script.ts';
 
 const flags = {
   in: option(
@@ -259,4 +261,58 @@ function endLines(result: RunResult, { copied, lines }: Delivery, { style }: Ter
     ...lines,
     `${end} after ${(duration / 1000).toFixed(1)} s, ${isolation === 'none' ? style('red', 'not isolated') : `isolated by ${executor}`}`,
   ];
+}
+
+/**
+ * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.
+ * Paths that leave the skill are passed on, for the runtime to refuse. Throws `input/invalid` with the candidates.
+ */
+function locateScript(
+  { name, dir }: SkillEntry,
+  typed: string,
+): Pick<OfType<Action, 'run_script'>, 'script' | 'anywhere'> {
+  const bare = typed.replace(/^(?:\.\/+)+/, '');
+  if (bare.startsWith('/') || bare.split('/').includes('..')) return { script: typed };
+  const { files, isCut } = listSkillFiles(dir);
+  const paths = files.map((file) => file.path);
+  const isThere = new Set(paths);
+  const inScripts = isBelowScripts(bare) ? bare : `scripts/${bare}`;
+  const inSkill = bare === typed ? [inScripts, bare] : [bare, inScripts];
+  const exact = inSkill.find((at) => isThere.has(at));
+  const named = exact === undefined ? paths.filter((at) => at.endsWith(`/${bare}`)) : [exact];
+  const [only, ...more] = named;
+  const outside = inSkill.find((at) => !isInside(tryRealPath(path.join(dir, at)) ?? realPath(dir), realPath(dir)));
+  if (only === undefined && outside !== undefined)
+    throw invalidInput(
+      `${quoted(outside, 200)} of the skill ${quoted(name)} is a link that leads out of the skill`,
+      'a file of the skill',
+      'put the file itself into the skill',
+    );
+  if (only === undefined && isCut) return { script: bare, anywhere: true };
+  if (only === undefined) {
+    const toBaseName = (at: string): string => at.slice(at.lastIndexOf('/') + 1);
+    const near = new Set(nearest(bare, [...new Set(paths.flatMap((at) => [at, toBaseName(at)]))], 5));
+    const similar = paths.filter((at) => near.has(at) || near.has(toBaseName(at)));
+    const known = similar.length > 0 ? similar : paths.filter((at) => at !== 'SKILL.md').slice(0, 5);
+    throw invalidInput(
+      `the skill ${quoted(name)} has no file ${quoted(typed, 200)}`,
+      'a file of the skill',
+      known.length === 0 ? 'the skill has no other file than SKILL.md' : `did you mean ${listed(known)}?`,
+    );
+  }
+  if (more.length > 0)
+    throw invalidInput(
+      `the skill ${quoted(name)} has ${String(named.length)} files named ${quoted(typed, 200)}`,
+      'the path of one file',
+      `name one by its path: ${listed(named)}`,
+    );
+  return isBelowScripts(only) ? { script: only } : { script: only, anywhere: true };
+}
+
+const SHOWN = 10;
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - SHOWN;
+  const shown = paths.slice(0, SHOWN).map((at) => printable(at));
+  return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
