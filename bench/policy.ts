@@ -1,4 +1,4 @@
-import type { Access, RuleOrigin } from '../src/core/access.ts';
+import type { RuleOrigin } from '../src/core/access.ts';
 import { hostSubject, lineSubject } from '../src/policy/action-access.ts';
 import { readCommandLine } from '../src/policy/command/command-line.ts';
 import { builtInRules } from '../src/policy/protected-names.ts';
@@ -6,6 +6,7 @@ import { BY_RISK, decide, type Policy } from '../src/policy/policy.ts';
 import { isRule, readRule, type PolicyRule } from '../src/policy/policy-rule.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
+import type { Access } from '../src/policy/access.ts';
 
 const RULES = 100;
 const BOUND_MICROSECONDS = 20;

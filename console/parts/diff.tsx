@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { diffLines, type TextDiff } from '#core';
+import { diffLines } from '#core';
 import { t } from '../language.ts';
 import { visible } from '../text.ts';
 
 interface ShownLine {
-  readonly kind: TextDiff['hunks'][number]['lines'][number]['kind'] | 'gap';
+  readonly kind: ReturnType<typeof diffLines>['hunks'][number]['lines'][number]['kind'] | 'gap';
   readonly text: string;
 }
 

@@ -1,5 +1,7 @@
 /** Nests the blocks of a Markdown text in quotes and lists. */
-import { readMarkdown, type MarkdownBlock } from '#core';
+import { readMarkdown } from '#core';
+
+type MarkdownBlock = ReturnType<typeof readMarkdown>[number];
 
 export type Block =
   | { readonly type: 'heading'; readonly level: number; readonly text: string }

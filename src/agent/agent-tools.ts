@@ -163,7 +163,7 @@ function toCallOutcome(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
 
 function summarizeCall(tool: string, observations: readonly Observation[]): string {
   if (observations.length === 0) return tool;
-  return `${tool}: ${observations.map((observation) => describeOutcome(observation, false)).join('; ')}`;
+  return `${tool}: ${observations.map((observation) => describeOutcome(observation, false).text).join('; ')}`;
 }
 
 async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<CallOutcome> {
@@ -177,7 +177,7 @@ async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<Cal
   if (reading.type === 'refused') return invalidCall(ownResult(call, inputProblem(reading.failure), true));
   const answer = String(reading.input['answer']);
   const observation = await parts.session.perform({ type: 'final_answer', answer });
-  const line = `${describeAction({ type: 'final_answer', answer })}: ${describeOutcome(observation, false)}`;
+  const line = `${describeAction({ type: 'final_answer', answer })}: ${describeOutcome(observation, false).text}`;
   if (observation.type !== 'answered') return { result: ownResult(call, line, true) };
   return { result: ownResult(call, line, false), answer: observation.answer };
 }

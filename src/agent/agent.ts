@@ -8,7 +8,6 @@ import path from 'node:path';
 import {
   defined,
   isSkillError,
-  type AgentStart,
   type Budget,
   type SkillError,
   type RunEvent,
@@ -17,6 +16,7 @@ import {
   type VocabularyName,
 } from '#core';
 import type { Run, RunOptions } from '#runtime';
+import { findProfile } from '#tools/profiles';
 import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
@@ -29,12 +29,12 @@ import { keepPlan, planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { isAlreadyResumed, openClaim } from './resume/resume-gate.ts';
-import { resumedRun, settledCalls, type ReplayedRun } from './resume/replayed-run.ts';
+import { resumedRun, settledCalls, type ReplayedRun, type AgentStart } from './resume/replayed-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop, type Stop } from './stop.ts';
 import { takeTurns } from './turns.ts';
-import { degradedAnswer } from './system-prompt.ts';
+import { degradedAnswer, type ProtocolName } from './system-prompt.ts';
 import { lostChild, recordedChild } from './resume/open-recorded-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { AgentParts, Ancestry, ChildResult, ChildTask, Opening, TurnsEnd } from './agent-parts.ts';
@@ -66,7 +66,7 @@ async function runInside(agentOptions: AgentOptions, { ancestry, onStart, past }
   const startedAt = now() - elapsedBefore;
   let state: AgentState = FIRST_STATE;
   const { run, options } = await startRecorded(
-    withIdempotencyKey(agentOptions, past?.idempotencyKey),
+    withIdempotencyKey(withProtocol(agentOptions), past?.idempotencyKey),
     limits,
     replay,
     (event) => {
@@ -86,6 +86,15 @@ async function runInside(agentOptions: AgentOptions, { ancestry, onStart, past }
   } finally {
     stop.close();
   }
+}
+
+/** The protocol of the caller, otherwise that of the vocabulary. */
+export function withProtocol<Options extends Pick<AgentOptions, 'protocol' | 'vocabulary' | 'runtime'>>(
+  options: Options,
+): Options & { readonly protocol: ProtocolName } {
+  const { protocol, runtime, vocabulary = runtime.config.vocabulary } = options;
+  const profile = typeof vocabulary === 'object' ? vocabulary.profile : findProfile(vocabulary);
+  return { ...options, protocol: protocol ?? profile?.protocol ?? 'tools' };
 }
 
 /** A run that resumes another one keeps its key, so that a program finds what it did before the interruption. */
@@ -124,7 +133,9 @@ function startRun(
   const { runtime, request, protocol, run = {} } = options;
   const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
   const { vocabulary = runtime.config.vocabulary ?? byProtocol } = options;
+  const profile = typeof vocabulary === 'string' ? findProfile(vocabulary) : vocabulary.profile;
   return runtime.startRun({
+    placement: runtime.config.session?.placement ?? profile?.agentPlacement,
     ...run,
     ...defined({ recall: replay?.recall }),
     ...openReplayClaim(replay),

@@ -15,7 +15,7 @@ import { undoObservations, type Run, type UndoneFile } from '#runtime';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { isPlanDone, startPlan } from './plan.ts';
 import { NOTHING_USED, mapBudget, wholeBudget } from './count-budget.ts';
-import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
+import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns, withProtocol } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
 import { startConversation, withExchange, type Conversation } from './conversation.ts';
@@ -53,6 +53,8 @@ export interface SendOptions {
 
 export interface PerformedAction {
   readonly action: Action;
+  /** Name of the tool in the vocabulary, if it is another. */
+  readonly tool?: string;
   readonly observation: Observation;
 }
 
@@ -99,7 +101,7 @@ interface ChatState {
 export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
   // Subagents inherit the options of the run, so that their events arrive here as well.
   let options = {
-    ...settings,
+    ...withProtocol(settings),
     run: {
       ...settings.run,
       record(event: RunEvent) {
@@ -109,7 +111,7 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     },
   };
   const budget = wholeBudget(options.budget);
-  const { now = () => performance.now(), protocol = 'tools' } = options;
+  const { now = () => performance.now(), protocol } = options;
   const outputs = keepOutputs();
   let messages: readonly Said[] = earlier?.said ?? [];
   let { current, steps } = rebuilt(messages, protocol, outputs, earlier?.run);
@@ -140,7 +142,7 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
       (event) => {
         const done = event.type === 'observation' ? state.open.find(({ call }) => call === event.call) : undefined;
         if (done !== undefined && event.type === 'observation')
-          performed.push({ action: done.action, observation: event.observation });
+          performed.push({ action: done.action, tool: event.tool, observation: event.observation });
         state = reduceAgent(state, event, now() - startedAt);
       },
     );

@@ -1,7 +1,17 @@
 /** The conversation of an agent with its model, turn by turn, and the messages that represent it (AGT-6). */
-import { defined, estimateTokens, startOfText, type ModelImage, type ModelMessage, type ModelToolCall } from '#core';
+import {
+  defined,
+  estimateTokens,
+  startOfText,
+  type ModelToolCall,
+  type OfType,
+  type Observation,
+  type ModelRequest,
+} from '#core';
 import { sha256 } from '#platform';
 import type { KeptOutputs } from './outputs.ts';
+
+type ModelMessage = ModelRequest['messages'][number];
 
 export interface ExchangeResult {
   readonly callId: string;
@@ -16,7 +26,7 @@ export interface ExchangeResult {
   /** The reference of the whole text, if `text` is truncated. */
   readonly reference?: string;
   /** Images of the result; absent if there are none. */
-  readonly images?: readonly ModelImage[];
+  readonly images?: OfType<Observation, 'tool-called'>['images'];
 }
 
 export interface Exchange {

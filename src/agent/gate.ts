@@ -31,7 +31,7 @@ export interface Gate {
   /** The budget that an action exceeded; the run ends after the turn. */
   readonly ended: keyof Budget | undefined;
   startTurn(): void;
-  perform(action: Action, options: { readonly signal?: AbortSignal }): Promise<Observation>;
+  perform(action: Action, options: { readonly signal?: AbortSignal; readonly tool?: string }): Promise<Observation>;
 }
 
 export function openGate({ run, limits: currentLimits, state, proposed }: GateParts): Gate {

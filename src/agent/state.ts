@@ -44,7 +44,7 @@ export interface AgentState {
   /** The outcomes of the last actions, one line each, latest last. */
   readonly done: readonly string[];
   /** Actions without an observation so far. */
-  readonly open: readonly { readonly call: number; readonly action: Action }[];
+  readonly open: readonly { readonly call: number; readonly action: Action; readonly tool?: string }[];
   readonly call: number;
   /** The last action, if policy or a person refused it: an answer after that is not a success. */
   readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
@@ -82,19 +82,19 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
     case 'plan':
       return { ...state, plan: event.plan };
     case 'action': {
-      const { call, action } = event;
-      return { ...state, open: [...state.open, { call, action }], call };
+      const { call, action, tool } = event;
+      return { ...state, open: [...state.open, { call, action, tool }], call };
     }
     case 'observation': {
       const started = state.open.find(({ call }) => call === event.call);
-      const what = started === undefined ? event.observation.action : describeAction(started.action);
-      const line = `${what}: ${describeOutcome(event.observation, false)}`;
+      const what = started === undefined ? event.observation.action : describeAction(started.action, started.tool);
+      const line = `${what}: ${describeOutcome(event.observation, false).text}`;
       return {
         ...state,
         done: [...state.done.slice(1 - KEPT_LINES), line],
         open: state.open.filter((one) => one !== started),
         ...updateRefusals(state, event.observation),
-        repeated: updateRepeated(state, started?.action, event.observation),
+        repeated: updateRepeated(state, started, event.observation),
       };
     }
     case 'session':
@@ -123,7 +123,12 @@ const TIMES = /duration|_ms$|Ms$|(?:_at|At)$/;
 const TIMES_IN_JSON = /duration|_ms"|Ms"|_at"|At"/;
 
 /** Failures are counted by the session. Polling a program is meant to be repeated. */
-function updateRepeated({ repeated }: AgentState, action: Action | undefined, observation: Observation): RepeatedTurns {
+function updateRepeated(
+  { repeated }: AgentState,
+  started: AgentState['open'][number] | undefined,
+  observation: Observation,
+): RepeatedTurns {
+  const action = started?.action;
   if (action === undefined || observation.type === 'failed' || action.type === 'poll_command')
     return { ...repeated, key: 'failed' };
   if (repeated.key === 'failed') return repeated;
@@ -135,6 +140,6 @@ function updateRepeated({ repeated }: AgentState, action: Action | undefined, ob
   return {
     ...repeated,
     key: sha256(`${repeated.key}\n${stableJson(action)}\n${result}`),
-    what: describeAction(action),
+    what: describeAction(action, started?.tool),
   };
 }

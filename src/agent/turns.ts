@@ -232,12 +232,24 @@ async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promis
       results.set(call, ownResult(call, 'not done: the run has ended', true));
       continue;
     }
+    const before = run.session.state;
     const outcome = await callOne(call, parts);
     parts.stop.throwIfAborted();
-    const { invalid } = outcome;
+    const { invalid, result } = outcome;
+    const stateDelta = vocabulary.stateDelta?.(before, run.session.state);
+    if (stateDelta !== undefined)
+      run.record({
+        type: 'tool.response',
+        turn: parts.state().turn,
+        id: call.id,
+        tool: call.name,
+        text: result.text,
+        isError: result.isError,
+        stateDelta,
+      });
     if (invalid !== undefined)
       run.record({ type: 'call-invalid', turn: parts.state().turn, tool: call.name, reason: invalid });
-    results.set(call, outcome.result);
+    results.set(call, result);
     touched.push(...(outcome.touched ?? []));
     ({ answer } = outcome);
   }

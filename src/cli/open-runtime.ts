@@ -7,7 +7,7 @@ import { defined, isSkillError, printable } from '#core';
 import { usageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
 
-type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
+type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache' | 'recordedVocabulary'>;
 
 interface RuntimeInvocation extends Omit<GlobalInvocation, 'flags'> {
   readonly flags: GlobalInvocation['flags'] & {

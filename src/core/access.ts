@@ -1,57 +1,9 @@
-/** What actions do, in terms that rules match, and what was decided about them. */
-import type { CommandLine } from './command.ts';
-import type { Host } from './network/host-pattern.ts';
+/** What was decided about an action, and by which rule. */
 
 /** Strictest first. */
 export const EFFECTS = ['deny', 'ask', 'allow'] as const;
 export type Effect = (typeof EFFECTS)[number];
 export type Risk = 'low' | 'medium' | 'high';
-
-/** One thing that an action does, in terms that rules match. An action may do several, such as run a command with a host file as input. */
-export interface Access {
-  /** `run_command`, `write_file`, …; or the name of a third-party tool. */
-  readonly tool: string;
-  readonly subject: Subject;
-}
-
-export type Subject =
-  | { readonly kind: 'none' }
-  /** `path` is relative to the project if it is in the project; otherwise `workspace://…`, `skill://…` or absolute. Links are resolved. */
-  | {
-      readonly kind: 'path';
-      readonly path: string;
-      readonly absolute?: string;
-      /** A file that git ignores; reading it needs approval. */
-      readonly isIgnored?: boolean;
-    }
-  /** `hasVariables`: the action sets environment variables, which can change what the command runs. */
-  | {
-      readonly kind: 'command';
-      readonly line: CommandLine;
-      /** Names of all programs that the line runs, including those run by wrappers; empty if the line is unclear. */
-      readonly programs: readonly string[];
-      /** The program reaches nothing outside its sandbox. */
-      readonly isContained: boolean;
-      /** The command starts in a folder other than the default. */
-      readonly isElsewhere: boolean;
-      /** Nothing isolates the program. */
-      readonly isUnisolated: boolean;
-    }
-  /** `skill` is a name, `script` a path inside the skill. */
-  | {
-      readonly kind: 'script';
-      readonly skill: string;
-      readonly script: string;
-      readonly args: readonly string[];
-      readonly isUnisolated?: boolean;
-    }
-  /** `host` is absent if the URL has no valid host. */
-  | { readonly kind: 'host'; readonly host: Host | undefined; readonly port: number; readonly method: string }
-  | { readonly kind: 'skill'; readonly id: string; readonly name: string }
-  /** An environment variable with a secret that the program gets. */
-  | { readonly kind: 'secret'; readonly name: string }
-  /** `names` with the prefix `npm:` for Node packages. `lock` is the digest of the exact versions, once they are known. */
-  | { readonly kind: 'packages'; readonly names: readonly string[]; readonly lock?: string };
 
 export const POLICY_LAYERS = [
   'built-in',

@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 import type { ActionFailed, Observation } from './observation.ts';
-import { isFailedEnd, type RunResult } from './outputs.ts';
+import type { RunResult } from './outputs.ts';
 import type { LimitReport } from './execution.ts';
 import { countText, shownText } from './text/line-text.ts';
 import { printable } from './text/text.ts';
@@ -8,9 +8,9 @@ import { printable } from './text/text.ts';
 const SHOWN_ARGUMENTS = 4;
 const MOST_REASON = 300;
 
-/** Describes an action on one short line. Contents are counted, not shown. */
-export function describeAction(action: Action): string {
-  return [action.type, ...describeSubject(action)].join(' ');
+/** Describes an action on one short line, with the name of its tool in the vocabulary. Contents are counted, not shown. */
+export function describeAction(action: Action, tool: string = action.type): string {
+  return [tool === action.type ? tool : shownText(tool), ...describeSubject(action)].join(' ');
 }
 
 function describeSubject(action: Action): readonly string[] {
@@ -71,8 +71,19 @@ function argumentsText(args: readonly string[]): readonly string[] {
   return args.length > SHOWN_ARGUMENTS ? [...shown, `and ${String(args.length - SHOWN_ARGUMENTS)} more`] : shown;
 }
 
-/** Summarizes an observation in a few words; with sizes if `isFull`. */
-export function describeOutcome(observation: Observation, isFull: boolean): string {
+/**
+ * Summarizes an observation in a few words; with sizes if `isFull`. The tone is `warning` if the action succeeded but its result is a failure:
+ * a program with a non-zero exit code, or an HTTP error.
+ */
+export function describeOutcome(
+  observation: Observation,
+  isFull: boolean,
+): { readonly text: string; readonly tone: 'good' | 'warning' | 'bad' } {
+  const tone = observation.type === 'failed' ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good';
+  return { text: outcomeText(observation, isFull), tone };
+}
+
+function outcomeText(observation: Observation, isFull: boolean): string {
   switch (observation.type) {
     case 'skills-found':
       return `found ${countText(observation.results.length, 'skill')}`;
@@ -132,13 +143,12 @@ export function interruptedText(action: Action['type']): string {
   return `${action} was interrupted`;
 }
 
-/** Whether the action succeeded but its result is a failure: a program with a non-zero exit code, or an HTTP error. */
-export function isPoorOutcome(observation: Observation): boolean {
+function isPoorOutcome(observation: Observation): boolean {
   if (observation.type === 'response-received') return observation.status >= 400;
   if (observation.type === 'tool-called') return observation.isError;
   const result =
     observation.type === 'program-ran' || observation.type === 'command-seen' ? observation.result : undefined;
-  return result !== undefined && isFailedEnd({ reason: result.reason, exitCode: result.exit_code });
+  return result !== undefined && (result.reason !== 'exited' || result.exit_code !== 0);
 }
 
 function readText(

@@ -14,6 +14,7 @@ export type AgentEventType =
   | 'activation'
   | 'answer-delta'
   | 'decision-delta'
+  | 'tool.response'
   | 'answer-withdraw'
   | 'call-invalid'
   | 'context-compact'
@@ -47,6 +48,8 @@ export function agentEventText(event: AgentEvent): string {
       return `answer continues: ${shownText(event.text)}`;
     case 'decision-delta':
       return `${event.field === 'action' ? 'preparing' : 'planning'}: ${shownText(event.text)}`;
+    case 'tool.response':
+      return `${shownText(event.tool)} answered: ${shownText(event.text)}`;
     case 'answer-withdraw':
       return `the text above is not the answer: ${shownText(event.reason, REASON_LENGTH)}`;
     case 'call-invalid':

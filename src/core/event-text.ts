@@ -1,4 +1,4 @@
-import { describeAction, describeOutcome, isPoorOutcome, limitText } from './action-text.ts';
+import { describeAction, describeOutcome, limitText } from './action-text.ts';
 import type { Action } from './action.ts';
 import { agentEventText } from './agent-event-text.ts';
 import type { ApprovalRequest } from './approval.ts';
@@ -23,6 +23,8 @@ export interface TextLine {
 /** What is known about the call that an event belongs to. */
 export interface CallSoFar {
   readonly action?: Action;
+  /** Name of its tool in the vocabulary; the type of the action if absent. */
+  readonly tool?: string | undefined;
   readonly decision?: Decision;
   /** Time since the action was requested. */
   readonly durationMs?: number;
@@ -40,12 +42,12 @@ function eventLines(event: RunEvent, level: TextLevel, call: CallSoFar): readonl
       return level === 'quiet' ? [] : [{ tone: 'plain', text: startText(event, level) }];
     case 'action':
       return level === 'verbose'
-        ? [{ tone: 'faint', text: `asked by ${event.askedBy}: ${describeAction(event.action)}` }]
+        ? [{ tone: 'faint', text: `asked by ${event.askedBy}: ${describeAction(event.action, event.tool)}` }]
         : [];
     case 'decision':
       return decisionLines(event.decision, level, call);
     case 'approval-ask':
-      return askLines(event.request, level);
+      return askLines(event.request, level, call);
     case 'approval-answer':
       return level === 'quiet' ? [] : [{ tone: 'plain', text: `answer: ${answerText(event.answer)}` }];
     case 'skill-use':
@@ -84,6 +86,7 @@ function eventLines(event: RunEvent, level: TextLevel, call: CallSoFar): readonl
       return [{ tone: 'warning', text: agentEventText(event) }];
     case 'answer-delta':
     case 'decision-delta':
+    case 'tool.response':
       // Sinks that stream the answer show these themselves.
       return [];
     case 'run-end':
@@ -114,9 +117,9 @@ function endText({ outcome, reason }: RunEvent & { readonly type: 'run-end' }): 
   return reason === '' ? `run ${outcome}` : `run ${outcome}: ${shownText(reason, REASON_LENGTH)}`;
 }
 
-function decisionLines(decision: Decision, level: TextLevel, { action }: CallSoFar): readonly TextLine[] {
+function decisionLines(decision: Decision, level: TextLevel, { action, tool: called }: CallSoFar): readonly TextLine[] {
   const { effect, tool, risk, rule, origin, reason } = decision;
-  const what = action === undefined ? shownText(tool) : describeAction(action);
+  const what = action === undefined ? shownText(tool) : describeAction(action, called);
   const why = `rule ${shownText(rule)} of ${originText(origin)}`;
   if (level === 'verbose') {
     const text = `decision: ${effect} ${what}, risk ${risk}, ${why}: ${shownText(reason, REASON_LENGTH)}`;
@@ -125,9 +128,9 @@ function decisionLines(decision: Decision, level: TextLevel, { action }: CallSoF
   return effect === 'deny' ? [{ tone: 'bad', text: `denied: ${what}, by ${why}` }] : [];
 }
 
-function askLines(request: ApprovalRequest, level: TextLevel): readonly TextLine[] {
+function askLines(request: ApprovalRequest, level: TextLevel, { tool }: CallSoFar): readonly TextLine[] {
   const { action, risk, rule, origin, affects, isolation, scopes } = request;
-  const text = `question: ${describeAction(action)}, risk ${risk}, by rule ${shownText(rule)} of ${originText(origin)}`;
+  const text = `question: ${describeAction(action, tool)}, risk ${risk}, by rule ${shownText(rule)} of ${originText(origin)}`;
   if (level !== 'verbose') return [{ tone: 'warning', text }];
   const touched =
     affects.length === 0
@@ -154,7 +157,7 @@ function scopeText(scope: 'once' | 'run' | 'skill'): string {
 }
 
 function observationLines(
-  { observation }: RunEvent & { readonly type: 'observation' },
+  { observation, tool }: RunEvent & { readonly type: 'observation' },
   level: TextLevel,
   { action, decision, durationMs }: CallSoFar,
 ): readonly TextLine[] {
@@ -162,11 +165,11 @@ function observationLines(
   if (level === 'quiet' && !isFailed) return [];
   // The decision line already said so, with its rule.
   if (isFailed && observation.code === 'policy/denied' && decision?.effect === 'deny' && level !== 'verbose') return [];
-  const what = action === undefined ? observation.action : describeAction(action);
+  const what = action === undefined ? shownText(tool ?? observation.action) : describeAction(action, tool);
   const took = durationMs === undefined ? '' : ` (${durationText(durationMs)})`;
   const limits = level === 'verbose' && 'limits' in observation ? `, ${limitText(observation.limits)}` : '';
-  const text = `${what}: ${describeOutcome(observation, level === 'verbose')}${took}${limits}`;
-  return [{ tone: isFailed ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good', text }];
+  const { text, tone } = describeOutcome(observation, level === 'verbose');
+  return [{ tone, text: `${what}: ${text}${took}${limits}` }];
 }
 
 function originText({ layer, where }: RuleOrigin): string {
@@ -196,9 +199,9 @@ function sessionText(event: SessionEvent): string {
       return [event.type, ...what, `${reason}, ${String(characters)} characters, ${String(tokens)} tokens`].join(' ');
     }
     case 'action-end':
-      return `${event.type} ${event.action}`;
+      return event.type;
     case 'action-fail':
-      return `${event.type} ${event.action} ${event.code}`;
+      return `${event.type} ${event.code}`;
     case 'session-compact':
       return `${event.type}, ${String(event.kept.length)} kept`;
   }

@@ -4,7 +4,7 @@
  */
 import { codePointAt } from './text/code-point.ts';
 import { failure, type ActionProblem, type FailureCode } from './failure-codes.ts';
-import { hiddenCharacters, quoted } from './text/text.ts';
+import { findHidden, quoted } from './text/text.ts';
 
 export interface Glob {
   /** Paths use forward slashes. Names that start with a dot match only if the pattern spells out the dot. */
@@ -324,7 +324,7 @@ export function normaliseGlob(
       `the pattern ${quoted(text)} has more than ${String(MAX_CHARACTERS)} characters`,
       'give a shorter pattern',
     );
-  if (/[\x00-\x1f\x7f-\x9f]/.test(text) || hiddenCharacters(text) !== undefined)
+  if (/[\x00-\x1f\x7f-\x9f]/.test(text) || findHidden(text) !== undefined)
     return refused(
       'path/control-character',
       `the pattern ${quoted(text)} contains an invisible character`,

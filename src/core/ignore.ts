@@ -70,9 +70,9 @@ function readLine(line: string, folder: string, from: string): IgnoreRule | unde
   const pattern = withoutTrailingSpaces(line);
   if (pattern === '' || pattern.startsWith('#')) return undefined;
   const takes = pattern.startsWith('!');
-  const wanted = takes ? pattern.slice(1) : pattern;
-  const foldersOnly = wanted.endsWith('/');
-  const named = foldersOnly ? wanted.slice(0, -1) : wanted;
+  const rest = takes ? pattern.slice(1) : pattern;
+  const foldersOnly = rest.endsWith('/');
+  const named = foldersOnly ? rest.slice(0, -1) : rest;
   if (named === '' || named === '/') return undefined;
   // A slash that is not at the end anchors the pattern to the folder of the file.
   const glob = named.includes('/') ? tiedGlob(named.replace(/^\//, '')) : `**/${toGlob(named)}`;

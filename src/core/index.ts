@@ -7,7 +7,7 @@
 export { isProblem, type Problem } from './problem.ts';
 export { SkillError, invalidInput, isSkillError, problemError, toProblem } from './errors.ts';
 export { errorOutcome } from './error-outcomes.ts';
-export { FAILURES, REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
+export { REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText } from './file-problem.ts';
 export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
@@ -19,7 +19,6 @@ export {
   collisionKey,
   listParentFolders,
   parentFolder,
-  isBelowScripts,
   scriptPath,
   toRelativePath,
   type RelativePath,
@@ -38,9 +37,9 @@ export {
   type ActionOfKind,
   type ProgramAction,
 } from './action.ts';
-export { actionFailed, type ActionFailed, type Observation, type Seen } from './observation.ts';
-export { NOT_COLLECTED, SKIP_MEANINGS, isFailedEnd, type Collected, type RunResult } from './outputs.ts';
-export { normalName, packageArgument, readPackage, type PackageLayer, type RequestedPackage } from './packages.ts';
+export { actionFailed, type ActionFailed, type Observation } from './observation.ts';
+export { NOT_COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
+export { normalName, packageArgument, readPackage, type PackageLayer } from './packages.ts';
 export {
   DEFAULT_LIMITS,
   EXECUTOR_NAMES,
@@ -49,31 +48,22 @@ export {
   namedIsolation,
   type AttachedWorkspace,
   type Executor,
-  type HostMount,
-  type Identity,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
-  type RunLimits,
-  type RunningProgram,
-  type StagedSkill,
-  type WorkspaceFolder,
 } from './execution.ts';
-export type { CommandLine } from './command.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
 export type { Profile } from './profile.ts';
 export { VOCABULARY_NAMES, type VocabularyName } from './vocabulary-names.ts';
-export { isServerName, type ServerServices, type ServerTool, type ToolServers } from './tool-servers.ts';
+export { isServerName, type ServerTool, type ToolServers } from './tool-servers.ts';
 
 // Decisions of the policy, and questions to a person.
-export { EFFECTS, type Access, type Decision } from './access.ts';
+export { EFFECTS, type Decision } from './access.ts';
 export { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest, type Approve } from './approval.ts';
 export {
   findGrant,
   readAuthority,
-  readHost,
   readHostPattern,
-  writeAuthority,
   type HostAndPort,
   type HostPattern,
 } from './network/host-pattern.ts';
@@ -81,12 +71,11 @@ export { readAddress } from './network/network-address.ts';
 export { refusedText } from './network/refused-connection.ts';
 
 // Sessions, runs and their events.
-export { findLoaded, kindOfFailure, reduceSession, type SessionState } from './session.ts';
+export { kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
   lastAnswer,
   OUTCOMES,
   RUN_SCHEMA,
-  type AgentStart,
   type JournalLine,
   type RunEvent,
   type RunInfo,
@@ -95,7 +84,7 @@ export {
 export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
-export type { Plan, PlanUpdate } from './plan.ts';
+export type { Plan } from './plan.ts';
 export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
@@ -103,8 +92,6 @@ export {
   type Model,
   type ModelAnswer,
   type ModelDelta,
-  type ModelImage,
-  type ModelMessage,
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
@@ -113,8 +100,8 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { MAX_SETTING_DEPTH, SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { checkConfig, problemText, settingProblem } from './config/config-check.ts';
+export { SETTINGS, valueAt, withValue } from './config/config-settings.ts';
+export { checkConfig, readSetting } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
 // JSON and our own schemas.
@@ -138,17 +125,7 @@ export { readField, shape } from './json/shape.ts';
 export { sarifReport } from './sarif.ts';
 
 // Untrusted text, made safe to print.
-export {
-  cleanText,
-  countCharacters,
-  escapeXml,
-  hiddenCharacters,
-  isLongerThan,
-  isVisible,
-  nextHidden,
-  printable,
-  quoted,
-} from './text/text.ts';
+export { cleanText, countCharacters, escapeXml, findHidden, printable, quoted } from './text/text.ts';
 export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
 export { shellWord, typedWord } from './text/shell-word.ts';
@@ -157,17 +134,10 @@ export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';
 export { fenceAfter } from './text/code-fences.ts';
-export { changesBetween, diffLines, type TextDiff } from './text/text-diff.ts';
+export { changesBetween, diffLines } from './text/text-diff.ts';
 
 // Actions and events in words.
-export {
-  LIMIT_LABELS,
-  describeAction,
-  describeOutcome,
-  interruptedText,
-  isPoorOutcome,
-  limitText,
-} from './action-text.ts';
+export { LIMIT_LABELS, describeAction, describeOutcome, interruptedText, limitText } from './action-text.ts';
 export { eventText } from './event-text.ts';
 export { agentEventText } from './agent-event-text.ts';
 
@@ -181,4 +151,4 @@ export { defined } from './defined.ts';
 export { docsPage } from './docs-page.ts';
 
 // Markdown as blocks, for every renderer.
-export { readMarkdown, readMarkdownLine, type MarkdownBlock } from './text/markdown-blocks.ts';
+export { readMarkdown, readMarkdownLine } from './text/markdown-blocks.ts';

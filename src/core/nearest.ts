@@ -4,9 +4,9 @@ import { compareText } from './diagnostic.ts';
  * The candidates most similar to an unknown word, best first. Error messages use it to suggest skills, flags, commands and configuration
  * keys.
  */
-export function nearest(wanted: string, candidates: readonly string[], count = 3): readonly string[] {
+export function nearest(text: string, candidates: readonly string[], count = 3): readonly string[] {
   // Names are short, so the rest of a long word cannot match.
-  const word = wanted.slice(0, 128).toLowerCase();
+  const word = text.slice(0, 128).toLowerCase();
   if (word === '') return [];
   const limit = Math.max(1, Math.floor(word.length / 3));
   const near: { readonly name: string; readonly distance: number }[] = [];
@@ -19,14 +19,14 @@ export function nearest(wanted: string, candidates: readonly string[], count = 3
 }
 
 /** The edit distance; a name that contains the word, or all of its parts, ranks behind close matches. */
-function likeness(wanted: string, name: string, limit: number): number | undefined {
-  const edits = editDistance(wanted, name, limit);
+function likeness(word: string, name: string, limit: number): number | undefined {
+  const edits = editDistance(word, name, limit);
   if (edits <= limit) return edits;
-  if (wanted.length >= 3 && name.includes(wanted)) return limit + 1;
-  if (name.length >= 3 && wanted.includes(name)) return limit + 2;
-  const words = new Set(name.split(/[^\p{L}\p{N}]+/u));
-  const asked = wanted.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
-  return asked.length > 1 && asked.every((word) => words.has(word)) ? limit + 3 : undefined;
+  if (word.length >= 3 && name.includes(word)) return limit + 1;
+  if (name.length >= 3 && word.includes(name)) return limit + 2;
+  const named = new Set(name.split(/[^\p{L}\p{N}]+/u));
+  const parts = word.split(/[^\p{L}\p{N}]+/u).filter((part) => part !== '');
+  return parts.length > 1 && parts.every((part) => named.has(part)) ? limit + 3 : undefined;
 }
 
 /** Damerau-Levenshtein distance up to `limit`; anything beyond returns `limit + 1`. */

@@ -190,7 +190,7 @@ interface Ran<Type extends ActionType> {
 /** The state of a command that may still be running. */
 export type CommandSeen = Seen<'start_command'> | Seen<'write_input'> | Seen<'poll_command'>;
 
-export interface Seen<Type extends ActionType> {
+interface Seen<Type extends ActionType> {
   readonly type: 'command-seen';
   readonly action: Type;
   readonly session: string;

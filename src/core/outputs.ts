@@ -1,5 +1,5 @@
 /** Output files of a run and its result. Fields that go to models and into JSON are in snake case (EXEC-3). */
-import type { EndReason, ExecutorName, Isolation, ProgramEnd } from './execution.ts';
+import type { EndReason, ExecutorName, Isolation } from './execution.ts';
 import type { Ecosystem } from './packages.ts';
 import type { RefusedConnection } from './network/refused-connection.ts';
 
@@ -70,18 +70,6 @@ export interface SavedOutput {
   readonly version: number;
 }
 
-/** The result of a collection. */
-export interface Collected {
-  /** Sorted by name. */
-  readonly files: readonly OutputFile[];
-  /** The first short text file by name, with its content. */
-  readonly primary?: OutputFile;
-  readonly saved: readonly SavedOutput[];
-  /** Sorted by name; truncated if there are many, with a warning that says how many more. */
-  readonly skipped: readonly SkippedOutput[];
-  readonly warnings: readonly string[];
-}
-
 export interface StagedInput {
   /** Relative to the workspace. */
   readonly name: string;
@@ -126,9 +114,4 @@ export interface UsedLayer {
   readonly layer_digest: string;
   /** `name version` each. */
   readonly packages: readonly string[];
-}
-
-/** Whether the run failed; then empty output files are not meaningful. */
-export function isFailedEnd({ reason, exitCode }: Pick<ProgramEnd, 'reason' | 'exitCode'>): boolean {
-  return reason !== 'exited' || exitCode !== 0;
 }

@@ -3,10 +3,6 @@ import { quoted } from './text/text.ts';
 import type { Problem } from './problem.ts';
 export type Ecosystem = 'python' | 'node';
 
-/** Who asks for a package. Everything that no file of the skill and no person states is a suggestion. */
-export const PACKAGE_SOURCES = ['option', 'environment', 'script', 'skill', 'model'] as const;
-export type PackageSource = (typeof PACKAGE_SOURCES)[number];
-
 /** A package and the accepted versions. */
 export interface PackageSpec {
   readonly ecosystem: Ecosystem;
@@ -14,12 +10,6 @@ export interface PackageSpec {
   readonly name: string;
   /** As the package manager reads it: `pypdf>=4`, `docx@^9`. */
   readonly text: string;
-}
-
-export interface RequestedPackage extends PackageSpec {
-  readonly source: PackageSource;
-  /** The option, file or setting that names it. */
-  readonly neededBy: string;
 }
 
 /** One package of a resolved environment. */
@@ -51,10 +41,10 @@ const NODE = /^((?:@[a-z0-9~][\w.~-]{0,100}\/)?[a-z0-9~][\w.~-]{0,100})(?:@([\w.
 
 /** Parses `pypdf`, `pypdf>=4`, `uvicorn[standard]`, `npm:docx@9`. URLs, paths and options of package managers are refused. */
 export function readPackage(text: string): PackageSpec | Problem {
-  const given = text.trim();
-  if (given.length > MAX_TEXT) return notPackage(`${quoted(text)} is longer than ${String(MAX_TEXT)} characters`);
-  if (given.startsWith('npm:')) return readNodePackage(given.slice('npm:'.length));
-  return readPythonPackage(given.startsWith('pip:') ? given.slice('pip:'.length) : given);
+  const trimmed = text.trim();
+  if (trimmed.length > MAX_TEXT) return notPackage(`${quoted(text)} is longer than ${String(MAX_TEXT)} characters`);
+  if (trimmed.startsWith('npm:')) return readNodePackage(trimmed.slice('npm:'.length));
+  return readPythonPackage(trimmed.startsWith('pip:') ? trimmed.slice('pip:'.length) : trimmed);
 }
 
 function readPythonPackage(text: string): PackageSpec | Problem {

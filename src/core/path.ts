@@ -1,7 +1,7 @@
 import type { RunScript } from './action.ts';
 import { failure, type ActionProblem } from './failure-codes.ts';
 
-import { hiddenCharacters, quoted } from './text/text.ts';
+import { findHidden, quoted } from './text/text.ts';
 
 declare const relative: unique symbol;
 
@@ -26,7 +26,7 @@ export function toRelativePath(text: string): RelativePath | ActionProblem {
   if (text.trim() === '') return failure('path/empty', 'the path is empty');
   if (text.length > MAX_CHARACTERS)
     return failure('path/too-long', `the path ${quoted(text)} has more than ${MAX_CHARACTERS} characters`);
-  if (CONTROL.test(text) || hiddenCharacters(text) !== undefined)
+  if (CONTROL.test(text) || findHidden(text) !== undefined)
     return failure('path/control-character', `the path ${quoted(text)} contains an invisible character`);
   if (ABSOLUTE.test(text)) return failure('path/absolute', `the path ${quoted(text)} is not relative to the skill`);
   if (text.includes('\\')) return failure('path/backslash', `the path ${quoted(text)} contains a backslash`);
@@ -49,12 +49,7 @@ function isTooLong(segment: string): boolean {
 /** The path of a script in its skill folder. */
 export function scriptPath({ script, anywhere }: Pick<RunScript, 'script' | 'anywhere'>): string {
   const bare = script.replace(/^(?:\.\/+)+/, '');
-  return anywhere === true || isBelowScripts(bare) ? bare : `scripts/${bare}`;
-}
-
-/** Whether a program can run the file as a script of the skill, whatever it is meant for. */
-export function isBelowScripts(path: string): boolean {
-  return path.startsWith('scripts/');
+  return anywhere === true || bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
 }
 
 /** The parent folder of a path; empty at the top. */

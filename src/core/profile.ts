@@ -1,4 +1,6 @@
 import type { Config } from './config/config.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { Placement } from './session.ts';
 
 /**
  * What a vocabulary sets beside its tools, so that one setting makes a project of that system run here. The values are in
@@ -17,8 +19,16 @@ import type { Config } from './config/config.ts';
 export interface Profile {
   /** Defaults of the system. They override our defaults, and every other layer of the configuration overrides them. */
   readonly settings?: ProfileSettings;
+  /** Where agents put loaded instructions if nothing sets `session.placement` (default: `tool-results`). Loops of others choose by the option. */
+  readonly agentPlacement?: Placement;
+  /** Offers the tools that run programs where the caller does not say (default: only if asked). Rules and approvals apply as ever. */
+  readonly offersPrograms?: true;
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
+  /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
+  readonly tolerates?: readonly Diagnostic['code'][];
+  /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */
+  readonly protocol?: 'tools' | 'actions';
   /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). */
   readonly installFolder?: { readonly project: string; readonly user?: string };
 }

@@ -79,6 +79,8 @@ export interface RunStart {
   /** The snapshot of skills; stored in `index.json` (REG-8). */
   readonly index: unknown;
   readonly policyHash: string;
+  /** Whose tools the run has; absent for `skillwright`, and in records of earlier versions. */
+  readonly vocabulary?: string;
   /** Id of the parent run. */
   readonly parent?: string;
   readonly executor?: RunExecutor;
@@ -152,7 +154,14 @@ export type RunEvent =
       readonly process?: RunProcess;
     })
   | (RunScan & { readonly type: 'scan' })
-  | { readonly type: 'action'; readonly call: number; readonly action: Action; readonly askedBy: AskedBy }
+  | {
+      readonly type: 'action';
+      readonly call: number;
+      readonly action: Action;
+      readonly askedBy: AskedBy;
+      /** Name of the tool in the vocabulary of the run; absent if it is the type of the action, and in older records. */
+      readonly tool?: string;
+    }
   | { readonly type: 'decision'; readonly call: number; readonly decision: Decision }
   | { readonly type: 'approval-ask'; readonly call: number; readonly request: ApprovalRequest }
   | {
@@ -162,7 +171,13 @@ export type RunEvent =
       readonly answer: ApprovalAnswer | 'nobody' | 'pending';
     }
   | { readonly type: 'skill-use'; readonly call: number; readonly skill: UsedSkill }
-  | { readonly type: 'observation'; readonly call: number; readonly observation: Observation }
+  | {
+      readonly type: 'observation';
+      readonly call: number;
+      readonly observation: Observation;
+      /** As in the event of the action. */
+      readonly tool?: string;
+    }
   | { readonly type: 'session'; readonly event: SessionEvent }
   /** `call` is absent for steps of the run as a whole. */
   | { readonly type: 'span'; readonly call?: number; readonly span: Span }
@@ -200,6 +215,17 @@ export type RunEvent =
   | { readonly type: 'answer-delta'; readonly text: string }
   /** A part of the model's decision that is complete while the rest arrives; sent to sinks, not recorded, and not carried out yet. */
   | { readonly type: 'decision-delta'; readonly field: DecisionField; readonly text: string }
+  /** The result of a tool call, where the vocabulary has such events; sent to sinks, not recorded. `stateDelta` are the keys that it changed. */
+  | {
+      readonly type: 'tool.response';
+      readonly turn: number;
+      /** The id of the call in `model-answer`. */
+      readonly id: string;
+      readonly tool: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly stateDelta: Readonly<Record<string, string>>;
+    }
   /** The text that was streamed is not the answer: the model went on with an `action`, or an `error` made it invalid. */
   | { readonly type: 'answer-withdraw'; readonly by: 'action' | 'error'; readonly reason: string }
   /** A call that became no action: an unknown tool, or an invalid input. */
@@ -296,6 +322,8 @@ export interface RunInfo {
   readonly normalizedRequest: string;
   /** The folder of the project; absent in runs of earlier versions. */
   readonly project?: string;
+  /** Whose tools the run has; absent for `skillwright`, and in runs of earlier versions. */
+  readonly vocabulary?: string;
   readonly parent?: string;
   /** Hash of the line in `chain.jsonl` that announces this run; absent in runs of earlier versions. */
   readonly chain?: string;
@@ -312,7 +340,7 @@ export interface RunInfo {
   readonly skills: readonly UsedSkill[];
   /** Files of skills that were read, each once. */
   readonly resources: readonly RunResource[];
-  /** The actions that were performed or refused, with their number. */
+  /** The actions that were performed or refused, with their number, by the tool of the vocabulary. */
   readonly tools: readonly { readonly tool: string; readonly calls: number; readonly failed: number }[];
   /** Calls of unknown tools and calls with an invalid input. */
   readonly invalidCalls: number;

@@ -155,7 +155,7 @@ export function kindOfFailure({ action, code, message = '' }: Extract<SessionEve
     : `${action} ${code}`;
 }
 
-export function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {
+function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {
   return state.loaded.find(({ skill }) => skill.id === id);
 }
 

@@ -1,5 +1,5 @@
 /** Validation of skill names. */
-import { cleanText, hiddenCharacters, isLongerThan } from './text/text.ts';
+import { cleanText, findHidden, countCharacters } from './text/text.ts';
 
 const MAX_NAME = 64;
 
@@ -19,14 +19,14 @@ export interface NameReading {
 /** Reads a name from the frontmatter or a folder. */
 export function readName(written: string): NameReading {
   if (SIMPLE.test(written)) return { name: written, isTooLong: written.length > MAX_NAME };
-  const hidden = hiddenCharacters(written);
+  const hidden = findHidden(written);
   if (hidden?.kind === 'control') return { problem: 'contains control characters' };
   const name = cleanText(written).normalize('NFKC').trim();
   if (name === '') return { problem: 'is empty' };
   if (name.includes('/') || name.includes('\\')) return { problem: 'contains a slash or a backslash' };
   if (name.includes('..') || name === '.') return { problem: 'is a path' };
   if (name.includes('\n') || name.includes('\t')) return { problem: 'contains a line end or a tab' };
-  return { name, problem: styleProblem(name), isTooLong: isLongerThan(name, MAX_NAME) };
+  return { name, problem: styleProblem(name), isTooLong: countCharacters(name) > MAX_NAME };
 }
 
 /** Whether a name follows all rules, including its length. */

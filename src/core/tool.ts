@@ -5,12 +5,14 @@ import type { ObjectSchema } from './json/json-schema.ts';
 import type { ForeignSchema } from './tool-servers.ts';
 import type { ActionFailed, Observation } from './observation.ts';
 import type { Profile } from './profile.ts';
-import type { Placement } from './session.ts';
+import type { Placement, SessionState } from './session.ts';
 
 /** What the runtime can do; tools that could not work are not offered. */
 export interface Offer {
   /** Skills that a model can choose, in a stable order. */
   readonly skills: readonly string[];
+  /** Why `skills` is empty, and what to do; absent if it is not. */
+  readonly emptyReason?: string;
   /** Those of `skills` that declare no description; absent if all do. */
   readonly undescribed?: readonly string[];
   /** Where loaded instructions are placed. */
@@ -85,6 +87,8 @@ export interface Vocabulary {
   readonly catalogFormat?: CatalogFormat;
   /** Formats a loaded skill for a system message. */
   showLoaded(loaded: LoadedContent): string;
+  /** The keys of the system's session state that a call changed. With it, an agent sends a `tool.response` event after each call. */
+  readonly stateDelta?: (before: SessionState, after: SessionState) => Readonly<Record<string, string>>;
   /** Formats a failed call. */
   toFailure(failed: ActionFailed, call: FailedCall): unknown;
 }

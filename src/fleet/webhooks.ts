@@ -9,7 +9,7 @@ import type { Pool } from 'pg';
 import type { z } from 'zod';
 
 import { isProblem, findGrant, invalidInput, quoted, readAddress, type HostPattern } from '#core';
-import { readGrant, type HttpTarget, httpTarget, requestGuarded } from '#platform';
+import { readGrant, httpTarget, requestGuarded } from '#platform';
 import type { Webhook as WebhookRow } from './api.ts';
 import { reasonText } from './database.ts';
 
@@ -61,7 +61,10 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
 }
 
 /** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
-function resolveTarget(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+function resolveTarget(
+  address: string,
+  granted: readonly HostPattern[],
+): NonNullable<ReturnType<typeof httpTarget>> | string {
   const target = URL.canParse(address) ? httpTarget(new URL(address)) : undefined;
   if (target === undefined) return 'it is not an http address';
   const { url, host, port, isSecure } = target;

@@ -197,9 +197,9 @@ function fromEntries(entries: readonly (readonly [string, unknown])[]): object {
 }
 
 /** Keys that become equal by redaction are kept apart. */
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name;
-  for (let count = 2; ; count += 1) if (!taken.has(`${name} (${String(count)})`)) return `${name} (${String(count)})`;
+function freeName(name: string, used: ReadonlySet<string>): string {
+  if (!used.has(name)) return name;
+  for (let count = 2; ; count += 1) if (!used.has(`${name} (${String(count)})`)) return `${name} (${String(count)})`;
 }
 
 function tooDeep(): SkillError {

@@ -47,7 +47,7 @@ function readOrigin(folder: string): { readonly of?: string; readonly at: string
       const parsed = piece.type === 'line' ? parseLine(piece.bytes) : undefined;
       if (parsed?.type !== 'line' || count > MAX_LINES) break;
       const { event, time } = parsed.line;
-      const [type, chain, agent, said] = ['type', 'chain', 'agent', 'event'].map((name) => readField(event, name));
+      const [type, chain, agent, chat] = ['type', 'chain', 'agent', 'event'].map((name) => readField(event, name));
       if (type === 'run-start') {
         at = time;
         isChained = typeof chain === 'string';
@@ -57,7 +57,7 @@ function readOrigin(folder: string): { readonly of?: string; readonly at: string
         if (typeof run === 'string') return { of: run, at };
       }
       if (type !== 'chat' || !isChained) continue;
-      const run = readField(said, 'type') === 'carry' ? readField(said, 'run') : undefined;
+      const run = readField(chat, 'type') === 'carry' ? readField(chat, 'run') : undefined;
       return typeof run === 'string' ? { of: run, at } : { at };
     }
     return { at };

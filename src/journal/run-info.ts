@@ -13,6 +13,7 @@ import {
   type RunEvent,
   type RunInfo,
   type JournalLine,
+  type OfType,
   type SessionState,
 } from '#core';
 
@@ -29,7 +30,7 @@ export function addDetails(before: RunDetails, event: RunEvent): RunDetails {
   const info = withPhase(before, event);
   switch (event.type) {
     case 'action': {
-      const program = readProgram(event.action);
+      const program = readProgram(event);
       if (program === undefined || info.programs.length >= MAX_ENTRIES) return info;
       const started = { call: event.call, ...program, exitCode: null, reason: 'running', stdout: '', stderr: '' };
       return { ...info, programs: [...info.programs, started] };
@@ -37,7 +38,7 @@ export function addDetails(before: RunDetails, event: RunEvent): RunDetails {
     case 'observation':
       return {
         ...info,
-        tools: withTool(info.tools, event.observation),
+        tools: withTool(info.tools, event),
         resources: withResources(info.resources, event.observation),
         programs: withEnd(info.programs, event.call, event.observation),
       };
@@ -56,16 +57,22 @@ function withPhase(info: RunDetails, event: RunEvent): RunDetails {
 
 type Program = RunDetails['programs'][number];
 
-function readProgram(action: object): Pick<Program, 'tool' | 'skill' | 'program'> | undefined {
-  const tool = textIn(action, 'type');
-  if (tool !== 'run_script' && tool !== 'run_command' && tool !== 'start_command') return undefined;
+function readProgram({
+  action,
+  tool,
+}: OfType<RunEvent, 'action'>): Pick<Program, 'tool' | 'skill' | 'program'> | undefined {
+  const type = textIn(action, 'type');
+  if (type !== 'run_script' && type !== 'run_command' && type !== 'start_command') return undefined;
   const skill = textIn(action, 'skill');
-  const words = [textIn(action, tool === 'run_script' ? 'script' : 'command'), ...listIn(action, 'args').map(String)];
-  return { tool, ...(skill === '' ? {} : { skill }), program: sliceStart(words.join(' '), LONGEST_TEXT) };
+  const words = [textIn(action, type === 'run_script' ? 'script' : 'command'), ...listIn(action, 'args').map(String)];
+  return { tool: tool ?? type, ...(skill === '' ? {} : { skill }), program: sliceStart(words.join(' '), LONGEST_TEXT) };
 }
 
-function withTool(tools: RunDetails['tools'], observation: object): RunDetails['tools'] {
-  const tool = textIn(observation, 'action');
+function withTool(
+  tools: RunDetails['tools'],
+  { observation, tool: called }: OfType<RunEvent, 'observation'>,
+): RunDetails['tools'] {
+  const tool = called ?? textIn(observation, 'action');
   const failed = textIn(observation, 'type') === 'failed' ? 1 : 0;
   const known = tools.find((one) => one.tool === tool);
   if (known === undefined) return tools.length < MAX_ENTRIES ? [...tools, { tool, calls: 1, failed }] : tools;
@@ -189,7 +196,7 @@ function startInfo(
   startedAt: string,
   details: RunDetails,
 ): Omit<RunInfo, 'events'> {
-  const { run, version, request, project, parent, chain, indexHash, policyHash } = event;
+  const { run, version, request, project, vocabulary, parent, chain, indexHash, policyHash } = event;
   return {
     schema: RUN_SCHEMA,
     run,
@@ -197,6 +204,7 @@ function startInfo(
     request,
     normalizedRequest: normalized(request),
     project,
+    vocabulary,
     parent,
     chain,
     startedAt,

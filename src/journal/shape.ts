@@ -8,11 +8,11 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   'run-start': shape({
     number: 'schema',
     text: 'run request version indexHash policyHash',
-    optionalText: 'project parent chain indexDigest scanDigest subject trace',
+    optionalText: 'project vocabulary parent chain indexDigest scanDigest subject trace',
     optionalObject: 'executor budgets agent process',
   }),
   scan: shape({ list: 'roots ignored conflicts', number: 'durationMs found valid', text: 'indexHash' }),
-  action: shape({ number: 'call', text: 'action.type askedBy' }),
+  action: shape({ number: 'call', text: 'action.type askedBy', optionalText: 'tool' }),
   decision: shape({
     number: 'call',
     text: 'decision.effect decision.tool decision.rule decision.reason decision.origin.layer',
@@ -20,7 +20,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   'approval-ask': shape({ number: 'call', text: 'request.id request.tool' }),
   'approval-answer': shape({ number: 'call', text: 'request', textOrObject: 'answer' }),
   'skill-use': shape({ number: 'call', text: 'skill.id skill.name skill.source skill.digest' }),
-  observation: shape({ number: 'call', text: 'observation.type observation.action' }),
+  observation: shape({ number: 'call', text: 'observation.type observation.action', optionalText: 'tool' }),
   session: shape({ text: 'event.type' }),
   span: shape({ optionalNumber: 'call', text: 'span.name', number: 'span.durationMs' }),
   'content-keep': shape({ text: 'path', number: 'bytes', optionalText: 'name' }),
@@ -37,6 +37,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   activation: shape({ text: 'skill reason' }),
   'answer-delta': shape({ text: 'text' }),
   'decision-delta': shape({ text: 'field text' }),
+  'tool.response': shape({ number: 'turn', text: 'id tool text', object: 'stateDelta' }),
   'answer-withdraw': shape({ text: 'by reason' }),
   'call-invalid': shape({ number: 'turn', text: 'tool reason' }),
   'context-compact': shape({ number: 'before after', list: 'dropped' }),
@@ -72,7 +73,7 @@ const CHAT: Readonly<Record<OfType<RunEvent, 'chat'>['event']['type'], Check>> =
 
 const RUN = shape({
   text: 'run version request normalizedRequest startedAt outcome reason indexHash indexDigest scanDigest policyHash events.head',
-  optionalText: 'project parent chain endedAt',
+  optionalText: 'project vocabulary parent chain endedAt',
   list: 'phases resources tools programs skills approvals',
   number: 'invalidCalls events.count',
   objectOrNull: 'executor process',

@@ -273,7 +273,7 @@ function noteResume(resumes: Map<string, ResumedAgain['by']>, event: object, at:
 }
 
 function note(runs: Map<string, ChainedRun>, event: object, { line, time, hash }: ChainLine): void {
-  const [type, run, head, count, given, folder] = ['type', 'run', 'head', 'count', 'reason', 'folder'].map((name) =>
+  const [type, run, head, count, removal, folder] = ['type', 'run', 'head', 'count', 'reason', 'folder'].map((name) =>
     readField(event, name),
   );
   if (typeof run !== 'string' || type === 'run-resume') return;
@@ -282,7 +282,7 @@ function note(runs: Map<string, ChainedRun>, event: object, { line, time, hash }
   const end = typeof head === 'string' && typeof count === 'number' ? { end: { hash: head, seq: count } } : {};
   if (type === 'run-end') runs.set(run, { ...known, ...end });
   if (type === 'run-known') runs.set(run, { ...known, ...end, knownAt: time });
-  const reason = REMOVAL_REASONS.find((each) => each === given);
+  const reason = REMOVAL_REASONS.find((each) => each === removal);
   if (type === 'run-remove' && reason !== undefined)
     runs.set(run, {
       ...known,

@@ -240,8 +240,8 @@ function runProblems(reading: RunReading, checked: CheckedLines, isComplete: boo
 }
 
 /** A failed record is the one outcome that the journal cannot contain. */
-function expectedInfo(made: RunInfo, { outcome, reason }: RunInfo): RunInfo {
-  return outcome === 'record-failed' && made.outcome === 'running' ? { ...made, outcome, reason } : made;
+function expectedInfo(derived: RunInfo, { outcome, reason }: RunInfo): RunInfo {
+  return outcome === 'record-failed' && derived.outcome === 'running' ? { ...derived, outcome, reason } : derived;
 }
 
 function sealState(reading: RunReading, sealKey: Uint8Array | undefined): SealState {

@@ -11,10 +11,10 @@ import {
   isLegacyRequest,
 } from '@modelcontextprotocol/server';
 
-import { LOOPBACK_HEADERS, openLoopbackServer, respond, timerMs, type LoopbackOptions } from '#platform';
+import { LOOPBACK_HEADERS, openLoopbackServer, respond, timerMs } from '#platform';
 import type { SkillServer } from './server.ts';
 
-export interface ServeHttpOptions extends LoopbackOptions {
+export interface ServeHttpOptions extends Pick<Parameters<typeof openLoopbackServer>[0], 'token' | 'host' | 'port'> {
   /** Receives errors that no client gets to see. */
   readonly onWarning: (message: string) => void;
   /** Ends a session that no request used for so long (default: 30 minutes). */

@@ -12,17 +12,11 @@ import {
 import { z } from 'zod';
 
 import { timerMs } from '#platform';
-import {
-  docsPage,
-  failure,
-  quoted,
-  type Config,
-  type ActionProblem,
-  type ServerServices,
-  type Surroundings,
-} from '#core';
+import { docsPage, failure, quoted, type Config, type ActionProblem, type Surroundings, type ToolServers } from '#core';
 import { VERSION } from '../version.ts';
 import { toErrorMessage, programTransport, withPrinted } from './program-transport.ts';
+
+export type ServerServices = Parameters<ToolServers['open']>[0];
 
 export type McpServerConfig = NonNullable<Config['mcp_servers']>[string];
 
@@ -186,14 +180,14 @@ export async function fetchValues({
   };
 }
 
-async function prepare({ surroundings, ...given }: ConnectOptions): Promise<Prepared | ActionProblem> {
-  const { name, config } = given;
+async function prepare({ surroundings, ...connection }: ConnectOptions): Promise<Prepared | ActionProblem> {
+  const { name, config } = connection;
   const { command, args = [], url } = config;
   if ((command === undefined) === (url === undefined)) return unusable(name, 'it needs either a command or a url');
   const address = url === undefined ? undefined : readAddress(url);
   if (url !== undefined && address === undefined)
     return unusable(name, `${quoted(url, 200)} is not an https address, or http on this machine`);
-  const fetched = await fetchValues(given);
+  const fetched = await fetchValues(connection);
   if ('failure' in fetched) return fetched.failure;
   const { values } = fetched;
   if (address !== undefined)
@@ -251,10 +245,10 @@ function inherited({ env }: Surroundings): Readonly<Record<string, string>> {
 /** Plain texts and fetched secrets by name. The names of headers are not names of variables. */
 async function resolveValues(
   server: string,
-  given: Readonly<Record<string, string | Parameters<ServerServices['secrets']>[1][string]>>,
+  texts: Readonly<Record<string, string | Parameters<ServerServices['secrets']>[1][string]>>,
   { secrets }: ServerServices,
 ): ReturnType<ServerServices['secrets']> {
-  const entries = Object.entries(given);
+  const entries = Object.entries(texts);
   const sources = entries.flatMap(([name, value]) =>
     typeof value === 'string' ? [] : [[name.replaceAll('-', '_'), value] as const],
   );

@@ -25,7 +25,7 @@ export interface McpOptions {
   readonly version: string;
   /** Options of the session: vocabulary, execution, project files, sinks. */
   readonly run?: Omit<RunOptions, 'request' | 'approve'>;
-  /** Asked where the client cannot ask its user (default: nobody). */
+  /** Asked where the client cannot ask its user (default: no person is available). */
   readonly approve?: Approve;
   /** Receives one line for each problem; stdout belongs to the protocol. */
   readonly onWarning: (message: string) => void;
@@ -206,8 +206,8 @@ interface OpenTools {
   readonly idle: () => Promise<unknown>;
 }
 
-async function startTools({ runtime, run: given = {} }: McpOptions, approve: Approve): Promise<OpenTools> {
-  const run = await runtime.startRun({ ...given, request: 'mcp', approve });
+async function startTools({ runtime, run: runOptions = {} }: McpOptions, approve: Approve): Promise<OpenTools> {
+  const run = await runtime.startRun({ ...runOptions, request: 'mcp', approve });
   const running = new Set<Promise<unknown>>();
   return {
     run,

@@ -7,7 +7,6 @@ import path from 'node:path';
 
 import {
   cleanText,
-  findLoaded,
   isForModel,
   isObject,
   detectMediaType,
@@ -60,14 +59,14 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
     // A list shows files as they are now; a read is checked against what was listed.
     if (before !== undefined && (!isListing || before.stamp === stampFiles(skill.dir, before.paths)))
       return before.entry;
-    const made = await publish(skill, buildEntry).catch((error: unknown) => {
+    const fresh = await publish(skill, buildEntry).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       onWarning(`the skill ${skill.name} is not offered as a resource: ${reason}`);
       return { entry: undefined, stamp: '', paths: [] };
     });
-    known().set(skill.dir, made);
+    known().set(skill.dir, fresh);
     isRemembered = false;
-    return made.entry;
+    return fresh.entry;
   };
   const skills = async (): Promise<readonly SkillEntry[]> =>
     (await session()).index.skills.filter(({ state }) => isForModel(state));
@@ -263,7 +262,7 @@ async function recordRead(session: Session, { skill, path }: Located, onUnrecord
     if (observation.code === 'record/failed') onUnrecorded();
     return observation;
   };
-  const isLoaded = findLoaded(session.state, skill.id) !== undefined;
+  const isLoaded = session.state.loaded.some((one) => one.skill.id === skill.id);
   const loaded = isLoaded ? undefined : await perform({ type: 'load_skill', skill: skill.id });
   if (loaded !== undefined) throw new Error(loaded.message);
   if (path === 'SKILL.md') return;

@@ -16,10 +16,8 @@ import {
   sliceStart,
   stableJson,
   type ActionProblem,
-  type ModelImage,
   type Observation,
   type OfType,
-  type ServerServices,
   type ServerTool,
   type ToolServers,
 } from '#core';
@@ -32,6 +30,7 @@ import {
   type McpServerConfig,
   type ServerConnection,
   type ToolResult,
+  type ServerServices,
 } from './server-connection.ts';
 import { syncSkills, type ServerSkills } from './server-skills.ts';
 import { readTool } from './tool-schema.ts';
@@ -214,9 +213,9 @@ function openServer(
       if ('code' in connection) return { failure: connection };
       const now = await list(connection);
       if ('code' in now) return { failure: now };
-      const wanted = offered?.tools.get(tool);
+      const known = offered?.tools.get(tool);
       const found = now.tools.get(tool);
-      if (found === undefined || stableJson(found) !== stableJson(wanted))
+      if (found === undefined || stableJson(found) !== stableJson(known))
         return { failure: changed(name, tool, found === undefined) };
       return connection.callTool(found.original, input, signal);
     },
@@ -242,8 +241,8 @@ function toServerState(name: string, { tools, problems }: KnownTools, isConnecte
   return { name, tools: [...tools.values()].map(({ tool }) => tool), skills: [], problems, isConnected };
 }
 
-function readTools(server: string, { tools: wanted }: McpServerConfig, listed: readonly unknown[]): KnownTools {
-  const globs = wanted?.map((pattern) => compileGlob(pattern, { hidden: true }));
+function readTools(server: string, { tools: patterns }: McpServerConfig, listed: readonly unknown[]): KnownTools {
+  const globs = patterns?.map((pattern) => compileGlob(pattern, { hidden: true }));
   const tools = new Map<string, { readonly tool: ServerTool; readonly original: string }>();
   const problems: string[] = [];
   for (const each of listed) {
@@ -301,7 +300,7 @@ export function toolCalled(
   name: string,
   { content, structuredContent, isError = false }: CallToolResult,
 ): OfType<Observation, 'tool-called'> {
-  const images: ModelImage[] = [];
+  const images: Image[] = [];
   const parts = content.map((part) => partText(part, images));
   const isEmpty = parts.every((part) => part === '');
   const whole =
@@ -317,8 +316,10 @@ export function toolCalled(
   };
 }
 
+type Image = NonNullable<OfType<Observation, 'tool-called'>['images']>[number];
+
 /** Adds the images that a model may see to `images`. */
-function partText(part: Part, images: ModelImage[]): string {
+function partText(part: Part, images: Image[]): string {
   switch (part.type) {
     case 'text':
       return part.text;
@@ -342,10 +343,7 @@ function partText(part: Part, images: ModelImage[]): string {
 }
 
 /** The type comes from the bytes: a server may name any, and providers refuse a wrong one. */
-function imageText(
-  { data, mimeType }: { readonly data: string; readonly mimeType: string },
-  images: ModelImage[],
-): string {
+function imageText({ data, mimeType }: { readonly data: string; readonly mimeType: string }, images: Image[]): string {
   const bytes = Buffer.from(data, 'base64');
   const { mediaType } = detectMediaType('', bytes);
   const problem = !SHOWN_TYPES.has(mediaType)

@@ -246,9 +246,9 @@ interface ReachOptions {
 
 async function reach(provider: ProviderName, settings: ModelSettings, options: ReachOptions): Promise<Endpoint> {
   // Copied keys often end with a line break.
-  const given = settings.apiKey === undefined ? settings : { ...settings, apiKey: settings.apiKey.trim() };
-  if (isVendor(provider)) return reachVendor(provider, given, options);
-  return isLocalProvider(provider) ? reachLocal(provider, given, options) : reachCompatible(given, options);
+  const trimmed = settings.apiKey === undefined ? settings : { ...settings, apiKey: settings.apiKey.trim() };
+  if (isVendor(provider)) return reachVendor(provider, trimmed, options);
+  return isLocalProvider(provider) ? reachLocal(provider, trimmed, options) : reachCompatible(trimmed, options);
 }
 
 /**

@@ -32,8 +32,8 @@ const USUAL_ADDRESSES: Readonly<Record<LocalProvider, string>> = {
 };
 
 export function usualAddress(provider: LocalProvider, env: Readonly<Record<string, string | undefined>>): string {
-  const said = provider === 'ollama' ? readOllamaHost(env['OLLAMA_HOST'] ?? '') : undefined;
-  return said ?? USUAL_ADDRESSES[provider];
+  const configured = provider === 'ollama' ? readOllamaHost(env['OLLAMA_HOST'] ?? '') : undefined;
+  return configured ?? USUAL_ADDRESSES[provider];
 }
 
 const OLLAMA_HOST = /^(?:(https?):\/\/)?([\w.-]*|\[[\da-f:.]+\])(?::(\d{1,5}))?\/?$/i;

@@ -40,8 +40,8 @@ export function hideSecrets(secrets: readonly string[]): HideSecrets {
       Buffer.from(secret).toString('base64'),
     ]);
   // Longest first, because a key may be part of another one.
-  const wanted = [...new Set(spellings)].sort((a, b) => b.length - a.length);
-  return (text) => wanted.reduce((rest, spelling) => rest.replaceAll(spelling, '[key]'), text);
+  const longestFirst = [...new Set(spellings)].sort((a, b) => b.length - a.length);
+  return (text) => longestFirst.reduce((rest, spelling) => rest.replaceAll(spelling, '[key]'), text);
 }
 
 /** Prints untrusted text on one line. Secrets are removed before truncation, which could leave half of one. */

@@ -98,11 +98,11 @@ const MAX_SECONDS = 30 * 86_400;
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const ms = readNumber(headers.get('retry-after-ms'));
   if (ms !== undefined) return ms;
-  const said = headers.get('retry-after');
-  const seconds = readNumber(said);
+  const retryAfter = headers.get('retry-after');
+  const seconds = readNumber(retryAfter);
   if (seconds !== undefined) return seconds * 1000;
   // Dates contain letters; without this check `-5` would be parsed as a date in 2001.
-  const date = said !== null && /[a-z]{3}/i.test(said) ? Date.parse(said) : Number.NaN;
+  const date = retryAfter !== null && /[a-z]{3}/i.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN;
   if (Number.isNaN(date) || date - now > MAX_SECONDS * 1000) return undefined;
   return Math.max(0, date - now);
 }

@@ -1,13 +1,16 @@
+import { isSkillError } from '#core';
 import {
   createRuntime as createBareRuntime,
   buildSkillTools,
   type RootServices,
   type Runtime,
   type RuntimeOptions,
+  type Session,
   type SkillTools,
   type ExecutionOptions,
   type SessionOptions,
 } from '#runtime';
+import { findProfile } from '#tools/profiles';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
 export const rootServices: RootServices = {
@@ -21,20 +24,38 @@ export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
 }
 
 export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
-  /** Enables programs; `auto` with the defaults. Without it no tool that runs programs is offered. */
-  readonly execution?: ExecutionOptions | 'auto';
+  /**
+   * Enables programs; `auto` with the defaults, `false` not at all. Without it a vocabulary decides: `trpc` offers its tools that run
+   * programs where an executor isolates them, the others do not.
+   */
+  readonly execution?: ExecutionOptions | 'auto' | false;
   /** The runtime or its options (default: the working directory). */
   readonly runtime?: Runtime | RuntimeOptions;
 }
 
 /** Opens a session and returns its tools, after completing interrupted installs. */
 export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
-  const { runtime: choice, execution, ...others } = options;
+  const { runtime: choice, ...others } = options;
   const { vocabulary } = options;
   const byName = typeof vocabulary === 'string' ? { vocabulary } : {};
   const runtime = isRuntime(choice) ? choice : await createRuntime({ ...byName, ...choice });
-  const session = await runtime.startSession({ ...others, execution: execution === 'auto' ? {} : execution });
-  return buildSkillTools(session, runtime);
+  return buildSkillTools(await startSession(runtime, others), runtime);
+}
+
+async function startSession(runtime: Runtime, options: Omit<SkillToolsOptions, 'runtime'>): Promise<Session> {
+  const { execution, ...others } = options;
+  const { vocabulary = runtime.config.vocabulary } = others;
+  const profile = typeof vocabulary === 'object' ? vocabulary.profile : findProfile(vocabulary);
+  const isOffered = execution === undefined && profile?.offersPrograms === true;
+  if (!isOffered)
+    return runtime.startSession({ ...others, execution: execution === 'auto' ? {} : execution || undefined });
+  try {
+    // A vocabulary that only the configuration names grants nothing: each program needs a rule or an approval.
+    return await runtime.startSession({ ...others, execution: { opens: options.vocabulary !== undefined } });
+  } catch (error) {
+    if (!isSkillError(error) || error.code !== 'executor/unavailable') throw error;
+    return runtime.startSession(others);
+  }
 }
 
 function isRuntime(value: Runtime | RuntimeOptions | undefined): value is Runtime {

@@ -25,12 +25,11 @@ export { fingerprintFiles, isSettled } from './fs/file-stamp.ts';
 // Writing: whole files or none.
 export {
   PendingFile,
-  replaceText,
   temporaryName,
   temporaryPrefix,
   writeAll,
   writeFileAtomically,
-  writeNamedFile,
+  writeTextFile,
 } from './fs/atomic-replace.ts';
 export { createTree } from './fs/create-tree.ts';
 export { isWithoutHardLinks } from './fs/link-new.ts';
@@ -40,52 +39,37 @@ export { cacheEntry } from './fs/cache-entry.ts';
 // Locks, owners and sealed state.
 export { acquireLock, lockHolder, withFileLock, withFileLockSync } from './fs/lock.ts';
 export { ownerName, ownerOfName, ownerState, thisProcess, type LockOwner } from './fs/lock-owner.ts';
-export { checkSealKey, openSeals, readSealKey, sealKey } from './fs/seal-key.ts';
+export { checkSealKey, openSeals, readSealKey } from './fs/seal-key.ts';
 export { openSealedFile } from './fs/authenticated-store.ts';
 
 // Untrusted folders.
-export {
-  DirectoryHandle,
-  descriptorPath,
-  inDirectory,
-  tryOpenDirectory,
-  type OpenFailed,
-} from './fs/directory-handle.ts';
-export { ConfinedDirectory, inConfined, openConfined, type ConfinedFile } from './fs/confined-directory.ts';
+export { DirectoryHandle, descriptorPath, inDirectory, type OpenFailed } from './fs/directory-handle.ts';
+export { ConfinedDirectory, inConfined, openConfined } from './fs/confined-directory.ts';
 export { moveBeneath, removeLeftovers, writeBeneath } from './fs/confined-write.ts';
 export { resolveBeneath } from './fs/resolve-beneath.ts';
 
 // Whole trees: walked, hashed, copied, removed.
-export { listBeneath, walk, type WalkStep } from './fs/walk.ts';
-export { findTreeRefusal, orRefusal, refuseLinksOutside, type TreeRefusal } from './fs/tree-walk.ts';
-export { FileHasher, SMALL_FILE, readPieces, walkOpened, walkTree, type TreeEntry } from './fs/tree-file.ts';
+export { listBeneath, walk } from './fs/walk.ts';
+export { findTreeRefusal, orRefusal, refuseLinksOutside } from './fs/tree-walk.ts';
+export { FileHasher, readPieces, walkOpened, type TreeEntry } from './fs/tree-file.ts';
 export { TreeFingerprint } from './fs/tree-stat.ts';
-export {
-  digestName,
-  digestOfEntries,
-  isProgram,
-  isTreeDigest,
-  openTreeDigests,
-  pause,
-  readTreeDigest,
-} from './fs/tree-digest.ts';
+export { digestName, digestOfEntries, isProgram, openTreeDigests, pause, readTreeDigest } from './fs/tree-digest.ts';
 export { copyTree, copyUsableTree } from './fs/copy-tree.ts';
 export { allowReading, removeTree } from './fs/remove-tree.ts';
 
 // The network: one gate for outgoing connections, one server on the loopback.
-export { networkGate, readGrant, type NetworkDecision } from './net/network-gate.ts';
+export { networkGate, readGrant } from './net/network-gate.ts';
 export { httpTarget, requestGuarded } from './net/guarded-http.ts';
-export type { HttpTarget } from './net/http-exchange.ts';
 export { proxyFor } from './net/user-proxy.ts';
 export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
-export { LOOPBACK_HEADERS, openLoopbackServer, respond, type LoopbackOptions } from './net/loopback-server.ts';
+export { LOOPBACK_HEADERS, openLoopbackServer, respond } from './net/loopback-server.ts';
 
 // Hashes, clocks, packages and columns.
 export { sha256 } from './hash.ts';
 export { monotonicMs, timerMs } from './clock.ts';
-export { quietly, tryStat, isSystemError } from './system-error.ts';
+export { quietly, isSystemError } from './system-error.ts';
 export { loadOptional } from './optional-package.ts';
 export { builtFile } from './built-file.ts';
 export { isInRange, isRange } from './version-range.ts';

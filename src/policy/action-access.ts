@@ -6,15 +6,15 @@ import {
   readHostPattern,
   readPackage,
   scriptPath,
-  type Access,
   type Action,
-  type CommandLine,
   type Decision,
   type OfType,
   type RunResult,
   isProblem,
 } from '#core';
 import { listPrograms } from './command/command-pattern.ts';
+import type { CommandLine } from './command/command-words.ts';
+import type { Access } from './access.ts';
 
 type Capability = NonNullable<Decision['capabilities']>[number];
 

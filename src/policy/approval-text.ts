@@ -8,7 +8,6 @@ import {
   type ApprovalRequest,
   type Decision,
   startsProgram,
-  type TextDiff,
 } from '#core';
 import { sha256 } from '#platform';
 
@@ -70,7 +69,7 @@ interface Show {
   text(label: string, text: string): readonly string[];
   /** Names, arguments and similar: one line each. */
   items(label: string, items: readonly string[]): readonly string[];
-  diff(label: string, diff: TextDiff, after: string): readonly string[];
+  diff(label: string, diff: ReturnType<typeof diffLines>, after: string): readonly string[];
 }
 
 function openShow({ width, show }: ApprovalTextOptions): Show {
@@ -122,7 +121,7 @@ function openShow({ width, show }: ApprovalTextOptions): Show {
   };
 }
 
-const MARKS: Readonly<Record<TextDiff['hunks'][number]['lines'][number]['kind'], string>> = {
+const MARKS: Readonly<Record<ReturnType<typeof diffLines>['hunks'][number]['lines'][number]['kind'], string>> = {
   same: '  ',
   removed: '- ',
   added: '+ ',
@@ -250,8 +249,8 @@ export function capabilityLabel({ name }: Capability): string {
 /** Everything that a program reaches, in one line. The names are not escaped. */
 export function capabilityLine(capabilities: readonly Capability[]): string {
   if (capabilities.length === 0) return CONTAINED;
-  const said = capabilities.map((each) =>
+  const parts = capabilities.map((each) =>
     [capabilityLabel(each), each.on.join(', ')].filter((part) => part !== '').join(' '),
   );
-  return `not contained: ${said.join('; ')}`;
+  return `not contained: ${parts.join('; ')}`;
 }

@@ -1,19 +1,12 @@
 /** The decision about an action: the rules, then who asked for it and what its program reaches. */
 import path from 'node:path';
 
-import {
-  writeAuthority,
-  type Access,
-  type Action,
-  type Config,
-  type Decision,
-  type OfType,
-  type RunEvent,
-} from '#core';
+import type { Action, Config, Decision, OfType, RunEvent } from '#core';
 import { isInside } from '#platform';
 import { grantAccess, hostSubject, isContained, listCapabilities, type ProgramFacts } from './action-access.ts';
 import { matchesAccess } from './policy-rule.ts';
 import { BY_DEFAULT, decide, type Policy } from './policy.ts';
+import type { Access } from './access.ts';
 
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
@@ -29,10 +22,19 @@ export function decideAccesses(
   accesses: readonly Access[],
   { program, askedBy, sandboxed }: DecideOptions,
 ): Decision {
-  const found = allowOwnRequest(decide(policy, accesses), askedBy);
+  const found = allowOwnRequest(decide(policy, withoutAllowedLocal(policy, accesses)), askedBy);
   if (program.isolation === undefined) return found;
   const allowed = sandboxed === 'allow' && isContained(program) ? allowContained(found, policy, accesses) : found;
   return { ...allowed, capabilities: listCapabilities(program) };
+}
+
+/** A rule that allows `unsafe_local` settles it, so that the risk is that of what is left to decide. */
+function withoutAllowedLocal(policy: Policy, accesses: readonly Access[]): readonly Access[] {
+  const others = accesses.filter(({ tool }) => tool !== 'unsafe_local');
+  const local = accesses.filter(({ tool }) => tool === 'unsafe_local');
+  if (local.length === 0 || others.length === 0) return accesses;
+  const { effect, rule } = decide(policy, local);
+  return effect === 'allow' && rule !== BY_DEFAULT ? others : accesses;
 }
 
 /** `policy.sandboxed: allow`: what only its default asks about, and what reaches nothing, is allowed. */
@@ -74,13 +76,18 @@ export function requestRights(
     effect === 'allow' && subjects?.kind === 'host' ? [subjects.host.text] : [],
   );
   return {
-    grants: isNamed ? [...granted, `private://${writeAuthority(host, port)}`] : granted,
+    grants: isNamed ? [...granted, `private://${toAuthority(host.name, port)}`] : granted,
     decideHost(name, at) {
       if (name === host?.name && at === port) return true;
-      const subject = hostSubject(`https://${name.includes(':') ? `[${name}]` : name}:${String(at)}/`, 'GET');
+      const subject = hostSubject(`https://${toAuthority(name, at)}/`, 'GET');
       return decide(policy, [{ tool: 'network_request', subject }]).effect === 'allow';
     },
   };
+}
+
+/** IPv6 addresses get brackets. */
+function toAuthority(name: string, port: number): string {
+  return `${name.includes(':') ? `[${name}]` : name}:${String(port)}`;
 }
 
 /**

@@ -7,6 +7,7 @@
 export { readPolicy } from './policy-files.ts';
 export { openPolicies, policyHash, type SessionPolicy } from './session-policy.ts';
 export { policyWithSkills } from './skill-rules.ts';
+export type { Access } from './access.ts';
 export { listAccesses, type ProgramFacts } from './action-access.ts';
 export { decideAccesses, deniedReads, mayReach, requestRights } from './decide-accesses.ts';
 export { decide, type Policy } from './policy.ts';

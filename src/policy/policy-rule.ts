@@ -5,7 +5,6 @@ import {
   isToolPattern,
   quoted,
   readHostPattern,
-  type Access,
   type HostPattern,
   type Decision,
   isProblem,
@@ -13,6 +12,7 @@ import {
 import { fixedWord, type SimpleCommand } from './command/command-words.ts';
 import { matchesLine, type Match } from './command/command-match.ts';
 import { firstUncovered, readCommandPattern, type CommandPattern } from './command/command-pattern.ts';
+import type { Access } from './access.ts';
 
 type Glob = ReturnType<typeof compileGlob>;
 

@@ -1,4 +1,4 @@
-import { EFFECTS, printable, quoted, type Access, type Decision } from '#core';
+import { EFFECTS, printable, quoted, type Decision } from '#core';
 import type { SimpleCommand } from './command/command-words.ts';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type SubjectNames,
 } from './policy-rule.ts';
 import { RISKS } from './risks.ts';
+import type { Access } from './access.ts';
 
 /**
  * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer can only

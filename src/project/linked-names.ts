@@ -1,8 +1,8 @@
 /** Hard links give one file several names. A rule about one of them is about the file, so reading it by another name asks about all. */
-import { readdirSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { isInside, quietly, tryStat } from '#platform';
+import { isInside, quietly } from '#platform';
 
 /** Package managers link thousands of files from their stores, and git its objects; neither has names that rules protect. */
 const UNSEARCHED = /(?:^|\/)(?:node_modules|\.git\/objects)$/;
@@ -12,7 +12,7 @@ const MAX_ENTRIES = 100_000;
 export function openLinkedNames(project: string): (absolute: string) => readonly string[] {
   let known: ReadonlyMap<string, readonly string[]> | undefined;
   return (absolute) => {
-    const stats = isInside(absolute, project) ? tryStat(absolute) : undefined;
+    const stats = isInside(absolute, project) ? quietly(() => lstatSync(absolute)) : undefined;
     if (stats === undefined || !isLinked(stats)) return [];
     known ??= findLinked(project);
     return (known.get(toInodeKey(stats)) ?? []).filter((name) => name !== absolute);
@@ -29,7 +29,7 @@ function findLinked(project: string): ReadonlyMap<string, readonly string[]> {
       const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory() && !UNSEARCHED.test(relative)) waiting.push(relative);
       const place = path.join(project, relative);
-      const stats = entry.isFile() ? tryStat(place) : undefined;
+      const stats = entry.isFile() ? quietly(() => lstatSync(place)) : undefined;
       if (stats === undefined || !isLinked(stats)) continue;
       const names = found.get(toInodeKey(stats));
       if (names === undefined) found.set(toInodeKey(stats), [place]);

@@ -12,7 +12,7 @@ import {
   type OfType,
   type Action,
 } from '#core';
-import { inConfined, sha256, shownText, type ConfinedFile } from '#platform';
+import { inConfined, sha256, shownText, type ConfinedDirectory } from '#platform';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
@@ -68,7 +68,7 @@ export function readFile(
 export function readResolved(
   { root, relative, place }: Pick<ResolvedPath, 'root' | 'relative' | 'place'>,
   maxBytes: number,
-): ConfinedFile {
+): ReturnType<ConfinedDirectory['read']> {
   if (relative === '') return { type: 'failed', code: 'file/directory' };
   return inConfined(
     root,

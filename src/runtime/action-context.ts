@@ -54,7 +54,7 @@ export interface ActionSettings {
   readonly allowedTools: NonNullable<NonNullable<Config['policy']>['allowed_tools']>;
   /** Whether programs that reach nothing outside their sandbox are asked about. */
   readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;
-  /** Absent: every question is answered with `nobody`. */
+  /** Absent: no person is available for any question. */
   readonly approve: Approve | undefined;
   /** Answers for the rest of the run; child sessions share them. */
   readonly runAnswers: RunAnswers;
@@ -77,6 +77,8 @@ export interface ActionSettings {
 /** What one action is performed with. */
 export interface ActionContext extends ActionSettings {
   readonly askedBy: AskedBy;
+  /** Name of the tool in the vocabulary of the session, for the record; absent if it is the type of the action. */
+  readonly tool?: string | undefined;
   /** Absent for an action outside of a session. */
   readonly state: SessionState | undefined;
   readonly signal: AbortSignal | undefined;

@@ -5,17 +5,15 @@ import {
   printable,
   quoted,
   stableJson,
-  type Access,
   type Action,
   type ApprovalAnswer,
   type ApprovalRequest,
-  type CommandLine,
   type Decision,
   type ActionProblem,
   type PackageLayer,
 } from '#core';
 import { sha256 } from '#platform';
-import { askCallback, capabilityLine, isTransparent } from '#policy';
+import { askCallback, capabilityLine, isTransparent, type Access } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
 import { previewWrite } from '#project';
 import type { ActionContext } from './action-context.ts';
@@ -68,7 +66,7 @@ export async function askApproval(
   const reason = reasonText(decided.decision);
   if (answer === 'nobody')
     return failure('approval/needed', `${reason}, and no person is available to approve it`, {
-      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}`,
+      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}${decided.isolation === 'none' ? UNATTENDED_LOCAL : ''}`,
     });
   if (answer === 'pending')
     return failure('approval/pending', `${reason}; the question waits for an answer`, {
@@ -86,7 +84,7 @@ export async function askApproval(
 async function answerFor(
   request: ApprovalRequest,
   { approve, redactor, signal, runAnswers }: ActionContext,
-): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
+): ReturnType<typeof askCallback> {
   const earlier = runAnswers.find(request);
   if (earlier !== undefined || approve === undefined) return earlier ?? 'nobody';
   // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.
@@ -98,6 +96,9 @@ async function answerFor(
   if (isKept) runAnswers.keep(request, answer);
   return answer;
 }
+
+/** The switch for programs without isolation. `policyRefusal` of the CLI keeps what follows the id. */
+const UNATTENDED_LOCAL = ', or every program with --yes and "unsafe_local" in policy.allow of their configuration';
 
 /** Why it is asked about, with what the program reaches. */
 function reasonText({ reason, capabilities = [] }: Decision): string {
@@ -123,7 +124,7 @@ function approvalRequest(
     affects: [...new Set(accesses.flatMap(affectedBy))],
     isolation,
     capabilities: decision.capabilities,
-    scopes: scopesFor(decision, skill),
+    scopes: scopesFor(decision, skill, isolation),
     coverage: stableJson([
       decision.tool,
       skill?.id ?? '',
@@ -175,9 +176,13 @@ function listPrograms({ subject }: Access): readonly string[] {
   return subject.kind === 'command' ? subject.programs : [];
 }
 
-/** High-risk actions cannot be approved for a skill. */
-function scopesFor({ risk }: Decision, skill: ApprovedSkill | undefined): readonly ApprovalAnswer['scope'][] {
-  return skill === undefined || risk === 'high' ? ['once', 'run'] : ['once', 'run', 'skill'];
+/** High-risk actions and programs without isolation cannot be approved for a skill. */
+function scopesFor(
+  { risk }: Decision,
+  skill: ApprovedSkill | undefined,
+  isolation: ActionDecision['isolation'],
+): readonly ApprovalAnswer['scope'][] {
+  return skill === undefined || risk === 'high' || isolation === 'none' ? ['once', 'run'] : ['once', 'run', 'skill'];
 }
 
 function affectedBy({ subject }: Access): readonly string[] {
@@ -215,6 +220,6 @@ function toCoverageKey({ tool, subject }: Access, action: Action): unknown {
   }
 }
 
-function setsVariables(line: CommandLine): boolean {
+function setsVariables(line: Parameters<typeof isTransparent>[0]): boolean {
   return line.type === 'commands' && line.variables.length > 0;
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { diagnose, invalidInput, quoted, type Diagnostic } from '#core';
 import { applyEdits, checkSkill, openRegistry, unusableFiles, type SkillIndex } from '#skills';
-import { isDirectory, isPresent, replaceText, withForwardSlashes } from '#platform';
+import { isDirectory, isPresent, writeTextFile, withForwardSlashes } from '#platform';
 import type { Runtime } from './runtime.ts';
 
 type CheckOptions = Parameters<typeof checkSkill>[2];
@@ -130,7 +130,7 @@ export function checkAndFix(
     text = fixed.text;
     current = checkSkill(dir, file, { ...options, text });
   }
-  if (!dryRun && text !== first.text) replaceText(first.file, text);
+  if (!dryRun && text !== first.text) writeTextFile(first.file, text);
   return {
     file: first.file,
     text: first.text,

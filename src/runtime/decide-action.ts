@@ -1,7 +1,15 @@
 import path from 'node:path';
 
-import { startsProgram, type Access, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
-import { decideAccesses, listAccesses, mayReach, policyWithSkills, type Policy, type ProgramFacts } from '#policy';
+import { startsProgram, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
+import {
+  decideAccesses,
+  listAccesses,
+  mayReach,
+  policyWithSkills,
+  type Policy,
+  type ProgramFacts,
+  type Access,
+} from '#policy';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
 import type { ActionTarget } from './find-target.ts';

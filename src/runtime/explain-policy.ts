@@ -1,6 +1,6 @@
 /** Explains the policy: the rules in force, and the decision about an action that is not performed. */
-import { type Access, type Decision, type SkillEntry, type Surroundings, namedIsolation } from '#core';
-import { decideAccesses, listAccesses, ownName, policyWithSkills, type ProgramFacts } from '#policy';
+import { type Decision, type SkillEntry, type Surroundings, namedIsolation } from '#core';
+import { decideAccesses, listAccesses, ownName, policyWithSkills, type ProgramFacts, type Access } from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
 import { otherNames } from './decide-action.ts';

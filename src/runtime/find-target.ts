@@ -2,7 +2,6 @@ import path from 'node:path';
 
 import {
   failure,
-  findLoaded,
   isForModel,
   isOfKind,
   isSkillError,
@@ -131,7 +130,7 @@ async function findSkill(
   if (skill === undefined || skill.state === 'disabled') return unknownSkill(name, source, context);
   const distrust = await trust.distrust(skill);
   if (distrust !== undefined) return failure('skill/untrusted', distrust.message);
-  const isLoaded = state !== undefined && findLoaded(state, skill.id) !== undefined;
+  const isLoaded = state?.loaded.some((one) => one.skill.id === skill.id) === true;
   const isAllowed =
     isLoaded || askedBy === 'program' || (askedBy === 'model' ? isForModel(skill.state) : skill.controls.userInvocable);
   if (isAllowed) return { skill };

@@ -23,16 +23,16 @@ import { readSkill, toSkillIdentity } from './skill-actions.ts';
 
 /** Takes one action through all stages: find, decide, ask, do, observe, record. Expected failures are observations too. */
 export async function performAction(action: Action, context: ActionContext): Promise<Observation> {
-  const { journal, askedBy, recall, redactor } = context;
+  const { journal, askedBy, tool, recall, redactor } = context;
   context.signal?.throwIfAborted();
   const call = journal.nextCall();
   try {
-    journal.record({ type: 'action', call, action, askedBy });
+    journal.record({ type: 'action', call, action, askedBy, tool });
     const recalled = recall?.({ call, action, askedBy });
     for (const event of recalled?.events ?? []) journal.record(event);
     if (recalled !== undefined && 'packages' in action) recallPackages(action, recalled.observation, context);
     const observation = recalled?.observation ?? redacted(await untilInterrupted(action, call, context), redactor);
-    journal.record({ type: 'observation', call, observation });
+    journal.record({ type: 'observation', call, observation, tool });
     return observation;
   } catch (error) {
     return recordFailed(action, error);

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { lstatSync, readFileSync } from 'node:fs';
 
-import { isSkillError, type Action, type AgentStart, type Observation, type RunEvent } from '#core';
+import { isSkillError, type Action, type Observation, type RunEvent, type OfType } from '#core';
 import { isRunId, readRun, type ReadRun } from '#journal';
 import { isPresent, namesIn, sha256 } from '#platform';
 
@@ -156,7 +156,9 @@ function collect({ path: place, lines, info }: ReadRun, collected: Collected, se
 }
 
 /** Actions are performed one after the other, so those that are repeated are the first ones, except programs that are run again. */
-function repeatedCalls(resumes: AgentStart['resumes']): (call: number) => boolean {
+function repeatedCalls(
+  resumes: NonNullable<OfType<RunEvent, 'run-start'>['agent']>['resumes'],
+): (call: number) => boolean {
   if (resumes === undefined) return () => false;
   const again: ReadonlySet<unknown> = new Set(Array.isArray(resumes.again) ? resumes.again : []);
   return (call) => call <= resumes.calls + again.size && !again.has(call);

@@ -5,7 +5,6 @@ import {
   buildLedger,
   quoted,
   reduceSession,
-  type Access,
   type Action,
   type ActionFailed,
   type Decision,
@@ -19,7 +18,7 @@ import {
 } from '#core';
 import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
-import { decide, policyWithSkills, type Policy } from '#policy';
+import { decide, policyWithSkills, type Policy, type Access } from '#policy';
 import {
   fromFile,
   shownBy,
@@ -50,6 +49,8 @@ type SkillLoaded = OfType<Observation, 'skill-loaded'>;
 export interface PerformOptions {
   /** Default: `model`. */
   readonly askedBy?: AskedBy;
+  /** Name of the tool that was called (default: the first tool of the vocabulary for this action). The record and the terminal show it. */
+  readonly tool?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -192,9 +193,10 @@ export function openSession(parts: SessionParts): Session {
     }
   };
 
-  const contextFor = ({ askedBy = 'model', signal }: PerformOptions): ActionContext => ({
+  const contextFor = (action: Action['type'], { askedBy = 'model', tool, signal }: PerformOptions): ActionContext => ({
     ...actions,
     askedBy,
+    tool: toolName(vocabulary, action, tool),
     signal,
     state,
     journal,
@@ -228,7 +230,7 @@ export function openSession(parts: SessionParts): Session {
       try {
         showCatalog();
         const start = events.length;
-        const observation = await performAction(action, contextFor(options));
+        const observation = await performAction(action, contextFor(action.type, options));
         return observe(action, observation, options.askedBy ?? 'model', start);
       } catch (error) {
         return recordFailed(action, error);
@@ -240,7 +242,7 @@ export function openSession(parts: SessionParts): Session {
       const done: { readonly action: Action; readonly observation: SkillLoaded }[] = [];
       for (const load of loads) {
         const action = { type: 'load_skill', ...load } as const;
-        const observation = await performAction(action, contextFor({ askedBy: 'program' }));
+        const observation = await performAction(action, contextFor(action.type, { askedBy: 'program' }));
         if (observation.type === 'failed') return observation;
         if (observation.type !== 'skill-loaded') continue;
         const before = seen.get(observation.skill.id);
@@ -260,7 +262,7 @@ export function openSession(parts: SessionParts): Session {
       return done.map(({ observation }) => observation);
     },
     async invoke(message) {
-      const invocation = await invokeSkill(message, contextFor({ askedBy: 'person' }));
+      const invocation = await invokeSkill(message, contextFor('load_skill', { askedBy: 'person' }));
       if (invocation === undefined || invocation.type === 'failed') return invocation;
       const { loaded, text } = invocation;
       showCatalog();
@@ -295,6 +297,15 @@ export function openSession(parts: SessionParts): Session {
     },
   };
   return session;
+}
+
+/** The name that the vocabulary has for an action. Absent if it is the same, and for tools of MCP servers, whose actions have the name. */
+function toolName(
+  { tools }: Vocabulary,
+  action: Action['type'],
+  called = tools.find((tool) => tool.action === action)?.name,
+): string | undefined {
+  return called === action || action === 'call_mcp_tool' ? undefined : called;
 }
 
 function catalogContent({ text, tokens }: Catalog): ShownContent {

@@ -1,7 +1,6 @@
 import {
   actionFailed,
   failure,
-  findLoaded,
   nearest,
   quoted,
   serverOfSource,
@@ -69,7 +68,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   if (body.type === 'failed') return actionFailed(action.type, body.failure);
   const { isCut: filesCut } = body;
   const files = body.files.filter(({ path }) => path !== skill.file);
-  const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
+  const before = context.state?.loaded.find((one) => one.skill.id === skill.id);
 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
   const known = loadStatus(before, body.report.digest, isKept);
@@ -132,7 +131,7 @@ const UNUSABLE_NAMED = 5;
 
 /** The same content is not sent twice. A caller may have truncated the conversation, though, so every second request gets the text. */
 function loadStatus(
-  before: ReturnType<typeof findLoaded>,
+  before: SessionState['loaded'][number] | undefined,
   digest: string,
   isKept: boolean,
 ): OfType<Observation, 'skill-loaded'>['status'] {
@@ -193,7 +192,7 @@ function select(
   skill: SkillEntry,
   { state, limits }: ReadingContext,
 ): Observation {
-  const loaded = state === undefined ? undefined : findLoaded(state, skill.id);
+  const loaded = state?.loaded.find((one) => one.skill.id === skill.id);
   if (state !== undefined && loaded === undefined) {
     const message = `the skill ${quoted(skill.name)} is not loaded`;
     return actionFailed(action.type, failure('skill/not-loaded', message));

@@ -1,4 +1,4 @@
-import { RUN_SCHEMA, type AgentStart, type RunEvent, type RunStart, type Surroundings, type RunInfo } from '#core';
+import { RUN_SCHEMA, type RunEvent, type RunStart, type Surroundings, type RunInfo } from '#core';
 import { readSealKey } from '#platform';
 import {
   createRun,
@@ -34,7 +34,7 @@ export interface RunOptions extends SessionOptions {
   /** Limits of the run, for the record. */
   readonly budgets?: Readonly<Record<string, number>>;
   /** How the agent was started, for the record. */
-  readonly agent?: AgentStart;
+  readonly agent?: RunStart['agent'];
   /** The trace of the run; see `RunStart`. */
   readonly trace?: string;
   /**
@@ -151,6 +151,7 @@ function buildRunStart(
       indexHash: index.indexHash,
     },
     policyHash: policyHash(session.policy),
+    vocabulary: session.vocabulary.name === 'skillwright' ? undefined : session.vocabulary.name,
     parent,
     budgets,
     agent,
@@ -297,5 +298,5 @@ function recordedRun(
 
 /** Whether an event is only for display: sinks get it, the record does not. */
 export function isUnrecorded({ type }: RunEvent): boolean {
-  return type === 'answer-delta' || type === 'decision-delta';
+  return type === 'answer-delta' || type === 'decision-delta' || type === 'tool.response';
 }

@@ -1,7 +1,7 @@
-import { mkdtempSync } from 'node:fs';
+import { lstatSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
-import { tryStat } from '#platform';
+import { quietly } from '#platform';
 
 /**
  * The folder for workspaces below the temporary folder of the system. Other users can create files there, so a name that is taken by one of
@@ -26,7 +26,7 @@ export async function temporaryFolder(
 /** Whether something is there that is not a folder of this user. */
 function isOccupied(folder: string): boolean {
   // A temporary folder that cannot be read at all is reported by the program that needs it.
-  const stats = tryStat(folder);
+  const stats = quietly(() => lstatSync(folder));
   if (stats === undefined || process.getuid === undefined) return false;
   return !stats.isDirectory() || stats.uid !== process.getuid();
 }

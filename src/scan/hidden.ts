@@ -1,5 +1,5 @@
 /** Finds text that a model reads and a person does not see. */
-import { nextHidden, quoted } from '#core';
+import { findHidden, quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { hasLongRun } from './match.ts';
 import { isDocument } from './passages.ts';
@@ -35,7 +35,7 @@ interface HiddenAt {
   readonly severity?: ScanSeverity;
 }
 
-export function findHidden(file: ScanFile): readonly HiddenText[] {
+export function findHiddenText(file: ScanFile): readonly HiddenText[] {
   const { text } = file;
   const isPlain = !BEYOND_ASCII.test(text);
   const found = [
@@ -56,11 +56,11 @@ function hiddenCharacters(text: string): readonly HiddenAt[] {
   const found: HiddenAt[] = [];
   const start = text.startsWith('\ufeff') ? 1 : 0;
   for (let at = start; found.length < MAX_FINDINGS;) {
-    const hidden = nextHidden(text, at);
+    const hidden = findHidden(text, at);
     if (hidden === undefined) break;
     // A run of hidden characters is one finding.
     at = hidden.index + 1;
-    for (let next = nextHidden(text, at); next?.index === at; next = nextHidden(text, at))
+    for (let next = findHidden(text, at); next?.index === at; next = findHidden(text, at))
       at += next.codePoint > 0xffff ? 2 : 1;
     const severity = severityOfHidden(hidden.codePoint, {
       length: at - hidden.index,

@@ -2,7 +2,7 @@
  * Normalizes lines for matching: removes emphasis, repeated white space, invisible characters and full-width variants, so that patterns need
  * not handle them and cannot be evaded with them. The original column is computed only for findings.
  */
-import { codePointAt, isVisible } from '#core';
+import { codePointAt, cleanText } from '#core';
 
 /** ASCII words with single spaces between them: already normalized. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
@@ -76,7 +76,7 @@ function normalizeCharacter(character: string, kind: LineKind): string {
   if (character <= '~') return character;
   const quote = QUOTES.get(character);
   if (quote !== undefined) return quote;
-  if (!isVisible(character)) return '';
+  if (cleanText(character) === '') return '';
   const ascii = character.normalize('NFKC');
   // Other compatibility characters are kept, because replacing them would change excerpts without finding more.
   return ascii.length === 1 && ascii <= '~' && (LETTER_OR_DIGIT.test(ascii) || character >= '\uff00')

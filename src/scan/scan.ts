@@ -1,7 +1,7 @@
 /** The static scan of a skill. It applies rules to the files and neither executes nor fetches anything. */
 import { compareText, printable, quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
-import { findHidden, type HiddenText } from './hidden.ts';
+import { findHiddenText, type HiddenText } from './hidden.ts';
 import { toFinding, matchText, type Hit } from './match.ts';
 import { isDocument, type Passage } from './passages.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
@@ -87,7 +87,7 @@ function scanText(file: ScanFile, known: KnownTexts): TextScan {
     isDocument: isProse,
     hits,
     explainsAttacks: hits.length > 0 && explainsAttacks(passages),
-    hidden: findHidden(file),
+    hidden: findHiddenText(file),
   };
   known.set(text.length, [scan, ...alike].slice(0, MAX_KNOWN));
   return scan;

@@ -30,7 +30,7 @@ export function eventRow({ seq, elapsed, event, attempt }: RecordLine): Immutabl
 }
 
 function shownText(event: RunEvent): Pick<EventRow, 'tone' | 'text'> {
-  if (event.type === 'action') return { tone: 'plain', text: describeAction(event.action) };
+  if (event.type === 'action') return { tone: 'plain', text: describeAction(event.action, event.tool) };
   const [first] = eventText(event, 'verbose');
   return first ?? { tone: 'faint', text: event.type };
 }

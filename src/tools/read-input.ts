@@ -33,12 +33,12 @@ const PROBLEMS_NAMED = 3;
  * violates the schema is rejected with the parameter and the expected type. Never throws.
  */
 export function readInput(schema: ObjectSchema, input: unknown): InputReading {
-  const given = fromText(input);
-  if (given.type === 'refused') return given;
-  if (!isObject(given.value)) return refused(`the input must be an object, not ${describeValue(given.value)}`);
-  if (typeof input === 'string' && isValid(given.value, schema))
-    return { type: 'input', input: given.value, ignored: [] };
-  const repaired = repair(given.value, schema);
+  const parsed = fromText(input);
+  if (parsed.type === 'refused') return parsed;
+  if (!isObject(parsed.value)) return refused(`the input must be an object, not ${describeValue(parsed.value)}`);
+  if (typeof input === 'string' && isValid(parsed.value, schema))
+    return { type: 'input', input: parsed.value, ignored: [] };
+  const repaired = repair(parsed.value, schema);
   if (!isObject(repaired)) return refused('the input must be an object');
   const tooLong = findTooLong(repaired, schema, []);
   if (tooLong !== undefined) return refused(tooLong);
@@ -57,12 +57,12 @@ function isValid(value: ToolInput, schema: ObjectSchema): boolean {
 
 /** Like `readInput`, for a tool whose server checks the parameters itself. */
 export function readObject(input: unknown): InputReading {
-  const given = fromText(input);
-  if (given.type === 'refused') return given;
-  if (!isObject(given.value)) return refused(`the input must be an object, not ${describeValue(given.value)}`);
-  if (JSON.stringify(given.value).length > LONGEST_TEXT)
+  const parsed = fromText(input);
+  if (parsed.type === 'refused') return parsed;
+  if (!isObject(parsed.value)) return refused(`the input must be an object, not ${describeValue(parsed.value)}`);
+  if (JSON.stringify(parsed.value).length > LONGEST_TEXT)
     return refused(`the input has more than ${LONGEST_TEXT} characters`);
-  return { type: 'input', input: given.value, ignored: [] };
+  return { type: 'input', input: parsed.value, ignored: [] };
 }
 
 type ParsedInput = { readonly type: 'value'; readonly value: unknown } | Extract<InputReading, { type: 'refused' }>;

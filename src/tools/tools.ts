@@ -44,12 +44,14 @@ export interface ToolAnswer {
   /** The same kind of failure occurred too often: all further calls fail, and the model must answer. */
   readonly isTerminal: boolean;
   readonly observations: readonly Observation[];
+  /** Why there are no skills to answer with; absent if there are. */
+  readonly emptyReason?: string;
 }
 
 export interface ToolsOptions {
   readonly vocabulary: Vocabulary;
   readonly offer: Offer;
-  readonly perform: (action: Action, options: CallOptions) => Promise<Observation>;
+  readonly perform: (action: Action, options: CallOptions & { readonly tool: string }) => Promise<Observation>;
   /** Counts a call that was rejected before it became an action, so that such calls also end a run without progress. */
   readonly fail?: (failed: ActionFailed) => ActionFailed;
 }
@@ -80,7 +82,10 @@ export function buildTools(options: ToolsOptions): OfferedTools {
 export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer): string | undefined {
   const row = vocabulary.tools.find((tool) => tool.name === name);
   if (row === undefined || row.isOffered(offer)) return undefined;
-  if (offer.skills.length === 0) return `${name} is not available: there are no skills`;
+  if (offer.skills.length === 0) {
+    const why = offer.emptyReason === undefined ? '' : ` (${offer.emptyReason})`;
+    return `${name} is not available: there are no skills${why}`;
+  }
   if (row.action === 'get_script_path')
     return `${name} is not available: programs see a copy of the skill, so run the script with the tool that runs programs`;
   return row.isOffered({ ...offer, execution: { hasInteraction: true } })
@@ -135,7 +140,7 @@ async function run(
   const done: Observation[] = [];
   for (const action of actions) {
     signal?.throwIfAborted();
-    const observation = await perform(action, signal === undefined ? {} : { signal });
+    const observation = await perform(action, { tool: row.name, ...(signal === undefined ? {} : { signal }) });
     if (observation.type === 'failed') return { done, failed: observation, action, ignored: reading.ignored };
     done.push(observation);
   }
@@ -158,6 +163,7 @@ function toAnswer(
     isError: failed !== undefined,
     isTerminal: failed?.isTerminal ?? false,
     observations: failed === undefined ? done : [...done, failed],
+    emptyReason: offer.emptyReason,
   };
 }
 

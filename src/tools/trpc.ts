@@ -13,6 +13,7 @@ import { named, offsetParameter, skillChoice, skillName, texts } from './paramet
 import { PROFILES } from './profiles.ts';
 import { defineTool, hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
+import { trpcStateDelta } from './trpc-state.ts';
 import {
   NOTE_MARK,
   ROUTING_ONLY,
@@ -86,8 +87,8 @@ const selectDocs: ToolRow = defineTool({
       },
       ['skill'],
     ),
-  toActions({ skill, offset, mode: wanted, ...input }, offer) {
-    const mode = toSelectMode(wanted);
+  toActions({ skill, offset, mode: modeText, ...input }, offer) {
+    const mode = toSelectMode(modeText);
     const documents = mode === 'clear' ? [] : toSelection(input);
     // Documents are of use only with the instructions, so selecting them loads the skill.
     const isLoaded = offer.loaded().some(({ id, name }) => sameName(name, skill) || sameName(id, skill));
@@ -107,9 +108,9 @@ const selectDocs: ToolRow = defineTool({
   },
 });
 
-function toSelectMode(wanted = ''): OfType<Action, 'select_documents'>['mode'] {
-  const asked = wanted.trim().toLowerCase();
-  return asked === 'add' || asked === 'clear' ? asked : 'replace';
+function toSelectMode(text = ''): OfType<Action, 'select_documents'>['mode'] {
+  const mode = text.trim().toLowerCase();
+  return mode === 'add' || mode === 'clear' ? mode : 'replace';
 }
 
 function sameName(one: string, other: string): boolean {
@@ -156,6 +157,7 @@ export const trpc: Vocabulary = {
       'Documents that the instructions refer to: name them in skill_load, or choose from skill_list_docs with skill_select_docs.',
     ]),
   showLoaded: materialised,
+  stateDelta: trpcStateDelta,
   toFailure: (failed, { action }) =>
     failureText(failed, failed.code === 'skill/unknown' ? { subject: `unknown skill: ${askedSkill(action)}` } : {}),
 };

@@ -26,21 +26,21 @@ export const VOCABULARIES = {
 
 /** A built-in vocabulary by name, or the caller's own, with the tools of MCP servers. Denied tools are known and not offered. */
 export function openVocabulary(
-  wanted: string | Vocabulary,
+  vocabulary: string | Vocabulary,
   serverTools: readonly ServerTool[] = [],
   isDenied: (name: string) => boolean = () => false,
 ): Vocabulary {
-  return withServerTools(findVocabulary(wanted), serverTools, isDenied);
+  return withServerTools(findVocabulary(vocabulary), serverTools, isDenied);
 }
 
-function findVocabulary(wanted: string | Vocabulary): Vocabulary {
-  if (typeof wanted !== 'string') return wanted;
+function findVocabulary(vocabulary: string | Vocabulary): Vocabulary {
+  if (typeof vocabulary !== 'string') return vocabulary;
   const all: Readonly<Record<string, Vocabulary>> = VOCABULARIES;
-  const found = Object.hasOwn(all, wanted) ? all[wanted] : undefined;
+  const found = Object.hasOwn(all, vocabulary) ? all[vocabulary] : undefined;
   if (found !== undefined) return found;
-  const near = nearest(wanted, VOCABULARY_NAMES);
+  const near = nearest(vocabulary, VOCABULARY_NAMES);
   throw invalidInput(
-    `unknown vocabulary ${quoted(wanted)}`,
+    `unknown vocabulary ${quoted(vocabulary)}`,
     VOCABULARY_NAMES.join(', '),
     near.length > 0 ? `did you mean ${near.join(', ')}?` : `the vocabularies are ${VOCABULARY_NAMES.join(', ')}`,
   );

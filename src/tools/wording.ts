@@ -1,7 +1,6 @@
 import {
   cleanText,
   compareText,
-  FAILURES,
   printable,
   sliceStart,
   type Action,
@@ -9,6 +8,7 @@ import {
   type Offer,
   type Observation,
   type OfType,
+  failure,
 } from '#core';
 
 type SkillLoaded = OfType<Observation, 'skill-loaded'>;
@@ -71,7 +71,7 @@ export function buildHint(failed: ActionFailed, wording: Wording = {}): string {
 
 /** Suggests a search only if there is a search tool. */
 function nextStep({ code, hint }: ActionFailed, { searchTool }: Wording): string {
-  if (code !== 'skill/unknown' || hint !== FAILURES[code]) return hint;
+  if (code !== 'skill/unknown' || hint !== failure(code, '').hint) return hint;
   return searchTool === undefined
     ? 'choose one of the listed skills'
     : `find it with ${searchTool}, or choose one of the listed skills`;

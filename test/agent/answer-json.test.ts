@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readAnswer, repairRequest } from '../../src/agent/json-object.ts';
-import { hiddenCharacters } from '../../src/core/text/text.ts';
+import { findHidden } from '../../src/core/text/text.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 /** The message of an answer that cannot be read. */
@@ -116,7 +116,7 @@ describe('the request to repair an answer', () => {
         const reading = readAnswer(text);
         if (reading.type === 'object') return;
         const request = repairRequest(reading.problem);
-        expect(hiddenCharacters(request)).toBeUndefined();
+        expect(findHidden(request)).toBeUndefined();
         expect(request.split('\n')).toHaveLength(2);
       }),
     );

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { PLAN_LIMITS, STEP_STATES, applyPlanUpdate, planText, startPlan } from '../../src/agent/plan.ts';
-import type { Plan, PlanUpdate } from '../../src/core/plan.ts';
-import { hiddenCharacters } from '../../src/core/text/text.ts';
+import type { Plan } from '../../src/core/plan.ts';
+import type { PlanUpdate } from '../../src/agent/plan.ts';
+import { findHidden } from '../../src/core/text/text.ts';
 import { runs } from '../property-runs.ts';
 
 const plan: Plan = {
@@ -151,7 +152,7 @@ describe('laws of plans', () => {
         expect(last.steps.every((step) => STEP_STATES.includes(step.status))).toBe(true);
         const longest = Math.max(0, ...last.steps.flatMap((step) => [step.title.length, step.id.length * 5]));
         expect(longest).toBeLessThanOrEqual(PLAN_LIMITS.titleCharacters);
-        expect(hiddenCharacters(planText(last))).toBeUndefined();
+        expect(findHidden(planText(last))).toBeUndefined();
         expect(planText(last).split('\n')).toHaveLength(
           1 + last.steps.length + last.assumptions.length + Object.keys(last.constraints).length,
         );

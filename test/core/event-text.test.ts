@@ -8,7 +8,7 @@ import { failure } from '../../src/core/failure-codes.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { durationText, shownText } from '../../src/core/text/line-text.ts';
 import { actionFailed } from '../../src/core/observation.ts';
-import { hiddenCharacters } from '../../src/core/text/text.ts';
+import { findHidden } from '../../src/core/text/text.ts';
 import { DENIED, LOADED, QUESTION, RESULT, decided, decision, seen, start } from '../journal/run-lines.ts';
 import { verifies } from '../conformance/verifies.ts';
 
@@ -63,7 +63,7 @@ describe('what a person is told', () => {
 
   test('what the user refused or interrupted reads as such, without a code', () => {
     const outcome = (...given: Parameters<typeof failure>): string =>
-      describeOutcome(actionFailed('write_file', failure(...given)), false);
+      describeOutcome(actionFailed('write_file', failure(...given)), false).text;
     expect([
       outcome('approval/refused', 'a person refused write_file'),
       outcome('approval/refused', 'a person refused write_file: "not\u001B[2J now"'),
@@ -90,8 +90,8 @@ describe('what a person is told', () => {
     expect(eventText(span, 'verbose')).toEqual([
       { tone: 'warning', text: 'step workspace.run: failed 1.5 s cwd="a b" n=2' },
     ]);
-    expect(describeOutcome(LOADED, true)).toBe('new, 23 characters, 0 files');
-    expect(describeOutcome({ type: 'program-ran', action: 'run_command', result: RESULT }, true)).toBe(
+    expect(describeOutcome(LOADED, true).text).toBe('new, 23 characters, 0 files');
+    expect(describeOutcome({ type: 'program-ran', action: 'run_command', result: RESULT }, true).text).toBe(
       'exit 0, 17 characters printed, 0 files, bubblewrap',
     );
   });
@@ -156,7 +156,7 @@ describe('text of strangers', () => {
         for (const event of eventsWith(text)) {
           for (const line of texts(event, level, { action: { type: 'run_command', command: text }, durationMs: 1 })) {
             expect(line).not.toContain('\n');
-            expect(hiddenCharacters(line)).toBeUndefined();
+            expect(findHidden(line)).toBeUndefined();
           }
         }
       }),

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 
 import type { SkillIdentity } from '../../src/core/observation.ts';
 import {
-  findLoaded,
   reduceSession,
   type Lifetime,
   type SessionEvent,
@@ -54,7 +53,7 @@ test('documents are added, replaced and cleared; to all of them nothing can be a
 
 test('a selection of documents survives a second load of its skill', () => {
   const state = after(load('a'), { type: 'documents-select', skill: skill('a'), selected: ['x.md'] }, load('a'));
-  expect(findLoaded(state, 't/a')?.documents).toEqual(['x.md']);
+  expect(state.loaded.find(({ skill }) => skill.id === 't/a')?.documents).toEqual(['x.md']);
 });
 
 verifies('TOOL-6', 'the third failure of one kind ends the run; a success of that action starts the count anew', () => {

@@ -24,6 +24,8 @@ export const RUN_EVENTS: Readonly<Record<RunEvent['type'], string>> = {
   'answer-delta': 'A streamed part of the answer; sent to sinks, not recorded.',
   'decision-delta':
     'The action, the goal or a step that the model has decided on, while the rest arrives; sent to sinks, not recorded.',
+  'tool.response':
+    'The result of a tool call, in the vocabulary `trpc`, with the session keys that it changed; sent to sinks, not recorded.',
   'answer-withdraw': 'Streamed text turned out not to be the answer.',
   'call-invalid': 'A tool call that became no action: an unknown tool or an invalid input.',
   'context-compact': 'The conversation was shortened.',

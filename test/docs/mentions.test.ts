@@ -108,7 +108,7 @@ describe('what the pages mention exists', () => {
       );
     const unknown = CODE.flatMap((mention) => {
       const keys = [...mention.text.matchAll(/--set ["']?([a-z_]+(?:\.[\w-]+)*)=/g)].map(([, key = '']) => key);
-      const alone = /^([a-z_]+\.(?!jsonl?$|sarif$)[a-z_.]+\*?)(?::.*)?$/.exec(mention.text)?.[1];
+      const alone = /^([a-z_]+\.(?!jsonl?$|sarif$|(?:[a-z_]+\.)*ts$)[a-z_.]+\*?)(?::.*)?$/.exec(mention.text)?.[1];
       if (mention.isInline && alone !== undefined && tops.has(alone.split('.')[0] ?? '') && !MEMBERS.has(alone))
         keys.push(alone);
       return keys.filter((key) => !isSetting(key)).map((key) => `${shown(mention)}\n    unknown setting: ${key}`);

@@ -40,7 +40,7 @@ function eventFields(file: string, union: string): ReadonlyMap<string, string> {
   return new Map(
     members.map((member) => {
       const code = member.replaceAll(/\/\*\*[\s\S]*?\*\//g, '').replaceAll(/: readonly \{[^}]*\}\[\]/g, ':');
-      const name = /type: '([a-z-]+)'/.exec(code)?.[1] ?? '';
+      const name = /type: '([a-z.-]+)'/.exec(code)?.[1] ?? '';
       const fields = [...code.matchAll(/(?:^|\{|;)\s*readonly (\w+)(\??):/g)]
         .filter(([, field]) => field !== 'type')
         .map(([, field = '', optional = '']) => `\`${field}${optional}\``);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { ApprovalDetail, ApprovalRequest } from '../../src/core/approval.ts';
 import { approvalLines } from '../../src/policy/approval-text.ts';
-import { hiddenCharacters } from '../../src/core/text/text.ts';
+import { findHidden } from '../../src/core/text/text.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { textWidth } from '../../src/platform/text-width.ts';
 import { commandRequest, requestOf } from './approval-request.ts';
@@ -247,7 +247,7 @@ describe('a hostile text', () => {
         );
         const foreign = framed(lines);
         expect(lines.filter((line) => !foreign.includes(line) && !isOurs(line))).toEqual([]);
-        expect(foreign.filter((line) => hiddenCharacters(line) !== undefined)).toEqual([]);
+        expect(foreign.filter((line) => findHidden(line) !== undefined)).toEqual([]);
         expect(foreign.filter((line) => textWidth(line) >= width)).toEqual([]);
       }),
       { numRuns: runs(500) },

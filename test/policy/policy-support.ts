@@ -1,10 +1,11 @@
-import { EFFECTS, type Access, type Effect, type RuleOrigin } from '../../src/core/access.ts';
+import { EFFECTS, type Effect, type RuleOrigin } from '../../src/core/access.ts';
 import { lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { readHost } from '../../src/core/network/host-pattern.ts';
 import { BY_RISK, decide, type Policy, type PolicyLayer } from '../../src/policy/policy.ts';
 import { isRule, readRule, type PolicyRule } from '../../src/policy/policy-rule.ts';
 import { policyWithSkills } from '../../src/policy/skill-rules.ts';
+import type { Access } from '../../src/policy/access.ts';
 
 export const USER: RuleOrigin = { layer: 'user', where: '~/.agent/config.json' };
 

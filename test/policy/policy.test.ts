@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-
-import type { Access } from '../../src/core/access.ts';
 import { listAccesses, lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { builtInRules } from '../../src/policy/protected-names.ts';
@@ -9,6 +7,7 @@ import { readRule } from '../../src/policy/policy-rule.ts';
 import { skillLayer } from '../../src/policy/skill-rules.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { USER, command, effectOf, host, onPath, policyOf, rules, script, skillGrants } from './policy-support.ts';
+import type { Access } from '../../src/policy/access.ts';
 
 describe('by default', () => {
   verifies('POL-1', 'each tool has its risk, and the risk decides where no rule speaks', () => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-
-import type { Access } from '../../src/core/access.ts';
 import { builtInRules, isSecretPath, writeProtection } from '../../src/policy/protected-names.ts';
 import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import { isRule, readRule } from '../../src/policy/policy-rule.ts';
+import type { Access } from '../../src/policy/access.ts';
 
 const origin = { layer: 'built-in', where: '' } as const;
 const everything = [readRule('*', { effect: 'allow', origin })].filter(isRule);

@@ -173,6 +173,19 @@ describe('how far a yes reaches', () => {
     const execution = { executor: groupExecutor(), opens: false, artifacts: false } as const;
     expect(await outcomes({ execution })).toEqual([no, no, no, no, no, no]);
   });
+
+  test('--yes: programs without isolation where a rule allows unsafe_local; files and servers are still asked about', async () => {
+    const world = await trustedWorld();
+    const { approve } = watchedApprovals({ home: world.home, yes: true });
+    const execution = { executor: groupExecutor(), opens: false, artifacts: false } as const;
+    const config = { policy: { allow: ['unsafe_local'] } };
+    const session = await sessionIn(world, { approve, execution }, { config });
+    expect([
+      await outcome(session, script()),
+      await outcome(session, run('echo hello')),
+      await outcome(session, write('x')),
+    ]).toEqual(['done', 'done', 'approval/needed']);
+  });
 });
 
 describe('what is asked', () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { EFFECTS, type Access } from '../../src/core/access.ts';
+import { EFFECTS } from '../../src/core/access.ts';
 import type { Action } from '../../src/core/action.ts';
 import { hostSubject, lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
@@ -26,6 +26,7 @@ import {
   worldWith,
 } from './policy-world.ts';
 import { runs } from '../property-runs.ts';
+import type { Access } from '../../src/policy/access.ts';
 
 const OPEN = userPolicy({ allow: ['*'] });
 const write = (file = 'written.md'): Action => ({ type: 'write_file', path: file, content: 'x' });

@@ -1,8 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-
-import type { Access } from '../../src/core/access.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from '../../src/core/approval.ts';
 import type { Executor } from '../../src/core/execution.ts';
@@ -15,6 +13,7 @@ import { openTrust } from '../../src/policy/trust.ts';
 import { reviewSkills } from '../../src/runtime/trust-review.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
 import { scratch, writeSkill, type SkillText } from '../skills/registry/support.ts';
+import type { Access } from '../../src/policy/access.ts';
 
 /** A home folder and a project with the skill `demo`, and nothing else of this machine. */
 export interface PolicyWorld {

@@ -55,6 +55,19 @@ test('trpc: a program runs without isolation', async () => {
   });
 });
 
+test('trpc: an unattended command runs without isolation', async () => {
+  const home = scratch();
+  const words = ['call', 'skill_run', '{"skill": "demo-skill", "command": "echo built"}', '--vocabulary', 'trpc'];
+  const flags = ['--root', skillRoot(), '--executor', 'local', '--yes', '-q'];
+  expect(await runCli(scratch(), [...words, ...flags], { HOME: home })).toMatchObject({
+    status: 3,
+    err: expect.stringContaining('or every program with --yes and "unsafe_local" in policy.allow'),
+  });
+  write(home, '.agent/config.json', JSON.stringify({ policy: { allow: ['unsafe_local'] } }));
+  const { out } = await runCli(scratch(), [...words, ...flags], { HOME: home });
+  expect(JSON.parse(out)).toMatchObject({ stdout: 'built\n', exit_code: 0, isolation: 'none' });
+});
+
 test('trpc: a command runs in a login shell', async () => {
   const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution: { executor: 'local' } });
   const command = "bash -lc 'shopt -q login_shell && echo login'";

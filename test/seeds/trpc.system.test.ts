@@ -83,7 +83,8 @@ describe('trpc-agent-go by its page', () => {
   );
 
   test('without an executor skill_run says that none is configured', async () => {
-    const { call } = await trpc();
+    const { call, tools } = await trpc(skillsRoot(), { execution: false });
+    expect(tools.map(({ name }) => name)).toEqual(['skill_load', 'skill_select_docs', 'skill_list_docs']);
     expect((await call('skill_run', { ...SKILL, command: 'ls' })).text).toContain('executor is not configured');
   });
 
@@ -184,9 +185,12 @@ describe('trpc-agent-go by its page', () => {
     expect(instructions).not.toContain('Fibonacci');
   });
 
-  test('execution may be auto, and then skill_run is there', async () => {
-    expect((await trpc()).tools.map(({ name }) => name)).not.toContain('skill_run');
-    const { tools } = await trpc(skillsRoot(), { execution: 'auto' });
+  test('skill_run is there without an option, and runs isolated', needs('bubblewrap'), async () => {
+    const { tools, call } = await trpc();
+    expect((await call('skill_run', { ...SKILL, command: 'echo here' })).value).toMatchObject({
+      stdout: 'here\n',
+      isolation: expect.not.stringMatching('none'),
+    });
     expect(tools.map(({ name }) => name)).toEqual([
       'skill_load',
       'skill_select_docs',

@@ -1,13 +1,20 @@
 /** Checks whether a recorded run can be resumed, and from where. */
 import path from 'node:path';
 
-import { isSkillError, lastAnswer, quoted, type Action, type AgentStart, type JournalLine, type RunInfo } from '#core';
+import { isSkillError, lastAnswer, quoted, type Action, type JournalLine, type RunInfo } from '#core';
 import { isRunId, readRun, recordProblem } from '#journal';
 import { skillProblems, type Runtime } from '#runtime';
 import type { AgentOptions } from '../agent-options.ts';
 import { NOTHING_USED, countUsage } from '../count-budget.ts';
 import type { ChildResult } from '../agent-parts.ts';
-import { replayedRun, settledCalls, type RecordSource, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
+import {
+  replayedRun,
+  settledCalls,
+  type RecordSource,
+  type RecordedChild,
+  type ReplayedRun,
+  type AgentStart,
+} from './replayed-run.ts';
 import { checkResume } from './resume-gate.ts';
 
 export type OpenedRecord =

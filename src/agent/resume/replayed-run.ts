@@ -1,16 +1,8 @@
 /** Reconstructs a run from its events: the answers of the model, the actions, and the observations (AGT-10). */
-import type {
-  Action,
-  Budget,
-  JournalLine,
-  ModelAnswer,
-  Observation,
-  RunEvent,
-  AgentStart,
-  OfType,
-  RunInfo,
-} from '#core';
+import type { Action, Budget, JournalLine, ModelAnswer, Observation, RunEvent, OfType, RunInfo } from '#core';
 import { UNANSWERED } from '../state.ts';
+
+export type AgentStart = NonNullable<OfType<RunEvent, 'run-start'>['agent']>;
 
 export interface RecordedCall {
   readonly action: Action;

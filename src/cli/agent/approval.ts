@@ -56,12 +56,12 @@ export function policyRefusal(
   command: ApprovingCommand,
 ): SkillError<'policy/refused'> | undefined {
   if (!REFUSALS.has(code)) return undefined;
-  const id = /--approve ([0-9a-f]{64})/.exec(hint)?.[1];
+  const [, id, rest = ''] = /--approve ([0-9a-f]{64})(.*)/.exec(hint) ?? [];
   const again = id === undefined ? '' : `skillwright ${command(nextTicket(id)).map(typedWord).join(' ')}`;
   return new SkillError({
     code: 'policy/refused',
     message,
-    hint: again === '' ? hint : `to approve exactly this once, run: ${again}`,
+    hint: again === '' ? hint : `to approve exactly this once, run: ${again}${rest}`,
     data: { rule: code, approval: id ?? '', command: again },
   });
 }

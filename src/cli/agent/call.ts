@@ -1,8 +1,18 @@
-import { cleanText, EXECUTOR_NAMES, invalidInput, nearest, parseJson, quoted, type JsonSchema } from '#core';
+import {
+  cleanText,
+  EXECUTOR_NAMES,
+  invalidInput,
+  isSkillError,
+  nearest,
+  parseJson,
+  quoted,
+  type JsonSchema,
+} from '#core';
 import { terminalSink } from '#journal';
 import { whyNotOffered, type SkillTool } from '#tools';
+import { findProfile } from '#tools/profiles';
 import type { Terminal } from '../terminal/terminal.ts';
-import { buildSkillTools } from '#runtime';
+import { buildSkillTools, type Run, type RunOptions } from '#runtime';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
@@ -15,9 +25,13 @@ import { modelExecution } from './programs.ts';
 const flags = {
   ...VOCABULARY_FLAG,
   load: list('SKILL', 'load this skill first'),
-  executor: option('NAME', 'run programs with this executor; none offers no tool that runs programs (default: none)', {
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-  }),
+  executor: option(
+    'NAME',
+    'run programs with this executor; none offers no tool that runs programs (default: none; auto with --vocabulary trpc)',
+    {
+      choices: ['auto', 'none', ...EXECUTOR_NAMES],
+    },
+  ),
   log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', {
     choices: ['quiet', 'normal', 'verbose'],
   }),
@@ -56,23 +70,34 @@ export const command = defineCommand({
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
     const { log: level = 'normal' } = options;
-    const executor = options.executor === 'none' ? undefined : options.executor;
+    const byDefault = findProfile(runtime.config.vocabulary).offersPrograms === true ? 'auto' : 'none';
+    const { executor: named = byDefault } = options;
+    const executor = named === 'none' ? undefined : named;
     const isListing = options.tools === true;
     if (!isListing && name === undefined)
       throw usageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
     const input = parseInput(text);
     const untrusted = isListing ? [] : await askForTrust(invocation, runtime);
-    const run = await runtime.startRun({
-      request: `call ${positionals.join(' ')}`,
-      host: {},
-      approve: openApprover(invocation),
-      execution: executor === undefined ? undefined : modelExecution(terminal, executor),
-      ...(isListing
-        ? { directory: false }
-        : {
-            sinks: [terminalSink({ level, write: (line) => terminal.remark(line.trimEnd()), style: terminal.style })],
-          }),
-    });
+    const start = (execution: RunOptions['execution']): Promise<Run> =>
+      runtime.startRun({
+        request: `call ${positionals.join(' ')}`,
+        host: {},
+        approve: openApprover(invocation),
+        execution,
+        ...(isListing
+          ? { directory: false }
+          : {
+              sinks: [terminalSink({ level, write: (line) => terminal.remark(line.trimEnd()), style: terminal.style })],
+            }),
+      });
+    // Without an executor that was asked for, the tools that run nothing still work.
+    const run = await start(executor === undefined ? undefined : modelExecution(terminal, executor)).catch(
+      (error: unknown) => {
+        if (options.executor !== undefined || !isSkillError(error) || error.code !== 'executor/unavailable')
+          throw error;
+        return start(undefined);
+      },
+    );
     let outcome: 'done' | 'failed' | 'refused' = 'failed';
     try {
       const tools = buildSkillTools(run.session, runtime);

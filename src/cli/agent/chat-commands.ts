@@ -134,7 +134,10 @@ function undoLines({ chat }: ChatCommandParts): readonly string[] {
       ? []
       : [`its files were not restored: skillwright runs undo ${run} restores those of the whole run`]),
     ...(ran.length === 0 ? [] : ['not undone:']),
-    ...ran.map(({ action, observation }) => `  ${describeAction(action)}: ${describeOutcome(observation, false)}`),
+    ...ran.map(
+      ({ action, tool, observation }) =>
+        `  ${describeAction(action, tool)}: ${describeOutcome(observation, false).text}`,
+    ),
   ];
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { isVisible } from '#core';
+import { cleanText } from '#core';
 import { quietly } from '#platform';
 
 export interface BaseFolders {
@@ -27,7 +27,7 @@ export function pastedMention(text: string, places: BaseFolders): string | undef
   const bare = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
   if (bare.includes('\n') || bare.length > 4000) return undefined;
   const candidates = [bare, bare.replaceAll(/\\(.)/g, '$1'), ...fromUrl(bare)];
-  const file = candidates.find((name) => path.isAbsolute(name) && isFile(name) && isVisible(name));
+  const file = candidates.find((name) => path.isAbsolute(name) && isFile(name) && cleanText(name) === name);
   if (file === undefined) return undefined;
   const name = isInside(places.cwd, file) ? path.relative(places.cwd, file) : file;
   return `@${/\s/.test(name) ? `"${name}"` : name} `;
@@ -56,7 +56,7 @@ export function completeMention(
   const start = typed.slice(folder.length);
   const hits = listEntries(resolved(folder === '' ? '.' : folder, places))
     .filter(({ name }) => name.startsWith(start) && (start !== '' || !name.startsWith('.')) && !/[\s"]/.test(name))
-    .filter(({ name }) => isVisible(name) && (start !== '' || name !== 'node_modules'))
+    .filter(({ name }) => cleanText(name) === name && (start !== '' || name !== 'node_modules'))
     .map(({ name, isFolder }) => `@${folder}${name}${isFolder ? '/' : ' '}`);
   return { hits: hits.toSorted().slice(0, MOST), of };
 }

@@ -16,7 +16,6 @@ import {
   type RunResult,
   type SkillEntry,
   type OfType,
-  isBelowScripts,
   nearest,
   type Action,
 } from '#core';
@@ -276,7 +275,7 @@ function locateScript(
   const { files, isCut } = listSkillFiles(dir);
   const paths = files.map((file) => file.path);
   const isThere = new Set(paths);
-  const inScripts = isBelowScripts(bare) ? bare : `scripts/${bare}`;
+  const inScripts = bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
   const inSkill = bare === typed ? [inScripts, bare] : [bare, inScripts];
   const exact = inSkill.find((at) => isThere.has(at));
   const named = exact === undefined ? paths.filter((at) => at.endsWith(`/${bare}`)) : [exact];
@@ -306,7 +305,7 @@ function locateScript(
       'the path of one file',
       `name one by its path: ${listed(named)}`,
     );
-  return isBelowScripts(only) ? { script: only } : { script: only, anywhere: true };
+  return only.startsWith('scripts/') ? { script: only } : { script: only, anywhere: true };
 }
 
 const SHOWN = 10;

@@ -1,5 +1,5 @@
 /** The configured MCP servers for `run` and `chat`, and their state for `mcp check`. */
-import { configProblem, docsPage, nearest, printable, quoted, type ServerServices, type ToolServers } from '#core';
+import { configProblem, docsPage, nearest, printable, quoted, type ToolServers } from '#core';
 import type { ServerState } from '#mcp';
 import { openSecrets, type Runtime } from '#runtime';
 import { EXIT, usageError } from '../exit.ts';
@@ -41,7 +41,7 @@ export function warnAboutConfig({ diagnostics }: Runtime, terminal: Terminal): v
     if (code === 'config/not-for-project') reportWarning(terminal, `${printable(path)}: ${message}; ${hint}`);
 }
 
-function openServices({ config, executionPlaces: { user, project } }: Runtime): ServerServices {
+function openServices({ config, executionPlaces: { user, project } }: Runtime): Parameters<ToolServers['open']>[0] {
   return { secrets: openSecrets(config.secrets ?? {}, { ...user, cwd: project }).values };
 }
 

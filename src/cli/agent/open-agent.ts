@@ -4,7 +4,7 @@ import { printable, refusedText } from '#core';
 import type { EventSink } from '#journal';
 import type { AgentModel } from '#model';
 import { projectInstructions } from '#project';
-import { refuseReserved, type Run, type Runtime } from '#runtime';
+import { refuseReserved, type Run, type Runtime, type RuntimeOptions } from '#runtime';
 import type { Invocation } from '../command.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -31,6 +31,8 @@ type AgentInvocation = Invocation<typeof AGENT_FLAGS & typeof KEEP_GOING_FLAG>;
 export interface OpenAgentOptions {
   /** With --json: one value instead of one event per line. */
   readonly isOneValue?: boolean;
+  /** The vocabulary of the run that is resumed. */
+  readonly recordedVocabulary?: RuntimeOptions['recordedVocabulary'];
   /** Opens the model and tells the user which it is. */
   readonly announce?: (invocation: AgentInvocation, runtime: Runtime) => Promise<AgentModel>;
 }
@@ -56,11 +58,11 @@ export interface OpenAgent {
 
 export async function openAgent(
   invocation: AgentInvocation,
-  { isOneValue = false, announce = announceModel }: OpenAgentOptions = {},
+  { isOneValue = false, recordedVocabulary, announce = announceModel }: OpenAgentOptions = {},
 ): Promise<OpenAgent> {
   const { flags, terminal, signal, surroundings } = invocation;
   const budget = parseBudget(flags.budget);
-  const runtime = await openRuntime(invocation);
+  const runtime = await openRuntime(invocation, { recordedVocabulary });
   refuseReserved(runtime.index, flags.skill);
   const servers = await serversFor(runtime, terminal);
   const untrusted = await askForTrust(invocation, runtime);

@@ -9,7 +9,6 @@ import {
   typedWord,
   type ActionProblem,
   type SkillEntry,
-  type RequestedPackage,
   type PackageLayer,
 } from '#core';
 import type { Run } from '#runtime';
@@ -109,7 +108,7 @@ async function explicitNeeds(run: Run, { name }: SkillEntry): Promise<readonly P
 }
 
 interface PreparedLayer {
-  readonly ecosystem: RequestedPackage['ecosystem'];
+  readonly ecosystem: PackageLayer['ecosystem'];
   readonly requested: readonly string[];
   readonly packages: readonly PackageLayer['packages'][number][];
   readonly lockDigest: string;

@@ -9,7 +9,7 @@ import {
   durationText,
   failure,
   interruptedText,
-  isPoorOutcome,
+  describeOutcome,
   printable,
   shownText,
   type Action,
@@ -135,7 +135,7 @@ const OUTPUT_ROWS = 3;
 function failedOutput(event: RunEvent): readonly string[] {
   if (event.type !== 'observation' || event.observation.type !== 'program-ran') return [];
   const { stdout, stderr, reason } = event.observation.result;
-  if (!isPoorOutcome(event.observation) || reason === 'cancelled') return [];
+  if (describeOutcome(event.observation, false).tone !== 'warning' || reason === 'cancelled') return [];
   const lines = cleanText(stderr.trim() === '' ? stdout : stderr).split('\n');
   return lines
     .filter((line) => line.trim() !== '')
@@ -163,7 +163,7 @@ function isShownElsewhere(event: RunEvent, { isInteractive }: Terminal): boolean
 
 function waitText(event: RunEvent): string | undefined {
   if (event.type === 'model-call') return `turn ${String(event.turn)}: asking ${shownText(event.model)}`;
-  if (event.type === 'action' && event.action.type !== 'final_answer') return describeAction(event.action);
+  if (event.type === 'action' && event.action.type !== 'final_answer') return describeAction(event.action, event.tool);
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { checkConfig, SkillError, withValue } from '#core';
-import { makeFolders, readCheckedJson, replaceText, writeFileAtomically } from '#platform';
+import { makeFolders, readCheckedJson, writeTextFile } from '#platform';
 import { CONFIG_FILE, readSurroundings } from '#runtime';
 import { askStreams, choose } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -46,10 +46,6 @@ function allowWeaker(file: string): void {
     });
   const before = read.type === 'read' ? read.value : {};
   const text = `${JSON.stringify(withValue(before, ['execution', 'allow_weaker'], true), undefined, 2)}\n`;
-  if (read.type === 'read') {
-    replaceText(file, text);
-    return;
-  }
   makeFolders(path.dirname(file), 0o700);
-  writeFileAtomically(file, Buffer.from(text), { mode: 0o600, sync: true });
+  writeTextFile(file, text);
 }

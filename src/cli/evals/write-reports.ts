@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { printable } from '#core';
 import type { EvalOutcome } from '#evals';
-import { makeFolders, writeNamedFile } from '#platform';
+import { makeFolders, writeTextFile } from '#platform';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { readReportFlags, type EvalInvocation } from './flags.ts';
@@ -35,7 +35,7 @@ export async function printOutcome(outcome: EvalOutcome, invocation: EvalInvocat
       for (const { path: name, text } of files) {
         const target = path.join(place, name);
         makeFolders(path.dirname(target));
-        writeNamedFile(target, text);
+        writeTextFile(target, text);
       }
       terminal.remark(`${format}: ${printable(path.relative(cwd, place) || place)}`);
     }

@@ -1,7 +1,7 @@
 /** `runs resume`: continues an interrupted run at this terminal. */
 import path from 'node:path';
 
-import { describeAction, printable } from '#core';
+import { describeAction, printable, VOCABULARY_NAMES } from '#core';
 import { projectOfRun, readRun } from '#journal';
 import { isInside, readSealKey, realPath, tryRealPath } from '#platform';
 import type { RESUME_FLAGS } from '../agent/agent-flags.ts';
@@ -33,7 +33,10 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
   if (project !== undefined && project !== realPath(cwd))
     return giveUp([`the run worked in ${printable(project)}: resume it there, or pass --cwd`]);
   const named = new Set((flags.in ?? []).map((file) => path.resolve(cwd, file)));
-  const { runtime, display, options, work, judge } = await openAgent(invocation, { isOneValue: true });
+  const { runtime, display, options, work, judge } = await openAgent(invocation, {
+    isOneValue: true,
+    recordedVocabulary: VOCABULARY_NAMES.find((name) => name === info.vocabulary),
+  });
   const { executor = 'auto' } = flags;
   const { resumeAgent } = await import('#agent/resume');
   const resumed = await work((steps) =>

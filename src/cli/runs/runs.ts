@@ -13,7 +13,16 @@ import {
   type ChainVerification,
   type Verification,
 } from '#journal';
-import { countText, defined, describeAction, printable, quoted, visibleJson, type JournalLine } from '#core';
+import {
+  countText,
+  defined,
+  describeAction,
+  printable,
+  quoted,
+  visibleJson,
+  VOCABULARY_NAMES,
+  type JournalLine,
+} from '#core';
 import { readSealKey } from '#platform';
 import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
@@ -273,9 +282,12 @@ async function files(invocation: RunsInvocation): Promise<number> {
 async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: options, terminal, signal } = invocation;
   const place = await resolveRunFolder(invocation);
+  const { info } = readRun(place, { content: 'start' });
   const { replayRun } = await import('#runtime/replay');
   const replayed = await replayRun({
-    runtime: await openRuntime(invocation),
+    runtime: await openRuntime(invocation, {
+      recordedVocabulary: VOCABULARY_NAMES.find((name) => name === info.vocabulary),
+    }),
     path: place,
     writes: options.writes === true,
     network: options.network === true,
@@ -322,7 +334,7 @@ function replayLines({ steps, problems, remarks }: Replay, { style }: Terminal):
     ...steps.flatMap((step) => {
       const verdict = step.same ? style('green', 'same') : style('red', 'different');
       const note = step.notRepeated === undefined ? '' : style('dim', ` (not repeated: ${step.notRepeated})`);
-      const head = `#${String(step.call)} ${printable(describeAction(step.action))}: ${verdict}${note}`;
+      const head = `#${String(step.call)} ${printable(describeAction(step.action, step.tool))}: ${verdict}${note}`;
       return [head, ...(step.same ? [] : differences(step).map((line) => `   ${printable(line)}`))];
     }),
   ];

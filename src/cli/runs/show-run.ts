@@ -140,7 +140,7 @@ function eventText(event: RunEvent): string {
       return `start: ${event.request}`;
     case 'action': {
       const { type, ...rest } = event.action;
-      return `#${String(event.call)} ${type} ${JSON.stringify(rest)} (${event.askedBy})`;
+      return `#${String(event.call)} ${event.tool ?? type} ${JSON.stringify(rest)} (${event.askedBy})`;
     }
     case 'decision': {
       const { effect, rule, origin, reason } = event.decision;
@@ -154,10 +154,11 @@ function eventText(event: RunEvent): string {
       return `#${String(event.call)} uses ${event.skill.id} ${event.skill.digest}`;
     case 'observation': {
       const { type, action, ...rest } = event.observation;
+      const tool = event.tool ?? action;
       if (event.observation.type === 'failed')
-        return `#${String(event.call)} ${action} -> ${describeOutcome(event.observation, true)}`;
+        return `#${String(event.call)} ${tool} -> ${describeOutcome(event.observation, true).text}`;
       const limits = 'limits' in event.observation ? `, ${limitText(event.observation.limits)}` : '';
-      return `#${String(event.call)} ${action} -> ${type}${limits} ${JSON.stringify(rest)}`;
+      return `#${String(event.call)} ${tool} -> ${type}${limits} ${JSON.stringify(rest)}`;
     }
     case 'session': {
       const { type, ...rest } = event.event;

@@ -2,7 +2,7 @@
  * Markdown for a terminal, while it streams: headings, lists, tables, code, quotes and emphasis, wrapped by words. The text is untrusted:
  * control characters, terminal sequences and direction marks are removed before anything is looked at, and the work is linear in its length.
  */
-import { cleanText, readMarkdownLine, type MarkdownBlock } from '#core';
+import { cleanText, readMarkdownLine } from '#core';
 import { renderInline, type MarkdownLook } from './markdown-inline.ts';
 import { closeStyles } from './styles.ts';
 import { wrapWords, breakWords } from './wrap.ts';
@@ -72,7 +72,10 @@ export function renderMarkdown(text: string, look: MarkdownLook): readonly strin
   return [...add(text), ...end()];
 }
 
-function blockLines(block: MarkdownBlock, look: MarkdownLook): readonly string[] {
+function blockLines(
+  block: ReturnType<typeof readMarkdownLine>['blocks'][number],
+  look: MarkdownLook,
+): readonly string[] {
   const { quotes, items } = block;
   const bars = look.style('dim', '│ ').repeat(quotes);
   const columns = items.map(({ marker }) => showMarker(marker).length + 1);

@@ -1,16 +1,26 @@
 import { isToolPattern } from '../allowed-tools.ts';
-import { CONFIG_SCHEMA } from './config.ts';
-import { SETTINGS, valueAt, withValue, type Setting } from './config-settings.ts';
+import { CONFIG_SCHEMA, type Config } from './config.ts';
+import { SETTINGS, valueAt, valueOfText, withValue, type Setting } from './config-settings.ts';
 import { readHostPattern } from '../network/host-pattern.ts';
-import { checkJson, isObject, type JsonPath, type SchemaProblem } from '../json/json-schema.ts';
+import { checkJson, isObject, type JsonPath, type JsonSchema, type SchemaProblem } from '../json/json-schema.ts';
 import { nearest } from '../nearest.ts';
 import { POLICY_FILE_SCHEMA } from './policy-config.ts';
 import { EFFECTS } from '../access.ts';
 import { quoted } from '../text/text.ts';
 import { isProblem } from '../problem.ts';
 
+export interface ConfigProblem extends Pick<SchemaProblem, 'type' | 'path'> {
+  readonly message: string;
+  /** The most likely intended key or value. */
+  readonly hint?: string;
+}
+
 /** Validates a configuration, or a file that a policy includes: schema, rules and host patterns. */
-export function checkConfig(value: unknown, file: 'config' | 'policy' = 'config'): readonly SchemaProblem[] {
+export function checkConfig(value: unknown, file: 'config' | 'policy' = 'config'): readonly ConfigProblem[] {
+  return listProblems(value, file).map((problem) => toConfigProblem(problem, value));
+}
+
+function listProblems(value: unknown, file: 'config' | 'policy'): readonly SchemaProblem[] {
   const problems = checkJson(value, file === 'policy' ? POLICY_FILE_SCHEMA : CONFIG_SCHEMA);
   if (problems.length > 0) return problems;
   if (file === 'policy') return ruleProblems(value, []);
@@ -42,18 +52,12 @@ function entriesAt(value: unknown, path: readonly string[]): readonly string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-export interface ProblemText {
-  readonly message: string;
-  /** The most likely intended key or value. */
-  readonly hint?: string;
-}
-
-/** Words a problem. `value` is the checked document, used to suggest the nearest known value. */
-export function problemText({ type, path, expected }: SchemaProblem, value: unknown): ProblemText {
+/** `value` is the checked document, used to suggest the nearest known value. */
+function toConfigProblem({ type, path, expected }: SchemaProblem, value: unknown): ConfigProblem {
   const name = pathText(path);
   if (type === 'unknown-key') {
     const key = String(path.at(-1));
-    return { message: `${name} is not a known key`, ...guess(nearestKey(key, expected.split(', '))) };
+    return { type, path, message: `${name} is not a known key`, ...guess(nearestKey(key, expected.split(', '))) };
   }
   const [, words] = /^one of (.*)$/.exec(expected) ?? [];
   const written = path.reduce<unknown>(
@@ -61,18 +65,23 @@ export function problemText({ type, path, expected }: SchemaProblem, value: unkn
     value,
   );
   const near = words === undefined || typeof written !== 'string' ? [] : nearest(written, words.split(', '), 1);
-  return { message: `${name} must be ${expected}`, ...guess(near[0]) };
+  return { type, path, message: `${name} must be ${expected}`, ...guess(near[0]) };
 }
 
-/** What is wrong with one value of a setting or, if `path` is below it, of an entry of its map. The hint says how to write one as text. */
-export function settingProblem(
-  { schema, path: whole }: Setting,
-  value: unknown,
-  path = whole,
-): Required<ProblemText> | undefined {
+/**
+ * Reads a setting, or an entry of its map, that is written as text. Where an entry has no schema, JSON is read as such and all else is text.
+ * The hint of a problem says how to write the value.
+ */
+export function readSetting(
+  setting: Setting,
+  text: string,
+  { path, schema }: Pick<Setting, 'path'> & { readonly schema?: JsonSchema } = setting,
+): { readonly config: Config; readonly value: unknown } | { readonly message: string; readonly hint: string } {
+  const value = valueOfText(text, schema) ?? (schema === undefined ? text : null);
   const config = withValue({}, path, value);
   const [problem] = checkConfig(config);
-  return problem && { hint: valueHint(schema), ...problemText(problem, config) };
+  if (problem === undefined) return { config, value };
+  return { message: problem.message, hint: problem.hint ?? valueHint(setting.schema) };
 }
 
 function valueHint(schema: Setting['schema']): string {

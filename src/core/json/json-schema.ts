@@ -183,8 +183,8 @@ export function publishedSchema(schema: ObjectSchema): ObjectSchema {
   return { ...rest, properties: mapValues(schema.properties, published) };
 }
 
-function published(given: JsonSchema): JsonSchema {
-  const { brief: _, ...schema } = given;
+function published(source: JsonSchema): JsonSchema {
+  const { brief: _, ...schema } = source;
   if ('anyOf' in schema) return { ...schema, anyOf: schema.anyOf.map(published) };
   switch (schema.type) {
     case 'string': {

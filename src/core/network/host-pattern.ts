@@ -125,11 +125,6 @@ export function readAuthority(text: string, defaultPort?: number): HostAndPort |
   return host === undefined || port === undefined ? undefined : { host, port };
 }
 
-/** Formats an authority; IPv6 addresses get brackets. */
-export function writeAuthority({ name }: Host, port: number): string {
-  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
 function splitPort(text: string): { readonly host: string; readonly port: string | undefined } | undefined {
   if (text.length > MAX_HOST_TEXT) return undefined;
   if (text.startsWith('[')) {

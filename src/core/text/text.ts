@@ -50,13 +50,9 @@ export function cleanText(text: string): string {
   return out + text.slice(kept);
 }
 
-/** The first control or invisible character. `\t`, `\n` and `\r\n` are allowed. */
-export function hiddenCharacters(text: string): HiddenCharacter | undefined {
-  return isVisible(text) ? undefined : nextHidden(text, 0);
-}
-
-/** Like `hiddenCharacters`, starting at an index. */
-export function nextHidden(text: string, from: number): HiddenCharacter | undefined {
+/** The first control or invisible character at or behind an index. `\t`, `\n` and `\r\n` are allowed. */
+export function findHidden(text: string, from = 0): HiddenCharacter | undefined {
+  if (from === 0 && isVisible(text)) return undefined;
   for (let index = from; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit >= 0x20 && unit < 0x7f) continue;
@@ -122,12 +118,6 @@ const XML_NAMES: ReadonlyMap<string, string> = new Map([
   ['"', '&quot;'],
   ["'", '&#39;'],
 ]);
-
-/** Whether a text has more code points than `limit`; counts no further than necessary. */
-export function isLongerThan(text: string, limit: number): boolean {
-  if (text.length <= limit) return false;
-  return text.length > limit * 2 || countCharacters(text) > limit;
-}
 
 const SURROGATE = /[\ud800-\udfff]/;
 

@@ -5,7 +5,6 @@ import {
   describeAction,
   describeOutcome,
   eventText,
-  isPoorOutcome,
   isSkillError,
   type JournalLine,
   type RunEvent,
@@ -82,9 +81,9 @@ export function buildTimeline(lines: Iterable<JournalLine>): Pick<RunView, 'step
 function toStep({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
   const base = { events: [seq], atMs: elapsed, turn, lines: [] };
   if (event.type === 'action') {
-    const { action, askedBy } = event;
+    const { action, askedBy, tool } = event;
     const lines: RunStep['lines'] = askedBy === 'model' ? [] : [{ label: 'asked by', tone: 'faint', text: askedBy }];
-    return { ...base, kind: 'action', tone: 'plain', text: cut(describeAction(action)), lines };
+    return { ...base, kind: 'action', tone: 'plain', text: cut(describeAction(action, tool)), lines };
   }
   const kind = classifyEvent(event);
   if (kind === undefined) return undefined;
@@ -162,8 +161,8 @@ function addedBy(event: RunEvent): Added | undefined {
     }
     case 'observation': {
       const { observation } = event;
-      const tone = observation.type === 'failed' ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good';
-      return { line: { label: 'outcome', tone, text: cut(describeOutcome(observation, true)) } };
+      const { text, tone } = describeOutcome(observation, true);
+      return { line: { label: 'outcome', tone, text: cut(text) } };
     }
     default:
       return undefined;

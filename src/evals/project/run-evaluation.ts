@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { SkillError, type Executor } from '#core';
-import { writeNamedFile } from '#platform';
+import { writeTextFile } from '#platform';
 import { readSurroundings } from '#runtime';
 import { VERSION } from '../../version.ts';
 import type { CaseProblem } from '../cases/problem.ts';
@@ -134,7 +134,7 @@ export async function openEvaluation(request: EvaluationRequest) {
         if (request.hasPages) {
           const page = await renderReport(report, 'html', cwd);
           const file = path.join(folder, name, page.file);
-          if (page.type === 'text') writeNamedFile(file, page.text);
+          if (page.type === 'text') writeTextFile(file, page.text);
           onPage(file);
         }
         reports.push({ subject: one.name, folder: name, missing: one.subject?.missing ?? '', report });

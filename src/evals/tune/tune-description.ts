@@ -16,7 +16,7 @@ import {
   type JsonSchema,
   type Model,
 } from '#core';
-import { isPresent, isSystemError, writeNamedFile } from '#platform';
+import { isPresent, isSystemError, writeTextFile } from '#platform';
 import { readInputs } from '../project/inputs.ts';
 import { raiseUsage } from '../project/raise-usage.ts';
 import { newEvaluation } from '../project/report-folder.ts';
@@ -62,7 +62,7 @@ export async function tuneDescription(request: TuneRequest) {
     onProgress: (state) => request.onProgress(progressText(state)),
     onNote: (note) => void notes.add(note),
   });
-  writeNamedFile(path.join(folder, 'tune.json'), visibleJson(JSON.stringify(report, undefined, 2)));
+  writeTextFile(path.join(folder, 'tune.json'), visibleJson(JSON.stringify(report, undefined, 2)));
   return { report, notes: [...notes], folder, lines: tuneLines(report), write: () => writeWinner(report, skill) };
 }
 
@@ -206,6 +206,6 @@ function writeWinner({ winner }: TuneReport, skill: string): { readonly file: st
   const file = path.join(skill, 'SKILL.md');
   const changed = withDescription(skill, readFileSync(file, 'utf8'), winner.description);
   if (changed === undefined) return { reason: 'SKILL.md changed meanwhile and cannot hold the description' };
-  writeNamedFile(file, changed);
+  writeTextFile(file, changed);
   return { file };
 }

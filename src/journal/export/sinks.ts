@@ -34,7 +34,7 @@ export function terminalSink(options: TerminalSinkOptions): EventSink {
   const replayed = openReplayFilter();
   return harmless(({ elapsed, event }) => {
     const open = 'call' in event && event.call !== undefined ? calls.get(event.call) : undefined;
-    if (event.type === 'action') calls.set(event.call, { action: event.action, startedAt: elapsed });
+    if (event.type === 'action') calls.set(event.call, { action: event.action, tool: event.tool, startedAt: elapsed });
     if (event.type === 'decision' && open !== undefined) calls.set(event.call, { ...open, decision: event.decision });
     if (event.type === 'approval-ask' && open !== undefined) calls.set(event.call, { ...open, askedAt: elapsed });
     if (event.type === 'approval-answer' && open?.askedAt !== undefined)

@@ -40,6 +40,8 @@ export interface Trace {
 
 interface OpenCall {
   readonly action: Action;
+  /** Name of the tool in the vocabulary, if it is another. */
+  readonly tool?: string;
   readonly startMs: number;
   readonly attributes: Attributes;
   readonly skill?: Pick<RunInfo['skills'][number], 'name' | 'source'> & { readonly digest?: string };
@@ -121,6 +123,7 @@ function noteCall({ calls }: OpenRun, event: RunEvent, nowMs: number): void {
   if (event.type === 'action') {
     calls.set(event.call, {
       action: event.action,
+      ...defined({ tool: event.tool }),
       startMs: nowMs,
       attributes: { 'skillwright.asked_by': event.askedBy },
     });
@@ -176,7 +179,7 @@ function runSpan({ run, ids, trace, parent, startMs }: OpenRun, outcome: string,
 }
 
 function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, observation?: Observation): TracedSpan {
-  const { action, startMs } = open;
+  const { action, tool = action.type, startMs } = open;
   const skill = open.skill ?? findSkill(observation);
   const resource = observation === undefined ? undefined : findResource(action, observation);
   const error = findError(observation);
@@ -184,12 +187,12 @@ function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, obs
     traceId: run.ids.traceId,
     spanId: spanId(run.run, `call ${String(call)}`),
     parentSpanId: run.ids.spanId,
-    name: ['execute_tool', action.type, ...namedBy(action, skill?.name, resource)].join(' '),
+    name: ['execute_tool', tool, ...namedBy(action, skill?.name, resource)].join(' '),
     startMs,
     endMs,
     attributes: {
       'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': action.type,
+      'gen_ai.tool.name': tool,
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': String(call),
       'gen_ai.agent.name': AGENT_NAME,

@@ -32,18 +32,18 @@ export function readAnswer(
   { content, finishReason, usage }: LanguageModelV3GenerateResult,
   { limits, onMetadata }: Omit<AnswerOptions, 'onDelta' | 'hide'>,
 ): PlainAnswer {
-  const taken = counter(limits);
+  const size = counter(limits);
   let text = '';
   const toolCalls: ModelToolCall[] = [];
   for (const part of content) {
     if (part.type === 'text') {
-      taken.add(part.text);
+      size.add(part.text);
       text += part.text;
     }
     if (part.type !== 'tool-call' || part.providerExecuted === true) continue;
     // Some servers omit an empty input, whatever the types of the library say.
     const call: ModelToolCall = { id: part.toolCallId, name: part.toolName, input: part.input ?? '' };
-    taken.add(call.id, call.name, call.input);
+    size.add(call.id, call.name, call.input);
     toolCalls.push(call);
     if (part.providerMetadata !== undefined) onMetadata(call.id, part.providerMetadata);
   }
@@ -74,25 +74,25 @@ interface GrowingAnswer {
 }
 
 function growingAnswer({ limits, onDelta, onMetadata }: AnswerOptions): GrowingAnswer {
-  const taken = counter(limits);
+  const size = counter(limits);
   const calls = growingCalls((id, name, text) => {
-    taken.add(text);
+    size.add(text);
     if (text !== '') onDelta({ type: 'tool-input', id, name, text });
   });
   let answer = '';
   const take: GrowingAnswer['take'] = (part) => {
     switch (part.type) {
       case 'text-delta':
-        taken.add(part.delta);
+        size.add(part.delta);
         answer += part.delta;
         if (part.delta !== '') onDelta({ type: 'text', text: part.delta });
         break;
       case 'reasoning-delta':
-        taken.add(part.delta);
+        size.add(part.delta);
         break;
       case 'tool-input-start':
         if (part.providerExecuted === true) break;
-        taken.add(part.id, part.toolName);
+        size.add(part.id, part.toolName);
         calls.begin(part.id, part.toolName);
         break;
       case 'tool-input-delta':
@@ -100,7 +100,7 @@ function growingAnswer({ limits, onDelta, onMetadata }: AnswerOptions): GrowingA
         break;
       case 'tool-call':
         if (part.providerExecuted === true) break;
-        taken.add(part.toolCallId, part.toolName);
+        size.add(part.toolCallId, part.toolName);
         calls.begin(part.toolCallId, part.toolName);
         calls.complete(part.toolCallId, part.input);
         if (part.providerMetadata !== undefined) onMetadata(part.toolCallId, part.providerMetadata);
@@ -168,14 +168,17 @@ export function streamProblem(error: unknown, hide: HideSecrets): ModelProblem {
   if (known !== undefined) return known;
   if (isMissingEnd(error)) return unfinished();
   const data = error instanceof Error && 'data' in error && isObject(error.data) ? error.data : error;
-  const said = isObject(data) && isObject(data['error']) ? data['error'] : data;
-  if (isObject(said) && !(said instanceof Error) && typeof said['message'] === 'string') {
-    const kind = [said['type'], said['code'], said['status']].filter((word) => typeof word === 'string').join(' ');
-    return modelProblem(`the server aborted with an error: ${shownWords(said['message'], hide)}`, {
+  const failure = isObject(data) && isObject(data['error']) ? data['error'] : data;
+  if (isObject(failure) && !(failure instanceof Error) && typeof failure['message'] === 'string') {
+    const kind = [failure['type'], failure['code'], failure['status']]
+      .filter((word) => typeof word === 'string')
+      .join(' ');
+    return modelProblem(`the server aborted with an error: ${shownWords(failure['message'], hide)}`, {
       isRetryable: PASSING_ERROR.test(kind),
     });
   }
-  if (typeof said === 'string') return modelProblem(`the server aborted with an error: ${shownWords(said, hide)}`);
+  if (typeof failure === 'string')
+    return modelProblem(`the server aborted with an error: ${shownWords(failure, hide)}`);
   return unreadable();
 }
 

@@ -3,7 +3,7 @@
  * called `quickstart` in the body, or in `metadata`. It is never passed to a shell: it is split into words here, and values from the
  * request become single words, so that nothing in a name or a request can become an option or a second command.
  */
-import { fenceAfter, hiddenCharacters, quoted, sliceStart, toRelativePath, type RelativePath, isProblem } from '#core';
+import { fenceAfter, findHidden, quoted, sliceStart, toRelativePath, type RelativePath, isProblem } from '#core';
 import { readSimpleHead } from '#skills';
 
 export interface Quickstart {
@@ -48,7 +48,7 @@ export type QuickstartFilling =
       readonly files: readonly string[];
     }
   /** The missing inputs, as noun phrases. */
-  | { readonly type: 'missing'; readonly wanted: readonly string[] };
+  | { readonly type: 'missing'; readonly placeholders: readonly string[] };
 
 const INFO = 'quickstart';
 const MAX_CHARACTERS = 2000;
@@ -74,7 +74,7 @@ export function parseQuickstart(code: string): QuickstartReading {
   const [line] = lines;
   if (line === undefined) return invalid('the quickstart is empty, expected a script and its arguments');
   if (lines.length > 1) return invalid('the quickstart has several lines, expected one script and its arguments');
-  const hidden = hiddenCharacters(line.replaceAll('\t', ' '));
+  const hidden = findHidden(line.replaceAll('\t', ' '));
   if (hidden !== undefined) return invalid('the quickstart contains an invisible character');
   const split = splitWords(line);
   if (typeof split === 'string') return invalid(split);
@@ -184,37 +184,37 @@ export function quickstartWith(
 }
 
 /** Substitutes the request and the files. Each file is used once, in the given order. */
-export function fillQuickstart({ script, words }: Quickstart, given: QuickstartInput): QuickstartFilling {
+export function fillQuickstart({ script, words }: Quickstart, input: QuickstartInput): QuickstartFilling {
   const args: string[] = [];
-  const wanted: string[] = [];
+  const placeholders: string[] = [];
   const used: string[] = [];
   for (const word of words) {
     if (word.type === 'literal') {
       args.push(word.text);
       continue;
     }
-    const values = valuesFor(word, given, used);
+    const values = valuesFor(word, input, used);
     if (word.kind === 'file' || word.kind === 'files') used.push(...values);
-    if (values.length === 0 && !word.isOptional) wanted.push(describePlaceholder(word));
+    if (values.length === 0 && !word.isOptional) placeholders.push(describePlaceholder(word));
     args.push(...values.map((value) => word.before + value + word.after));
   }
-  return wanted.length > 0 ? { type: 'missing', wanted } : { type: 'filled', script, args, files: used };
+  return placeholders.length > 0 ? { type: 'missing', placeholders } : { type: 'filled', script, args, files: used };
 }
 
 type Placeholder = Extract<QuickstartWord, { readonly type: 'placeholder' }>;
 
-function valuesFor(word: Placeholder, given: QuickstartInput, used: readonly string[]): readonly string[] {
+function valuesFor(word: Placeholder, input: QuickstartInput, used: readonly string[]): readonly string[] {
   switch (word.kind) {
     case 'file':
-      return fitting(word, given.files, used).slice(0, 1);
+      return fitting(word, input.files, used).slice(0, 1);
     case 'files':
-      return fitting(word, given.files, used).slice(0, MAX_FILES);
+      return fitting(word, input.files, used).slice(0, MAX_FILES);
     case 'request':
-      return textValue(word, given.request.trim());
+      return textValue(word, input.request.trim());
     case 'quoted':
       return textValue(
         word,
-        QUOTED.exec(given.request)
+        QUOTED.exec(input.request)
           ?.slice(1)
           .find((part) => part !== undefined) ?? '',
       );

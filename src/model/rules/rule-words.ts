@@ -34,9 +34,9 @@ export function noQuickstart(skill: string, problem: string | undefined): string
   return toAnswerText(`The skill ${printable(skill)} fits, but ${why}.`);
 }
 
-export function somethingMissing(skill: string, wanted: readonly string[]): string {
+export function somethingMissing(skill: string, placeholders: readonly string[]): string {
   return toAnswerText(
-    `The skill ${printable(skill)} fits. To run its quickstart, add ${wanted.join(' and ')} to the request.`,
+    `The skill ${printable(skill)} fits. To run its quickstart, add ${placeholders.join(' and ')} to the request.`,
   );
 }
 

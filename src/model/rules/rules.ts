@@ -22,11 +22,9 @@ import {
   toRelativePath,
   type Model,
   type ModelAnswer,
-  type ModelMessage,
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
-  type PlanUpdate,
   type Plan,
   isProblem,
 } from '#core';
@@ -34,6 +32,8 @@ import { fillQuickstart, findQuickstart, type QuickstartReading } from './quicks
 import { scoreSkills, type ScoredSkill } from './rule-score.ts';
 import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
 import { loadedIn, readJson, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
+
+type ModelMessage = ModelRequest['messages'][number];
 
 export { RULE_MODEL_REMARK } from './rule-words.ts';
 
@@ -166,8 +166,8 @@ function fallBack(situation: Situation, scored: readonly ScoredSkill[]): RuleDec
 
 /** A skill that the user invoked: its text is part of the request. */
 function findInvokedSkill({ request: asked, calls }: Conversation): string | undefined {
-  const given = loadedIn(asked).at(-1)?.name;
-  return given !== undefined && calls.every(({ name }) => findRole(name) !== 'load') ? given : undefined;
+  const invoked = loadedIn(asked).at(-1)?.name;
+  return invoked !== undefined && calls.every(({ name }) => findRole(name) !== 'load') ? invoked : undefined;
 }
 
 function follow(skill: string, { request, conversation, tools }: Situation): RuleDecision {
@@ -179,7 +179,7 @@ function follow(skill: string, { request, conversation, tools }: Situation): Rul
     files: filesIn(conversation.request).map(({ path }) => path),
   });
   if (filled.type === 'missing')
-    return answer(hasRun(tools) ? somethingMissing(skill, filled.wanted) : cannotRun(skill));
+    return answer(hasRun(tools) ? somethingMissing(skill, filled.placeholders) : cannotRun(skill));
   const { script, args } = filled;
   return buildCall('run', tools, (tool) => runInput(tool, { skill, script, args })) ?? answer(cannotRun(skill, filled));
 }
@@ -220,8 +220,8 @@ const STEPS = [
 const MAX_GOAL = 200;
 
 /** The whole plan in the first step, afterwards only changes. */
-function planUpdate(decision: RuleDecision, { request, calls }: Conversation): PlanUpdate {
-  const isDone = (wanted: Role): boolean => calls.some(({ name, isError }) => findRole(name) === wanted && !isError);
+function planUpdate(decision: RuleDecision, { request, calls }: Conversation): object {
+  const isDone = (role: Role): boolean => calls.some(({ name, isError }) => findRole(name) === role && !isError);
   const done = { find: isDone('load') || isDone('run'), run: isDone('run'), answer: decision.type === 'answer' };
   const next = done.answer ? undefined : STEPS.find(({ id }) => !done[id])?.id;
   const stateOf = (id: keyof typeof done): Plan['steps'][number]['status'] =>

@@ -41,8 +41,8 @@ function catalogSections(lines: readonly string[]): readonly Section[] {
   });
 }
 
-function isAt(lines: readonly string[], at: number, wanted: readonly string[]): boolean {
-  return wanted.every((line, place) => lines[at + place] === line);
+function isAt(lines: readonly string[], at: number, opening: readonly string[]): boolean {
+  return opening.every((line, place) => lines[at + place] === line);
 }
 
 function sectionFrom(

@@ -1,10 +1,10 @@
 /** Reads the folder of a skill for the scan: decodes text and classifies binary files. Does not follow links. */
 import { isUtf8 } from 'node:buffer';
 
-import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
+import { packRefusal, type PackProblem, type PackRefusal, type TreeRefusal } from '../problems.ts';
 import { applyScanPolicy, type PolicyResult, type ScanFile } from '#scan';
 import type { PackSettings } from '../pack-settings.ts';
-import { findTreeRefusal, walkTree, type TreeEntry, type TreeRefusal } from '#platform';
+import { findTreeRefusal, walkOpened, type TreeEntry } from '#platform';
 import type { OfType } from '#core';
 
 /** Bytes per text file. */
@@ -15,7 +15,7 @@ const MAX_TEXTS = 16 * 1024 * 1024;
 const HEAD = 4_096;
 
 export interface ScanFilesOptions {
-  readonly limits?: NonNullable<Parameters<typeof walkTree>[1]>['limits'];
+  readonly limits?: NonNullable<Parameters<typeof walkOpened>[1]>['limits'];
   readonly signal?: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ export function readScanFiles(
   try {
     const files: ScanFile[] = [];
     let room = MAX_TEXTS;
-    for (const entry of walkTree(folder, { limits })) {
+    for (const entry of walkOpened(folder, { limits })) {
       signal?.throwIfAborted();
       if (entry.type !== 'file') continue;
       const file = readScanFile(entry, Math.min(MAX_TEXT, room));

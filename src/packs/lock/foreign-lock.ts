@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { hiddenCharacters, isObject, parseJson, quoted, readName, toRelativePath, compareText, isProblem } from '#core';
+import { findHidden, isObject, parseJson, quoted, readName, toRelativePath, compareText, isProblem } from '#core';
 import { isDirectory, isPresent, isSystemError, readTextFile } from '#platform';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 
@@ -109,7 +109,7 @@ function readTextFields(entry: object): TextFields | undefined {
   for (const field of FIELDS) {
     const value = all.get(field);
     if (typeof value !== 'string') continue;
-    if (value.length > MAX_FIELD || /[\r\n\t]/.test(value) || hiddenCharacters(value) !== undefined) return undefined;
+    if (value.length > MAX_FIELD || /[\r\n\t]/.test(value) || findHidden(value) !== undefined) return undefined;
     texts[field] = value;
   }
   return texts;

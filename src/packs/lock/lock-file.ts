@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import {
   compareText,
-  hiddenCharacters,
+  findHidden,
   isObject,
   isValidName,
   parseJson,
@@ -320,7 +320,7 @@ function isPlainText(text: string): boolean {
 }
 
 function isOneLine(text: string): boolean {
-  return !/[\t\n\r]/.test(text) && hiddenCharacters(text) === undefined;
+  return !/[\t\n\r]/.test(text) && findHidden(text) === undefined;
 }
 
 /** A canonical relative path. */

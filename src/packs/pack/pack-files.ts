@@ -3,7 +3,15 @@ import path from 'node:path';
 
 import { listParentFolders, printable, problemError, quoted, openIgnores } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
-import { digestOfEntries, isProgram, pause, readTextFile, findTreeRefusal, walkTree, type TreeEntry } from '#platform';
+import {
+  digestOfEntries,
+  isProgram,
+  pause,
+  readTextFile,
+  findTreeRefusal,
+  walkOpened,
+  type TreeEntry,
+} from '#platform';
 import { whyLeftOut } from '../sources/skill-folders.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
@@ -63,7 +71,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
   let skillMd: string | undefined;
   // The pack adds one level for the skill's own folder.
   const walk = { limits: { ...limits, maxDepth: limits.maxDepth - 1 }, skip: choice.skip };
-  for (const entry of walkTree(dir, walk)) {
+  for (const entry of walkOpened(dir, walk)) {
     if (files.length % SLICE === SLICE - 1) await pause(signal);
     if (entry.type === 'folder') continue;
     const at = `${name}/${entry.path}`;

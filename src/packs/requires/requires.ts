@@ -4,7 +4,7 @@
  */
 import { BETWEEN_NAMES } from '#skills';
 import {
-  hiddenCharacters,
+  findHidden,
   isValidName,
   parseJson,
   quoted,
@@ -81,7 +81,7 @@ function jsonTexts(text: string): readonly string[] | undefined {
 export function readRequirement(entry: string): SkillRequirement | UnreadRequirement {
   const unread = (reason: string): UnreadRequirement => ({ entry: sliceStart(entry, MAX_ENTRY), reason });
   if (entry.length > MAX_ENTRY) return unread(`${quoted(entry)} has more than ${String(MAX_ENTRY)} characters`);
-  if (/[\r\n]/.test(entry) || hiddenCharacters(entry) !== undefined)
+  if (/[\r\n]/.test(entry) || findHidden(entry) !== undefined)
     return unread(`${quoted(entry)} has invisible characters`);
   const { needed, source } = withoutSource(entry.trim());
   const [, written = '', rest = ''] = NAME_AND_REST.exec(needed) ?? [];

@@ -10,16 +10,13 @@ import { quoted, type SkillError } from '#core';
 import {
   OPEN_FLAGS,
   digestOfEntries,
-  DirectoryHandle,
   FileHasher,
   isProgram,
   isSystemError,
-  SMALL_FILE,
   TreeFingerprint,
   findTreeRefusal,
-  tryOpenDirectory,
   walk,
-  type WalkStep,
+  DirectoryHandle,
 } from '#platform';
 import { keepsModes } from './keeps-modes.ts';
 
@@ -55,9 +52,10 @@ export interface PresentOptions {
 
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
+const BUFFER_BYTES = 256 * 1024;
 
 export function presentBuffer(): Buffer {
-  return Buffer.allocUnsafeSlow(SMALL_FILE);
+  return Buffer.allocUnsafeSlow(BUFFER_BYTES);
 }
 
 /** Reads a tree. Refuses if it cannot be read or changes in the meantime. */
@@ -75,6 +73,7 @@ export interface ReadTree extends Pick<PresentTree, 'folders' | 'bytes' | 'looks
   readonly entries: readonly ReadEntry[];
 }
 
+type WalkStep = ReturnType<typeof walk> extends Iterable<infer Step> ? Step : never;
 type ReadEntry = Parameters<typeof digestOfEntries>[0][number] & {
   content: Uint8Array | string;
   readonly bytes: number;
@@ -192,7 +191,7 @@ function walkFolder(
 }
 
 function openFolder(folder: string): DirectoryHandle {
-  const opened = tryOpenDirectory(folder);
+  const opened = DirectoryHandle.tryOpen(folder);
   if (opened.type === 'directory') return opened.directory;
   // Throws the system error of a folder that is missing or may not be opened.
   if (lstatSync(folder).isDirectory()) return DirectoryHandle.open(folder);

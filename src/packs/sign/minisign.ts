@@ -11,7 +11,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-import { hiddenCharacters } from '#core';
+import { findHidden } from '#core';
 
 /** Why a text is not a key or signature, in lower case. */
 export interface MinisignProblem {
@@ -181,7 +181,7 @@ function splitLines(text: string): readonly string[] | undefined {
 
 /** Comments are shown to users, so they must not contain invisible characters. */
 function isComment(line: string, start: string, most: number): boolean {
-  return line.startsWith(start) && line.length <= start.length + most && hiddenCharacters(line) === undefined;
+  return line.startsWith(start) && line.length <= start.length + most && findHidden(line) === undefined;
 }
 
 /** Decodes canonical base64 of exactly `length` bytes. */

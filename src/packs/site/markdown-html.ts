@@ -2,7 +2,9 @@
  * Renders the Markdown of a skill as HTML for people. Covers what skills use: headings, paragraphs, lists, quotes, tables as text, code,
  * emphasis and links. Every character of the source is escaped before markup is added, so the source cannot add an element or an attribute.
  */
-import { escapeXml, printable, readMarkdown, sliceStart, type MarkdownBlock } from '#core';
+import { escapeXml, printable, readMarkdown, sliceStart } from '#core';
+
+type MarkdownBlock = ReturnType<typeof readMarkdown>[number];
 
 /** Longer texts are cut, so that a page stays loadable. */
 const MAX_CHARACTERS = 400_000;

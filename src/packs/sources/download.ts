@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
-import { httpTarget, isSystemError, readGrant, requestGuarded, timerMs, writeAll, type HttpTarget } from '#platform';
+import { httpTarget, isSystemError, readGrant, requestGuarded, timerMs, writeAll } from '#platform';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-text.ts';
 import { printable, quoted, sliceStart } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
+
+type HttpTarget = NonNullable<ReturnType<typeof httpTarget>>;
 
 const TIMEOUT_MS = 300_000;
 /** Aborts a download that is silent for this long. */

@@ -3,16 +3,7 @@ import { fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { problemError, quoted, isNeverSearched, type OfType } from '#core';
-import {
-  isProgram,
-  isSystemError,
-  orRefusal,
-  pause,
-  removeTree,
-  SMALL_FILE,
-  walkOpened,
-  type TreeEntry,
-} from '#platform';
+import { isProgram, isSystemError, orRefusal, pause, removeTree, walkOpened, type TreeEntry } from '#platform';
 import { findFilesNamed } from '#skills';
 import {
   leftOutLine,
@@ -250,8 +241,7 @@ function copyFile(entry: OpenedFile, skill: StagedSkill, { maxFileBytes }: Pick<
     throw refused('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at);
   skill.file(at, isProgram(stats), (write) => {
     const sha256 = entry.hash(write);
-    // Small files are read in one call. Large files are checked for changes afterwards.
-    if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
+    if (fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
       throw refused('source/changed', `${quoted(at)} changed while it was read`, at);
     return { sha256, bytes: stats.size };
   });

@@ -1,13 +1,5 @@
 /** Validates untrusted file names: portable to all common systems, and unique on case-insensitive ones. */
-import {
-  ARCHIVE_LIMITS,
-  collisionKey,
-  hiddenCharacters,
-  printable,
-  problemError,
-  quoted,
-  type SkillError,
-} from '#core';
+import { ARCHIVE_LIMITS, collisionKey, findHidden, printable, problemError, quoted, type SkillError } from '#core';
 import type { LeftOut } from './skill-folders.ts';
 import { packRefusal, refused, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
@@ -30,7 +22,7 @@ type NameLimits = Pick<ArchiveLimits, 'maxDepth' | 'maxNameBytes'>;
 export function portableNameProblem(path: string, limits: NameLimits = ARCHIVE_LIMITS): PackRefusal | undefined {
   const because = (code: PackProblem, what: string): PackRefusal => nameRefusal(code, path, what);
   if (path === '') return packRefusal('archive/name', 'an entry has no name');
-  if (CONTROL.test(path) || hiddenCharacters(path) !== undefined)
+  if (CONTROL.test(path) || findHidden(path) !== undefined)
     return because('archive/name', 'has an invisible character');
   if (path.includes('..') && path.split(/[\\/]/).includes('..')) return because('archive/traversal', 'contains ..');
   if (ABSOLUTE.test(path)) return because('archive/absolute', 'is not a relative path');

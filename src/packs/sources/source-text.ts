@@ -1,6 +1,6 @@
 /** Parses a typed source, and formats it as the lock stores it. Accesses nothing except local paths. */
 import {
-  hiddenCharacters,
+  findHidden,
   quoted,
   readAddress as readIpAddress,
   readAuthority,
@@ -38,7 +38,7 @@ export function readSource(text: string, options: ReadSourceOptions): PackSource
   const shown = quoted(text, 200);
   if (text.trim() !== text || text === '' || text.length > MAX_TEXT)
     return packRefusal('source/unknown', `${shown} is empty, too long, or has leading or trailing spaces`);
-  if (/[\n\t]/.test(text) || hiddenCharacters(text) !== undefined)
+  if (/[\n\t]/.test(text) || findHidden(text) !== undefined)
     return packRefusal('source/unknown', `${shown} has an invisible character`);
   if (text.startsWith('-')) return packRefusal('source/refused', `${shown} looks like an option`);
   if (REMOTE_HELPER.test(text)) return packRefusal('source/refused', `${shown} would run a program`);
@@ -112,7 +112,7 @@ function readFileAddress(text: string, options: ReadSourceOptions): PackSource |
   if (text.includes('#')) return readGitAddress(text, options);
   const path = /^file:(?:\/\/)?(\/(?!\/)[^?#]*)$/i.exec(text)?.[1];
   const decoded = path === undefined ? undefined : decode(path);
-  if (decoded === undefined || hiddenCharacters(decoded) !== undefined || /[\n\t]/.test(decoded))
+  if (decoded === undefined || findHidden(decoded) !== undefined || /[\n\t]/.test(decoded))
     return packRefusal('source/unknown', `${quoted(text, 200)} is not a local file address`);
   return readPath(decoded, options);
 }

@@ -6,12 +6,12 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
-import { isProgram, orRefusal, pause, sha256, walkTree, type TreeEntry, type TreeRefusal } from '#platform';
+import { isProgram, orRefusal, pause, sha256, walkOpened, type TreeEntry } from '#platform';
 import { openNewFile, type FileWriter } from '../archive/extract-tree.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
-import { orSystemRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { orSystemRefusal, packRefusal, refused, type PackRefusal, type TreeRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
 import { keepsModes } from '../root/keeps-modes.ts';
 
@@ -116,7 +116,7 @@ async function build({ plan, to, signal, ...request }: BuildUpdateRequest): Prom
   const copySide = async (side: Side): Promise<void> => {
     const seen = new Set<string>();
     let count = 0;
-    for (const entry of walkTree(request[side])) {
+    for (const entry of walkOpened(request[side])) {
       count += 1;
       if (count % SLICE === 0) await pause(signal);
       if (entry.type === 'link') throw problemError(linkRefusal(side, entry.path));

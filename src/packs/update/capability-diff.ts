@@ -2,7 +2,7 @@
  * Lists the capabilities that a new version of a skill adds, as far as its files state them. It does not prove that there are no others:
  * a skill can do things that it does not declare.
  */
-import { compareText, diffLines, isBelowScripts, type SkillHead, type TextDiff } from '#core';
+import { compareText, diffLines, type SkillHead } from '#core';
 import { declaredSecrets, refuseDynamicCommands } from '#policy';
 import { parseSkillMd } from '#skills';
 import { readRequirements, requirementText } from '../requires/requires.ts';
@@ -75,7 +75,7 @@ function without(items: readonly string[], known: readonly string[]): readonly s
 }
 
 function isProgram(path: string, { isExecutable }: FileSide): boolean {
-  return isExecutable || isBelowScripts(path);
+  return isExecutable || path.startsWith('scripts/');
 }
 
 interface SkillState {
@@ -152,7 +152,7 @@ function invocationCapabilities(before: SkillState, after: SkillState): readonly
 
 export interface ComparedFile extends UpdatedFile {
   /** Absent if a side has no text. */
-  readonly diff?: TextDiff;
+  readonly diff?: ReturnType<typeof diffLines>;
 }
 
 /** The files that differ: SKILL.md first, then programs, then the others by path. */
@@ -168,7 +168,7 @@ export function changedFiles(files: readonly UpdatedFile[]): readonly ComparedFi
 
 function rankFile({ path, after, before }: UpdatedFile): number {
   if (path === 'SKILL.md') return 0;
-  return isBelowScripts(path) || (after ?? before)?.isExecutable === true ? 1 : 2;
+  return path.startsWith('scripts/') || (after ?? before)?.isExecutable === true ? 1 : 2;
 }
 
 /** A missing file counts as empty. */
@@ -178,7 +178,7 @@ function readSideText(side: UpdatedFile['before']): string | undefined {
 
 /** Counts changed files and lines; lines of text files only. */
 export function countChanges(files: readonly ComparedFile[]) {
-  const sum = (of: (diff: TextDiff) => number): number =>
+  const sum = (of: (diff: ReturnType<typeof diffLines>) => number): number =>
     files.reduce((total, { diff }) => total + (diff === undefined ? 0 : of(diff)), 0);
   return {
     changed: files.filter(({ before, after }) => before !== undefined && after !== undefined).length,

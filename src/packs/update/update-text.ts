@@ -2,11 +2,13 @@
  * Formats an update for review: new capabilities first, then changed files, then the diff. Untrusted text is framed (`framed-text.ts`) or
  * quoted, so that it cannot imitate our labels.
  */
-import { countText, frameText, quoted, type TextDiff } from '#core';
+import { countText, frameText, quoted, type diffLines } from '#core';
 import type { FileConflict } from './apply-update.ts';
 import type { MergeSide } from './merge-text.ts';
 import { changedFiles, newCapabilities, type ComparedFile } from './capability-diff.ts';
 import type { ChangedSkill, SkillUpdate } from './update-skill.ts';
+
+type Hunk = ReturnType<typeof diffLines>['hunks'][number];
 
 /** Diff lines of all files together; the rest is only counted. */
 const MAX_LINES = 120;
@@ -23,6 +25,7 @@ export function updateLines(update: SkillUpdate, width: number): readonly string
   const capabilities = newCapabilities(update.name, update.files);
   return [
     formatTitle(update, width),
+    `from ${fitQuoted(update.lock.source, width - 5)}`,
     countsText(update.changes),
     ...(capabilities.length === 0
       ? ['no new capabilities found in its files']
@@ -124,14 +127,18 @@ function diffSections(files: readonly ComparedFile[], width: number): readonly s
   return left === 0 ? rows : [...rows, `… ${String(left)} more diff lines not shown`];
 }
 
-const MARKS: Readonly<Record<TextDiff['hunks'][number]['lines'][number]['kind'], string>> = {
+const MARKS: Readonly<Record<Hunk['lines'][number]['kind'], string>> = {
   same: ' ',
   removed: '-',
   added: '+',
 };
 
 /** Hunks in unified diff format. The header of a truncated hunk still counts all its lines. */
-function hunkLines({ hunks, isEndChanged }: TextDiff, width: number, room: number): readonly string[] {
+function hunkLines(
+  { hunks, isEndChanged }: ReturnType<typeof diffLines>,
+  width: number,
+  room: number,
+): readonly string[] {
   const rows: string[] = [];
   let left = room;
   let moved = 0;
@@ -146,7 +153,7 @@ function hunkLines({ hunks, isEndChanged }: TextDiff, width: number, room: numbe
 }
 
 /** `moved`: lines removed minus lines added in earlier hunks. */
-function hunkHeader(hunk: TextDiff['hunks'][number], moved: number): string {
+function hunkHeader(hunk: Hunk, moved: number): string {
   const [same, removed, added] = [count(hunk, 'same'), count(hunk, 'removed'), count(hunk, 'added')];
   const [old, now] = [same + removed, same + added];
   // By convention, an empty side has the number of the line before it.
@@ -154,9 +161,6 @@ function hunkHeader(hunk: TextDiff['hunks'][number], moved: number): string {
   return `@@ -${place(hunk.line + moved, old)} +${place(hunk.line, now)} @@`;
 }
 
-function count(
-  { lines }: TextDiff['hunks'][number],
-  counted: TextDiff['hunks'][number]['lines'][number]['kind'],
-): number {
+function count({ lines }: Hunk, counted: Hunk['lines'][number]['kind']): number {
   return lines.reduce((sum, { kind }) => sum + (kind === counted ? 1 : 0), 0);
 }

@@ -146,14 +146,16 @@ function removeStaleTemporaries(file: string, staleMs: number): void {
 }
 
 /**
- * Replaces a text file of the user atomically and synced; it keeps its permission bits and, where permitted, its owner. A link stays and
- * its target is replaced.
+ * Writes a text file of the user atomically and synced. An existing file keeps its permission bits, the links to it and, where permitted, its
+ * owner; a pipe or a device is written to.
  */
-export function replaceText(file: string, text: string): void {
-  const target = realPath(file);
+export function writeTextFile(file: string, text: string): void {
   try {
+    const existing = statSync(file, { throwIfNoEntry: false });
+    const bytes = Buffer.from(text, 'utf8');
+    if (existing?.isFile() === false) writeFileSync(file, bytes);
     // Mode 0600 until the file has the bits of the old one: no other user sees the new text early.
-    writeFileAtomically(target, Buffer.from(text, 'utf8'), { mode: 0o600, sync: true, like: statSync(target) });
+    else writeFileAtomically(existing === undefined ? file : realPath(file), bytes, { sync: true, like: existing });
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw new SkillError({
@@ -164,18 +166,6 @@ export function replaceText(file: string, text: string): void {
       cause: error,
     });
   }
-}
-
-/**
- * Writes a file that the user named, atomically. An existing file keeps its permission bits and the links to it; a pipe or a device is
- * written to. Throws system errors.
- */
-export function writeNamedFile(file: string, text: string): void {
-  const existing = statSync(file, { throwIfNoEntry: false });
-  const bytes = Buffer.from(text, 'utf8');
-  if (existing === undefined) writeFileAtomically(file, bytes);
-  else if (existing.isFile()) writeFileAtomically(realPath(file), bytes, { like: existing });
-  else writeFileSync(file, bytes);
 }
 
 function copyOwnership(descriptor: number, { mode, uid, gid }: NonNullable<AtomicWriteOptions['like']>): void {

@@ -1,14 +1,4 @@
-import {
-  diagnose,
-  isObject,
-  MAX_SETTING_DEPTH,
-  positionOf,
-  problemText,
-  quoted,
-  readJsonText,
-  type Diagnostic,
-  type checkJson,
-} from '#core';
+import { diagnose, isObject, positionOf, quoted, readJsonText, type Diagnostic, type checkConfig } from '#core';
 import { isPresent } from './paths.ts';
 import { readTextFile } from './read-file.ts';
 
@@ -22,6 +12,7 @@ export type CheckedJson =
   | { readonly type: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
 
 const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 64;
 /** More than a person fixes at a time. */
 const MAX_PROBLEMS = 20;
 
@@ -31,7 +22,7 @@ const MAX_PROBLEMS = 20;
  */
 export function readCheckedJson(
   path: string,
-  check: (value: Readonly<Record<string, unknown>>) => readonly ReturnType<typeof checkJson>[number][],
+  check: (value: Readonly<Record<string, unknown>>) => ReturnType<typeof checkConfig>,
 ): CheckedJson {
   const invalid = (...findings: readonly Omit<Parameters<typeof diagnose>[0], 'path'>[]): CheckedJson => ({
     type: 'invalid',
@@ -51,22 +42,21 @@ export function readCheckedJson(
   if (!isObject(parsed.value)) return broken('it must hold one JSON object');
 
   const text = readJsonText(source);
-  if (text.depth > MAX_SETTING_DEPTH) return broken(`it is nested deeper than ${String(MAX_SETTING_DEPTH)} levels`);
+  if (text.depth > MAX_DEPTH) return broken(`it is nested deeper than ${String(MAX_DEPTH)} levels`);
   const [twice] = text.repeated;
   if (twice !== undefined) return broken(`${quoted(twice.join('.'), 120)} appears twice`, text.locate(twice));
 
   const problems = check(parsed.value);
   if (problems.length === 0) return { type: 'read', value: parsed.value, text };
-  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, parsed.value, text)));
+  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, text)));
 }
 
 function toFinding(
-  problem: ReturnType<typeof checkJson>[number],
-  value: unknown,
+  { type, path, message, hint }: ReturnType<typeof checkConfig>[number],
   text: ReturnType<typeof readJsonText>,
 ): Omit<Parameters<typeof diagnose>[0], 'path'> {
-  const code = problem.type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
-  return { code, ...text.locate(problem.path), ...problemText(problem, value) };
+  const code = type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
+  return { code, ...text.locate(path), message, hint };
 }
 
 type ParsedJson =

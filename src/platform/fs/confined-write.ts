@@ -94,8 +94,8 @@ function replaceIn(
   try {
     pending.write(bytes);
     giveTo(pending.descriptor, old.type === 'file' ? old.stats : directory.stats());
-    const wanted = exactMode ?? (old.type === 'file' ? old.stats.mode & 0o777 : undefined);
-    if (wanted !== undefined) fchmodSync(pending.descriptor, wanted);
+    const kept = exactMode ?? (old.type === 'file' ? old.stats.mode & 0o777 : undefined);
+    if (kept !== undefined) fchmodSync(pending.descriptor, kept);
     mode = fstatSync(pending.descriptor).mode & 0o777;
     pending.sync();
     pending.replace();

@@ -70,6 +70,17 @@ export class DirectoryHandle {
     return new DirectoryHandle(descriptor, followLink ? realPath(directory) : directory, 'paths');
   }
 
+  /** Opens a directory and reports a link at its end instead of following it. */
+  static tryOpen(directory: string, confinement: Confinement = DEFAULT_CONFINEMENT): OpenedDirectory {
+    try {
+      return { type: 'directory', directory: DirectoryHandle.open(directory, { confinement }) };
+    } catch (error) {
+      // Linux reports ENOTDIR for a link that must not be followed, other systems ELOOP.
+      if (!isSystemError(error) || (error.code !== 'ENOTDIR' && error.code !== 'ELOOP')) return systemFailure(error);
+      return readLink(directory);
+    }
+  }
+
   /** Opens a directory in this one. Throws system errors. */
   child(name: string): DirectoryHandle {
     return DirectoryHandle.open(`${this.place}/${name}`, { confinement: this.confinement });
@@ -77,7 +88,7 @@ export class DirectoryHandle {
 
   /** Opens a directory in this one and reports a link instead of following it. */
   tryChild(name: string): OpenedDirectory {
-    return tryOpenDirectory(`${this.place}/${name}`, this.confinement);
+    return DirectoryHandle.tryOpen(`${this.place}/${name}`, this.confinement);
   }
 
   stats(): Stats {
@@ -93,17 +104,6 @@ export class DirectoryHandle {
   close(): void {
     if (this.#isOpen) closeSync(this.descriptor);
     this.#isOpen = false;
-  }
-}
-
-/** Opens a directory without following a link at its end. */
-export function tryOpenDirectory(directory: string, confinement: Confinement = DEFAULT_CONFINEMENT): OpenedDirectory {
-  try {
-    return { type: 'directory', directory: DirectoryHandle.open(directory, { confinement }) };
-  } catch (error) {
-    // Linux reports ENOTDIR for a link that must not be followed, other systems ELOOP.
-    if (!isSystemError(error) || (error.code !== 'ENOTDIR' && error.code !== 'ELOOP')) return systemFailure(error);
-    return readLink(directory);
   }
 }
 
@@ -188,7 +188,7 @@ function openOrCreate(parent: DirectoryHandle, name: string, create: boolean): D
 }
 
 function openResolved(place: string, confinement: Confinement): DirectoryHandle | OpenFailed {
-  const opened = tryOpenDirectory(place, confinement);
+  const opened = DirectoryHandle.tryOpen(place, confinement);
   if (opened.type === 'link' || opened.type === 'retry') return failed('file/changed');
   if (opened.type === 'failed')
     return opened.code === 'file/missing' && lstatSync(place, { throwIfNoEntry: false }) !== undefined

@@ -24,9 +24,9 @@ export function sealKey(home: string): Uint8Array {
     if (!isSystemError(error)) throw error;
     throw unusable(file, error.code);
   }
-  const made = readKey(file);
-  if (made === undefined) throw unusable(file, 'it was removed again');
-  return made;
+  const created = readKey(file);
+  if (created === undefined) throw unusable(file, 'it was removed again');
+  return created;
 }
 
 /** The key; `undefined` without a home folder, or if it is unusable or, unless `create` is set, missing. */
@@ -65,8 +65,9 @@ export interface Seals {
   isValid(seal: string, text: string): boolean;
 }
 
-/** `purpose` separates kinds of records: a seal of one kind is invalid for another. */
-export function openSeals(key: Uint8Array, purpose: string): Seals {
+/** Takes a key or the home folder that has one. `purpose` separates kinds of records: a seal of one kind is invalid for another. */
+export function openSeals(keyOrHome: Uint8Array | string, purpose: string): Seals {
+  const key = typeof keyOrHome === 'string' ? sealKey(keyOrHome) : keyOrHome;
   const compute = (text: string): string =>
     nodeCrypto().createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
   return {

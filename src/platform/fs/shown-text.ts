@@ -1,4 +1,4 @@
-import { cleanText, countText, nextHidden } from '#core';
+import { cleanText, countText, findHidden } from '#core';
 
 export interface ShownText {
   readonly text: string;
@@ -27,10 +27,10 @@ export function isPlainText(bytes: Uint8Array): boolean {
 
 function countHidden(text: string): number {
   let count = 0;
-  for (let hidden = nextHidden(text, 0); hidden !== undefined;) {
+  for (let hidden = findHidden(text); hidden !== undefined;) {
     if (!LINE_ENDS.has(hidden.codePoint)) count += 1;
     // Skips both halves of a surrogate pair.
-    hidden = nextHidden(text, hidden.index + (hidden.codePoint > 0xffff ? 2 : 1));
+    hidden = findHidden(text, hidden.index + (hidden.codePoint > 0xffff ? 2 : 1));
   }
   return count;
 }

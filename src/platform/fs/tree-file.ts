@@ -92,12 +92,12 @@ export interface OpenedFile {
 /** Passes all bytes of an opened file to `use` in chunks. Raises a `TreeRefusal` if there are more or fewer than `size`. */
 export function readPieces(
   at: string,
-  { descriptor, size, buffer: given }: OpenedFile,
+  { descriptor, size, buffer: shared }: OpenedFile,
   use: (bytes: Buffer) => void,
 ): void {
   // One byte more than the size, to notice a file that grew.
   const buffer =
-    given !== undefined && size < given.length ? given : Buffer.allocUnsafe(Math.min(size + 1, CHUNK_BYTES));
+    shared !== undefined && size < shared.length ? shared : Buffer.allocUnsafe(Math.min(size + 1, CHUNK_BYTES));
   let length = 0;
   for (;;) {
     const count = readChunk(at, descriptor, buffer, { at: 0, length: buffer.length, position: length });

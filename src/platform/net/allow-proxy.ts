@@ -2,7 +2,7 @@ import { chmodSync, chownSync } from 'node:fs';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { quoted, SkillError, type Identity } from '#core';
+import { quoted, SkillError } from '#core';
 import { answerRaw, httpProxy } from './http-proxy.ts';
 import { byteMeter, takeBytes } from './joined-sockets.ts';
 import { networkGate, readGrant, type NetworkDecision, type ResolveHost } from './network-gate.ts';
@@ -35,7 +35,7 @@ export interface AllowProxyOptions {
   readonly hosts: readonly string[];
   /** Unix socket for programs; only `owner` can connect (default: this user). */
   readonly socketPath?: string;
-  readonly owner?: Identity;
+  readonly owner?: { readonly uid: number; readonly gid: number };
   /** Also listen on a port of 127.0.0.1, where every user of this machine can connect. */
   readonly loopback?: boolean;
   readonly resolve?: ResolveHost;
@@ -124,7 +124,7 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     const [kind] = first;
     if (kind === undefined) return void socket.destroy();
     socket.unshift(first);
-    if (meter.taken > limits.bytes)
+    if (meter.total > limits.bytes)
       return answerRaw(socket, 403, `the limit of ${String(limits.bytes)} bytes is used up`);
     if (kind === SOCKS_VERSION) return await serveSocks(socket, { gate, meter, onDecision, onHead, signal: gone });
     // Every HTTP request begins with a letter; SOCKS 4 and TLS do not.
@@ -157,7 +157,7 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     if (signal?.aborted === true) await close();
     return {
       port: typeof onPort === 'object' ? onPort?.port : undefined,
-      transferred: () => meter.taken,
+      transferred: () => meter.total,
       close,
     };
   } catch (error) {

@@ -5,10 +5,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { isProblem, readAddress, readHost, writeAuthority, type HostPattern, type Problem } from '#core';
+import { isProblem, readAddress, readAuthority, type HostPattern, type Problem } from '#core';
 import { exchangeOver, type HttpExchange, type HttpTarget } from './http-exchange.ts';
 import { networkGate, type NetworkGateOptions, type Unreached } from './network-gate.ts';
-import { connectThrough, proxyFor } from './user-proxy.ts';
+import { connectThrough, proxyFor, writeAuthority } from './user-proxy.ts';
 
 export type HttpRequest = Pick<HttpExchange, 'target' | 'method' | 'headers' | 'body'>;
 
@@ -89,10 +89,9 @@ async function reach<P extends Problem>(
 /** The target of an http or https URL, without its fragment; undefined for other URLs and for ambiguous hosts. */
 export function httpTarget(url: URL): HttpTarget | undefined {
   const isSecure = url.protocol === 'https:';
-  const host = readHost(url.hostname);
-  if ((!isSecure && url.protocol !== 'http:') || host === undefined) return undefined;
+  const asked = readAuthority(url.host, isSecure ? 443 : 80);
+  if ((!isSecure && url.protocol !== 'http:') || asked === undefined) return undefined;
   const bare = new URL(url);
   bare.hash = '';
-  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-  return { type: 'target', url: bare, isSecure, host, port, authority: writeAuthority(host, port) };
+  return { type: 'target', url: bare, isSecure, ...asked, authority: writeAuthority(asked.host, asked.port) };
 }

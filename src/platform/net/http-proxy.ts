@@ -9,9 +9,10 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { isProblem, printable, readAuthority, writeAuthority, type HostAndPort } from '#core';
+import { isProblem, printable, readAuthority, type HostAndPort } from '#core';
 import { joinSockets, type ByteMeter } from './joined-sockets.ts';
 import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
+import { writeAuthority } from './user-proxy.ts';
 
 export interface HttpProxyOptions {
   readonly gate: NetworkGate;

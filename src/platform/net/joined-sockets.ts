@@ -2,20 +2,20 @@ import type { Duplex } from 'node:stream';
 
 /** A byte counter shared by connections. Once `take` returns false, the limit is reached for all of them. */
 export interface ByteMeter {
-  readonly taken: number;
+  readonly total: number;
   take(bytes: number): boolean;
 }
 
 export function byteMeter(limit: number, exhausted: () => void): ByteMeter {
-  let taken = 0;
+  let total = 0;
   return {
-    get taken() {
-      return taken;
+    get total() {
+      return total;
     },
     take(bytes) {
-      const had = taken <= limit;
-      taken += bytes;
-      if (taken <= limit) return true;
+      const had = total <= limit;
+      total += bytes;
+      if (total <= limit) return true;
       if (had) exhausted();
       return false;
     },

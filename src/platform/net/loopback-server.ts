@@ -152,11 +152,11 @@ const NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** The query parameter is accepted for GET only, because EventSource cannot send headers. */
 function readToken({ headers, method }: IncomingMessage, url: URL): string {
-  const [, given] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '') ?? [];
-  return given ?? (method === 'GET' ? (url.searchParams.get('token') ?? '') : '');
+  const [, bearer] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '') ?? [];
+  return bearer ?? (method === 'GET' ? (url.searchParams.get('token') ?? '') : '');
 }
 
 /** Compares hashes in constant time, so that neither content nor length of the token leaks. */
-function isSame(given: string, token: string): boolean {
-  return timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(token)));
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));
 }

@@ -7,13 +7,12 @@ import {
   invalidInput,
   readAddress,
   readHostPattern,
-  writeAuthority,
   type HostAndPort,
   type HostPattern,
   type Problem,
   isProblem,
 } from '#core';
-import { connectThrough, proxyFor } from './user-proxy.ts';
+import { connectThrough, proxyFor, writeAuthority } from './user-proxy.ts';
 import { isSystemError } from '../system-error.ts';
 
 type NetworkAddress = NonNullable<ReturnType<typeof readAddress>>;

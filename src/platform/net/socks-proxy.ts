@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { isProblem, printable, readHost, type HostAndPort } from '#core';
+import { isProblem, printable, readAuthority, type HostAndPort } from '#core';
 import { joinSockets, takeBytes, type ByteMeter } from './joined-sockets.ts';
 import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
 
@@ -89,8 +89,8 @@ async function takeTarget(
   const port = high * 256 + low;
   // Latin-1 keeps every byte, so that a non-ASCII name is invalid instead of ambiguous.
   const text = type === NAME ? Buffer.from(bytes).toString('latin1') : addressText(bytes);
-  const host = /^[\x21-\x7e]+$/.test(text) ? readHost(text) : undefined;
-  return host === undefined || port === 0 ? { text, port } : { host, port };
+  const asked = /^[\x21-\x7e]+$/.test(text) ? readAuthority(text.includes(':') ? `[${text}]` : text, port) : undefined;
+  return asked === undefined || port === 0 ? { text, port } : asked;
 }
 
 function addressText(bytes: Uint8Array): string {

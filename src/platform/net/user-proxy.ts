@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 
-import { readAddress, writeAuthority, type HostAndPort } from '#core';
+import { readAddress, type HostAndPort } from '#core';
 
 /** The proxy that the user's environment names, for requests that this program makes itself. Programs of skills never get it. */
 
@@ -116,4 +116,9 @@ function isExcluded(name: string, port: number, list = ''): boolean {
       const bare = host.replace(/^\*?\./, '').replace(/^\[|\]$/g, '');
       return name === bare || name.endsWith(`.${bare}`);
     });
+}
+
+/** Formats an authority; IPv6 addresses get brackets. */
+export function writeAuthority({ name }: HostAndPort['host'], port: number): string {
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

@@ -35,7 +35,7 @@ export interface Approvals {
   readonly approve: (
     request: ApprovalRequest,
     options: { readonly signal?: AbortSignal },
-  ) => Promise<ApprovalAnswer | 'nobody' | 'pending'>;
+  ) => ReturnType<typeof askCallback>;
 }
 
 /**
@@ -56,8 +56,8 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   const useTicket = openTickets(approved, home, warn);
 
   const known = async (request: ApprovalRequest): Promise<ApprovalAnswer | undefined> => {
-    const said = runAnswers.find(request);
-    if (said !== undefined) return said;
+    const answered = runAnswers.find(request);
+    if (answered !== undefined) return answered;
     for (const problem of stored?.list().problems ?? []) warn(problem);
     const kept = stored?.find(request);
     if (kept !== undefined) return { verdict: kept.verdict, scope: 'skill', by: 'stored' };
@@ -91,10 +91,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   };
 
   /** Leaves the question for a person and waits as long as configured. */
-  const leaveQuestion = async (
-    request: ApprovalRequest,
-    signal: AbortSignal,
-  ): Promise<ApprovalAnswer | 'nobody' | 'pending'> => {
+  const leaveQuestion = async (request: ApprovalRequest, signal: AbortSignal): ReturnType<typeof askCallback> => {
     if (pending?.waitMs === undefined) return 'nobody';
     const { waitMs: timeoutMs } = pending;
     if (place === undefined) {
@@ -134,12 +131,12 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       const before = await known(request);
       if (before !== undefined) return remember(request, before);
       if (asker === undefined) return leaveQuestion(request, signal);
-      const said = await enqueue(signal, async () => {
+      const reply = await enqueue(signal, async () => {
         // The answer to the previous question may cover this one.
         const answer = (await known(request)) ?? (await askShared(asker, request, signal));
         return answer === 'nobody' ? answer : remember(request, answer);
       });
-      return said === 'nobody' ? leaveQuestion(request, signal) : said;
+      return reply === 'nobody' ? leaveQuestion(request, signal) : reply;
     },
   };
 }
@@ -187,8 +184,9 @@ function limitScope(answer: ApprovalAnswer, { scopes }: ApprovalRequest): Approv
   return answer.verdict === 'no' || scopes.includes(answer.scope) ? answer : { ...answer, scope: 'once' };
 }
 
-function isCoveredByYes({ risk, isolation }: ApprovalRequest): boolean {
-  return (risk === 'low' || risk === 'medium') && isolation !== 'none';
+/** A program without isolation is high risk, unless a rule allows `unsafe_local`. */
+function isCoveredByYes({ risk }: ApprovalRequest): boolean {
+  return risk === 'low' || risk === 'medium';
 }
 
 /** Asks the asker. Only `openApprovals` leaves questions for later, so an asker that does so says no. */
@@ -197,9 +195,9 @@ async function askOne(
   request: ApprovalRequest,
   options: { readonly signal: AbortSignal; readonly deadlineMs?: number },
 ): Promise<ApprovalAnswer | 'nobody'> {
-  const said = await askCallback((given) => ask(request, given), request, options);
-  if (said === 'nobody') return said;
-  return { ...(said === 'pending' ? readAnswer(said, request) : said), by };
+  const reply = await askCallback((more) => ask(request, more), request, options);
+  if (reply === 'nobody') return reply;
+  return { ...(reply === 'pending' ? readAnswer(reply, request) : reply), by };
 }
 
 /** Runs tasks one at a time, in order. Aborted tasks leave the queue. */

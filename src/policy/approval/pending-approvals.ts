@@ -21,7 +21,6 @@ import {
   makeFolders,
   namesIn,
   readPrivateFile,
-  sealKey,
   openSeals,
   temporaryName,
   writeFileAtomically,
@@ -141,15 +140,15 @@ export async function takeAnswer(place: PendingFolder, id: string): Promise<Appr
   const file = toFile(place, id, '.answer.json');
   if (!isPresent(file)) return undefined;
   const question = readPending(place, id);
-  const taken = temporaryName(file, '.taken');
+  const claimed = temporaryName(file, '.taken');
   try {
-    renameSync(file, taken);
+    renameSync(file, claimed);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     return undefined;
   }
   try {
-    const body = readSealed(place, taken, ANSWER);
+    const body = readSealed(place, claimed, ANSWER);
     const answer = body === undefined || question === undefined ? undefined : parseAnswer(body, question);
     if (answer === undefined || question === undefined) return undefined;
     // The files of a used answer may have been copied back.
@@ -157,10 +156,10 @@ export async function takeAnswer(place: PendingFolder, id: string): Promise<Appr
     unlinkIfPresent(toFile(place, id, '.json'));
     return isNew ? answer : undefined;
   } catch (error) {
-    renameSync(taken, file);
+    renameSync(claimed, file);
     throw error;
   } finally {
-    unlinkIfPresent(taken);
+    unlinkIfPresent(claimed);
   }
 }
 
@@ -208,7 +207,7 @@ function writeSealed(
   file: string,
   { purpose, body }: { readonly purpose: string; readonly body: string },
 ): boolean {
-  const text = JSON.stringify({ mac: openSeals(sealKey(home), purpose).compute(body), body });
+  const text = JSON.stringify({ mac: openSeals(home, purpose).compute(body), body });
   try {
     makeFolders(folder, 0o700);
     writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true, isNew: purpose === ANSWER });
@@ -231,7 +230,7 @@ function readSealed({ home }: PendingFolder, file: string, purpose: string): str
   if (read.type !== 'read') return undefined;
   const { mac, body } = objectIn(read.bytes.toString('utf8'));
   if (typeof mac !== 'string' || typeof body !== 'string') return undefined;
-  return openSeals(sealKey(home), purpose).isValid(mac, body) ? body : undefined;
+  return openSeals(home, purpose).isValid(mac, body) ? body : undefined;
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
@@ -253,12 +252,12 @@ function isRequest(value: unknown): value is ApprovalRequest {
 }
 
 function parseAnswer(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {
-  const said = objectIn(body);
-  const scope = APPROVAL_SCOPES.find((known) => known === said['scope']);
-  const { verdict } = said;
-  if (said['id'] !== request.id || said['asking'] !== asking || scope === undefined) return undefined;
+  const answer = objectIn(body);
+  const scope = APPROVAL_SCOPES.find((known) => known === answer['scope']);
+  const { verdict } = answer;
+  if (answer['id'] !== request.id || answer['asking'] !== asking || scope === undefined) return undefined;
   if (verdict !== 'yes' && verdict !== 'no') return undefined;
-  const { reason } = said;
+  const { reason } = answer;
   return { verdict, scope, by: 'file', ...(typeof reason === 'string' ? { reason } : {}) };
 }
 

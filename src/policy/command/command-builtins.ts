@@ -46,9 +46,9 @@ export function readBuiltin(words: Words, readText: (text: CommandWord | undefin
   if (hiding !== undefined && rest.some(({ text, kind }) => kind !== 'fixed' || hiding.test(text)))
     return { role: 'program', hides: `${name} changes what later words run` };
   if (name === 'eval') {
-    const given = rest[0]?.text === '--' ? rest.slice(1) : rest;
-    const isFixed = given.every(({ kind }) => kind === 'fixed');
-    const text = given.map((word) => word.text).join(' ');
+    const args = rest[0]?.text === '--' ? rest.slice(1) : rest;
+    const isFixed = args.every(({ kind }) => kind === 'fixed');
+    const text = args.map((word) => word.text).join(' ');
     return readText(isFixed ? fixedWord(text) : undefined);
   }
   if (name !== 'trap') return undefined;

@@ -11,8 +11,6 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash';
-
-import type { CommandLine } from '#core';
 import {
   NO_VARIABLES,
   commandWord,
@@ -23,6 +21,7 @@ import {
   type Variables,
 } from './command-words.ts';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
+import type { CommandLine } from './command-words.ts';
 
 const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;
@@ -38,17 +37,17 @@ export interface LineContext {
 }
 
 export function readCommandLine(text: string, { variables = {}, env = {} }: LineContext = {}): CommandLine {
-  const given = Object.entries(env);
-  const code = given.find(
+  const assignments = Object.entries(env);
+  const code = assignments.find(
     ([name, value]) =>
       /[^\w]/.test(name) || (UNEXPANDED.test(value) && (EXPANDED_AGAIN.has(name) || EVALUATES.test(text))),
   );
   if (code !== undefined) return unclear(`the shell may run the value of the variable ${code[0]}`);
   const own = Object.fromEntries(Object.entries(variables).filter(([name]) => !Object.hasOwn(env, name)));
   const line = readLine(text, knownVariables(text, own), 0);
-  return line.type === 'unclear' || given.length === 0
+  return line.type === 'unclear' || assignments.length === 0
     ? line
-    : { ...line, variables: [...new Set([...given.map(([name]) => name), ...line.variables])] };
+    : { ...line, variables: [...new Set([...assignments.map(([name]) => name), ...line.variables])] };
 }
 
 /** Signs of arithmetic, indices and indirect names, which evaluate the value of a variable. */

@@ -3,9 +3,9 @@
  * everything that programs which run programs show. What cannot be known is `unclear`.
  */
 
-import type { CommandLine } from '#core';
 import { baseName, type CommandWord, type SimpleCommand } from './command-words.ts';
 import { isPartOf, matchesStars, type CommandPattern, type PatternWord } from './command-pattern.ts';
+import type { CommandLine } from './command-words.ts';
 
 /** `unclear`: cannot be determined. A person is asked. */
 export type Match = 'yes' | 'no' | 'unclear';
@@ -32,33 +32,33 @@ function matchCommand(pattern: CommandPattern, command: SimpleCommand): Match {
   ]);
 }
 
-type IsWord = (word: CommandWord, wanted: PatternWord) => boolean;
+type IsWord = (word: CommandWord, expected: PatternWord) => boolean;
 
-const isFixedAs: IsWord = ({ kind, text }, wanted) => kind === 'fixed' && matchesStars(wanted, text);
+const isFixedAs: IsWord = ({ kind, text }, expected) => kind === 'fixed' && matchesStars(expected, text);
 
-/** Whether a word can become what is wanted. */
-const mayBe: IsWord = (word, wanted) =>
-  isFixedAs(word, wanted) ||
-  (word.kind !== 'fixed' && (wanted.length > 1 || matchesStars(word.pieces, wanted[0] ?? '')));
+/** Whether a word can become the expected one. */
+const mayBe: IsWord = (word, expected) =>
+  isFixedAs(word, expected) ||
+  (word.kind !== 'fixed' && (expected.length > 1 || matchesStars(word.pieces, expected[0] ?? '')));
 
 function matchesWords(pattern: CommandPattern, words: readonly CommandWord[], is: IsWord): boolean {
-  const [program, ...wanted] = pattern.words;
-  const [given, ...rest] = words;
-  if (program === undefined || given?.kind !== 'fixed' || !isNamed(program, given.text)) return false;
-  const names = wanted.filter((word) => !isOption(word));
+  const [program, ...others] = pattern.words;
+  const [first, ...rest] = words;
+  if (program === undefined || first?.kind !== 'fixed' || !isNamed(program, first.text)) return false;
+  const names = others.filter((word) => !isOption(word));
   return (
-    wanted.filter(isOption).every((option) => hasOption(option, rest, is)) &&
+    others.filter(isOption).every((option) => hasOption(option, rest, is)) &&
     followsInOrder(pattern, names, rest, is) &&
     hasRoom(pattern, names.length, rest)
   );
 }
 
 function isNamed(program: PatternWord, text: string): boolean {
-  const given = text.toLowerCase();
-  const name = baseName(given);
+  const path = text.toLowerCase();
+  const name = baseName(path);
   const lower = program.map((piece) => piece.toLowerCase());
-  const wanted = lower.length === 1 ? [baseName(lower[0] ?? '')] : lower;
-  return matchesStars(wanted, name) || matchesStars(lower, given) || matchesStars(wanted.map(bare), bare(name));
+  const base = lower.length === 1 ? [baseName(lower[0] ?? '')] : lower;
+  return matchesStars(base, name) || matchesStars(lower, path) || matchesStars(base.map(bare), bare(name));
 }
 
 /** Without the version: `python3.12` is `python`. */
@@ -74,12 +74,12 @@ function isOption(word: PatternWord): boolean {
 function hasOption(option: PatternWord, words: readonly CommandWord[], is: IsWord): boolean {
   if (words.some((word) => is(word, option))) return true;
   if (is === mayBe && words.some(({ isSplit, kind }) => isSplit && kind === 'computed')) return true;
-  const [wanted = ''] = option;
+  const [flag = ''] = option;
   if (option.length > 1) return false;
-  if (wanted.startsWith('--'))
-    return words.some(({ text }) => /^--[^=]/.test(text) && wanted.startsWith(text.replace(/=.*$/s, '')));
+  if (flag.startsWith('--'))
+    return words.some(({ text }) => /^--[^=]/.test(text) && flag.startsWith(text.replace(/=.*$/s, '')));
   const clusters = words.filter(({ text }) => /^-[^-]/.test(text));
-  return Array.from(wanted.slice(1)).every((letter) => clusters.some(({ text }) => text.includes(letter)));
+  return Array.from(flag.slice(1)).every((letter) => clusters.some(({ text }) => text.includes(letter)));
 }
 
 /** The names occur in order; options may come between them, each with a value. */
@@ -105,6 +105,6 @@ function followsInOrder(
 
 function hasRoom({ rest }: CommandPattern, names: number, words: readonly CommandWord[]): boolean {
   if (rest === 'any' || words.some(({ kind }) => kind !== 'fixed')) return true;
-  const given = words.filter(({ text }) => !text.startsWith('-')).length;
-  return rest === 'none' ? given <= names : words.length > names;
+  const count = words.filter(({ text }) => !text.startsWith('-')).length;
+  return rest === 'none' ? count <= names : words.length > names;
 }

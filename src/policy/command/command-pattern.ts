@@ -11,7 +11,8 @@
  */
 
 import { systemName, type CommandWord, type SimpleCommand } from './command-words.ts';
-import { hiddenCharacters, quoted, type CommandLine } from '#core';
+import { findHidden, quoted } from '#core';
+import type { CommandLine } from './command-words.ts';
 
 /** The text between stars; a single piece is a word without stars. */
 export type PatternWord = readonly string[];
@@ -32,7 +33,7 @@ const MAX_PATTERN = 1000;
 
 export function readCommandPattern(text: string): CommandPattern | CommandPatternProblem {
   if (text.length > MAX_PATTERN) return { problem: `a command pattern is longer than ${MAX_PATTERN} characters` };
-  if (/[\n\r]/.test(text) || hiddenCharacters(text) !== undefined) {
+  if (/[\n\r]/.test(text) || findHidden(text) !== undefined) {
     return { problem: `${quoted(text)} contains line ends or invisible characters` };
   }
   const trimmed = text.trim();
@@ -132,22 +133,22 @@ function hasRelativePath({ words }: CommandPattern): boolean {
 }
 
 /** Whether the rule has exactly the words of the command. */
-function spellsOut({ words, rest }: CommandPattern, { words: given }: SimpleCommand): boolean {
+function spellsOut({ words, rest }: CommandPattern, { words: own }: SimpleCommand): boolean {
   return (
     rest === 'none' &&
-    words.length === given.length &&
-    given.every(({ kind, text }, index) => {
-      const own = words[index];
-      return kind === 'fixed' && own?.length === 1 && own[0] === (index === 0 ? (systemName(text) ?? text) : text);
+    words.length === own.length &&
+    own.every(({ kind, text }, index) => {
+      const word = words[index];
+      return kind === 'fixed' && word?.length === 1 && word[0] === (index === 0 ? (systemName(text) ?? text) : text);
     })
   );
 }
 
-function fitsWords({ words, rest }: CommandPattern, given: readonly CommandWord[]): boolean {
-  const more = given.length - words.length;
+function fitsWords({ words, rest }: CommandPattern, command: readonly CommandWord[]): boolean {
+  const more = command.length - words.length;
   if (more < 0 || (rest === 'none' && more > 0) || (rest === 'some' && more === 0)) return false;
   return words.every((word, index) => {
-    const own = given[index];
+    const own = command[index];
     if (own === undefined) return false;
     if (index === 0) return isProgram(word, own);
     const isLast = index === words.length - 1;

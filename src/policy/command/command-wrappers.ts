@@ -2,7 +2,7 @@
  * Programs whose job is to run another command line: `timeout 5 git status` is `git status`. They are read as far as their options are
  * known; with any other option the program that they run counts as hidden.
  */
-import type { CommandLine } from '#core';
+
 import {
   baseName,
   computedWord,
@@ -12,6 +12,7 @@ import {
   type SimpleCommand,
 } from './command-words.ts';
 import { isFreeBuiltin, readBuiltin, type Inside, type Words } from './command-builtins.ts';
+import type { CommandLine } from './command-words.ts';
 
 export interface CommandReader {
   readonly depth: number;

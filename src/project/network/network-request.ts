@@ -1,4 +1,4 @@
-import { readGrant, timerMs, type NetworkDecision, requestGuarded, type networkGate, type HttpTarget } from '#platform';
+import { readGrant, timerMs, requestGuarded, type networkGate } from '#platform';
 import {
   isProblem,
   actionFailed,
@@ -13,7 +13,14 @@ import {
   type Observation,
 } from '#core';
 import { hostFailure } from '../host-failure.ts';
-import { readMessage, readRedirect, readTarget, redirectedMessage, type Message } from './request-target.ts';
+import {
+  readMessage,
+  readRedirect,
+  readTarget,
+  redirectedMessage,
+  type Message,
+  type HttpTarget,
+} from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 
 type GuardedResponse = Extract<Awaited<ReturnType<typeof requestGuarded>>, { readonly response: unknown }>;
@@ -29,7 +36,7 @@ export interface NetworkRequestOptions {
   readonly timeoutMs?: number;
   readonly maxRedirects?: number;
   readonly resolve?: NonNullable<Parameters<typeof networkGate>[0]['resolve']>;
-  readonly onDecision?: (decision: NetworkDecision) => void;
+  readonly onDecision?: Parameters<typeof networkGate>[0]['onDecision'];
   readonly certificates?: readonly string[];
 }
 

@@ -1,7 +1,9 @@
 /** Validates a request before anything is connected: URL, method and headers. */
-import { hiddenCharacters, quoted, readAuthority, type ActionProblem, type Action, type OfType } from '#core';
-import { httpTarget, type HttpTarget } from '#platform';
+import { findHidden, quoted, readAuthority, type ActionProblem, type Action, type OfType } from '#core';
+import { httpTarget } from '#platform';
 import { hostFailure } from '../host-failure.ts';
+
+export type HttpTarget = NonNullable<ReturnType<typeof httpTarget>>;
 
 export interface Refusal {
   readonly type: 'refused';
@@ -18,7 +20,7 @@ const ADDRESS = /^https?:\/\/([^/?#]*)/i;
 export function readTarget(text: string): HttpTarget | Refusal {
   const shown = quoted(text, 200);
   if (text.length > MAX_URL) return invalid(`the URL ${shown} has more than ${String(MAX_URL)} characters`);
-  if (hiddenCharacters(text) !== undefined || /[\s\\]/.test(text))
+  if (findHidden(text) !== undefined || /[\s\\]/.test(text))
     return invalid(`the URL ${shown} contains a space, a backslash or a hidden character`);
   const authority = ADDRESS.exec(text)?.[1];
   if (authority === undefined || !URL.canParse(text)) return invalid(`${shown} is not an http:// or https:// URL`);

@@ -1,10 +1,10 @@
 import path from 'node:path';
 
 import {
+  type VocabularyName,
   checkConfig,
   diagnose,
   quoted,
-  problemText,
   SkillError,
   withValue,
   type Config,
@@ -35,6 +35,8 @@ export interface ConfigFileLocation {
 export interface ConfigOverride {
   readonly config: Config;
   readonly where: string;
+  /** The vocabulary of a record, which counts as chosen by the project. */
+  readonly recordedVocabulary?: VocabularyName | undefined;
 }
 
 export interface ConfigSources {
@@ -53,7 +55,8 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
   const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
   const options = override === undefined ? [] : [optionLayer(override)];
   const projectLayers = files.filter(({ place }) => place.layer === 'project').flatMap(({ layers }) => layers);
-  const vocabulary = vocabularyLayers([...users, ...projectLayers, ...environment.layers, ...options]);
+  const record = recordLayers(override);
+  const vocabulary = vocabularyLayers([...users, ...projectLayers, ...environment.layers, ...options, ...record]);
   const own = [...vocabulary, ...users, ...environment.layers, ...options];
   const projects = files.filter(({ place }) => place.layer === 'project').map((file) => narrowProject(file, own));
   const bases = new Map(places.map((place) => [place.path, place.base]));
@@ -63,6 +66,7 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
     ...projects.flatMap((file) => file.layers),
     ...environment.layers,
     ...options,
+    ...record,
   ].map((layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home));
   const policies = layers.flatMap((layer) => readLayerPolicy(layer, cwd, home));
   const config = mergeLayers(layers);
@@ -134,6 +138,13 @@ function readConfigFile(place: ConfigFileLocation): ReadFile {
   return { ...without, status: 'invalid', diagnostics: [missing] };
 }
 
+/** An option beats the record. */
+function recordLayers(given: ConfigOverride | undefined): readonly ConfigLayer[] {
+  const { config, recordedVocabulary } = given ?? {};
+  if (recordedVocabulary === undefined || config?.vocabulary !== undefined) return [];
+  return [{ layer: 'project', where: 'the record', config: { vocabulary: recordedVocabulary } }];
+}
+
 /** The defaults of the vocabulary that the last of these layers names. Those that a project chose count as its own, so they loosen nothing. */
 function vocabularyLayers(layers: readonly ConfigLayer[]): readonly ConfigLayer[] {
   const chosen = layers.findLast(({ config }) => config.vocabulary !== undefined);
@@ -188,10 +199,8 @@ function narrowDefaults(settings: Config, project: Config): Config {
   const dropped = SETTINGS.filter((setting) => {
     const value = valueAt(allowed, setting.path);
     if (value === undefined) return false;
-    return (
-      valueAt(project, setting.path) !== undefined ||
-      narrow(findOverrideRule(setting.key), builtInValue(setting), value).counts === 'below'
-    );
+    const { counts, isWider } = narrow(findOverrideRule(setting.key), builtInValue(setting), value);
+    return counts === 'below' || isWider || valueAt(project, setting.path) !== undefined;
   });
   return withoutPaths(
     allowed,
@@ -221,7 +230,7 @@ function leavesByLink(directory: string, base: string): boolean {
 function optionLayer({ config, where }: ConfigOverride): ConfigLayer {
   const [problem] = checkConfig(config);
   if (problem === undefined) return { layer: 'option', where, config };
-  const { message, hint = 'run skillwright config --schema to see all settings' } = problemText(problem, config);
+  const { message, hint = 'run skillwright config --schema to see all settings' } = problem;
   throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
 }
 

@@ -6,7 +6,6 @@ import {
   isSkillError,
   type Observation,
   type RunResult,
-  type Seen,
   type SkillEntry,
   type Action,
   type OfType,
@@ -37,7 +36,7 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
     action: Type,
     view: InteractionView,
     parts: ExecutionParts,
-  ): Promise<Seen<Type>> => {
+  ): Promise<OfType<Observation, 'command-seen'>> => {
     const program = prepared.get(view.sessionId);
     const result =
       view.end === undefined || program === undefined ? undefined : await collectResult(program, view, parts);

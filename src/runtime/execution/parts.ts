@@ -6,13 +6,13 @@ import {
   type ActionOfKind,
   type Executor,
   type ActionProblem,
-  type RunLimits,
   type SkillEntry,
   type SkillError,
   type AttachedWorkspace,
   type Observation,
   type Surroundings,
   type RunResult,
+  type ProgramSpec,
 } from '#core';
 import type {
   ArtifactStore,
@@ -81,7 +81,7 @@ export interface ExecutionOptions {
    * else (default: false, opening the session fails).
    */
   readonly runsBuiltIn?: boolean;
-  readonly limits?: Partial<RunLimits>;
+  readonly limits?: Partial<ProgramSpec['limits']>;
   /** Hosts that programs may reach (default: none). */
   readonly network?: readonly string[];
   /** Environment variables for every program. */
@@ -245,7 +245,7 @@ export function executionFailure(error: unknown): ActionProblem {
 
 /** What held each limit of a program; `none` where nothing did. */
 export function limitReport(
-  limits: RunLimits,
+  limits: ProgramSpec['limits'],
   { limits: enforced, temporaryBytes }: AttachedWorkspace['capabilities'],
 ): NonNullable<OfType<Observation, 'program-ran'>['limits']> {
   const entries = Object.entries(limits).map(([name, limit]) => {

@@ -4,23 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_LIMITS,
   failure,
-  isFailedEnd,
   detectMediaType,
   quoted,
   toRelativePath,
-  type Collected,
   type ActionProblem,
-  type HostMount,
   type OutputSink,
   type ProgramEnd,
-  type RunLimits,
   type RunResult,
   type SkillEntry,
-  type StagedSkill,
   type Action,
   type OfType,
   type ProgramAction,
   isProblem,
+  type ProgramSpec,
 } from '#core';
 import { inConfined, isInside } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
@@ -35,8 +31,15 @@ import {
   programEnvironment,
 } from '#sandbox';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
-import { makeRunResult, readOutputRequest, collectFor, type ShownStream, type PreparedProgram } from './run-result.ts';
-import { spanned, type ExecutionCall, type ExecutionParts } from './parts.ts';
+import {
+  makeRunResult,
+  readOutputRequest,
+  collectFor,
+  type ShownStream,
+  type PreparedProgram,
+  type Collected,
+} from './run-result.ts';
+import { spanned, type ExecutionCall, type ExecutionParts, type ExecutionOptions } from './parts.ts';
 import { missingFolder, workingDirectory, editorFor, stagedSource } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { withNetworkHint } from './network-hint.ts';
@@ -171,7 +174,7 @@ export async function prepareProgram(
   if (environment.type === 'refused') return environment;
   const { code } = command;
   const added = inputEntries(root, workspace.metadata.inputs);
-  const addedMount = (name: string): HostMount => ({
+  const addedMount = (name: string): NonNullable<ProgramSpec['mounts']>[number] => ({
     source: path.join(root, name),
     target: `${attached.root}/${name}`,
     access: 'write',
@@ -226,7 +229,7 @@ export async function prepareProgram(
 }
 
 /** Our own code, byte for byte. A command line is not, even if it runs in the folder of such a skill. */
-function isBuiltInScript(action: ProgramAction, staged: StagedSkill | undefined): boolean {
+function isBuiltInScript(action: ProgramAction, staged: Parameters<typeof programCommand>[1]): boolean {
   return action.type === 'run_script' && staged !== undefined && BUILT_IN_DIGESTS.has(staged.digest);
 }
 
@@ -235,12 +238,9 @@ export function isInAny(file: string, allowed: readonly string[]): boolean {
   return allowed.some((folder) => isInside(path.resolve(file), path.resolve(folder)));
 }
 
-function limitsFor(action: ProgramAction, limits: Partial<RunLimits> | undefined): RunLimits {
-  const all = {
-    ...DEFAULT_LIMITS,
-    ...(action.type === 'run_script' ? { wallMs: SCRIPT_SECONDS * 1000 } : {}),
-    ...limits,
-  };
+function limitsFor(action: ProgramAction, limits: ExecutionOptions['limits']): ProgramSpec['limits'] {
+  const byKind = action.type === 'run_script' ? { wallMs: SCRIPT_SECONDS * 1000 } : {};
+  const all = { ...DEFAULT_LIMITS, ...byKind, ...limits };
   return action.timeoutSeconds === undefined ? all : { ...all, wallMs: action.timeoutSeconds * 1000 };
 }
 
@@ -287,7 +287,10 @@ export async function runPrepared(
   const missing = await background;
   const stdout = streams.stdout.finish();
   const stderr = streams.stderr.finish();
-  const remedy = isFailedEnd(end) ? await prepared.explain(`${stdout.text}\n${stderr.text}`) : undefined;
+  const remedy =
+    end.reason !== 'exited' || end.exitCode !== 0
+      ? await prepared.explain(`${stdout.text}\n${stderr.text}`)
+      : undefined;
   const warnings = [...prepared.warnings, ...missing, ...written, ...(remedy === undefined ? [] : [remedy])];
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
     toRunResult({ ...prepared, warnings }, parts, { end, stdout, stderr, collected }),

@@ -3,9 +3,7 @@ import {
   normaliseGlob,
   refusedText,
   compareText,
-  isFailedEnd,
   type ActionProblem,
-  type Collected,
   type ProgramEnd,
   type PackageLayer,
   type RunResult,
@@ -52,6 +50,7 @@ const AUTOMATIC: OutputRequest = {
   isAutomatic: true,
 };
 
+export type Collected = Awaited<ReturnType<typeof collectOutputs>>;
 export const NOTHING_COLLECTED: Collected = { files: [], saved: [], skipped: [], warnings: [] };
 
 /** Output of a program as shown to the caller. */
@@ -196,7 +195,7 @@ export async function collectFor(
       root,
       {
         ...outputs,
-        isFailedRun: isFailedEnd(end),
+        isFailedRun: end.reason !== 'exited' || end.exitCode !== 0,
         programRoot: workspace.attached.root,
         skills: isSeparate(workspace.attached) ? workspace.place.skills : [],
         // Files that earlier runs left are not results of this one.

@@ -1,5 +1,5 @@
 /** Copies results to the host by the rules for writes: no link is followed, protected files are asked about, all files or none. */
-import { rmdirSync, unlinkSync } from 'node:fs';
+import { lstatSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { askCallback, writeProtection } from '#policy';
@@ -20,7 +20,6 @@ import {
   realPath,
   sha256,
   tryRealPath,
-  tryStat,
   writeBeneath,
   isSystemError,
   quietly,
@@ -90,7 +89,7 @@ export async function writeResults(
 
 /** Whether a folder has none of the files, or has them with the same content. */
 export function isFreeFor(files: readonly ResultFile[], folder: string): boolean {
-  const stats = tryStat(folder);
+  const stats = quietly(() => lstatSync(folder));
   if (stats !== undefined && !stats.isDirectory()) return false;
   return stats === undefined || withTargets(files, realTarget(folder)).every((copy) => !isReplacing(copy));
 }

@@ -9,9 +9,9 @@ import {
   isValidName,
   toSlug,
   type ActionProblem,
-  type WorkspaceFolder,
   type SkillEntry,
   isProblem,
+  type Executor,
 } from '#core';
 import type { RunFolder, Workspace } from '#sandbox';
 import { sha256 } from '#platform';
@@ -102,7 +102,10 @@ function fromRoot(text: string, root: string): string | undefined {
 const LINKED_FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'inputs']);
 
 /** A failure if the folder does not exist; sandboxes would report it as a problem of their own. */
-export function missingFolder(folder: string, { root, skills }: WorkspaceFolder): ActionProblem | undefined {
+export function missingFolder(
+  folder: string,
+  { root, skills }: Parameters<Executor['attach']>[0],
+): ActionProblem | undefined {
   const [first, name, ...rest] = folder.split('/');
   const staged = first === 'skills' ? skills.find((skill) => skill.name === name) : undefined;
   if (path.isAbsolute(folder) || (staged !== undefined && LINKED_FOLDERS.has(rest[0] ?? ''))) return undefined;

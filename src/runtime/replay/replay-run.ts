@@ -44,7 +44,7 @@ export interface ReplayOptions {
   readonly isOwn?: boolean;
   /** Overrides the execution options of the record. */
   readonly execution?: ExecutionOptions;
-  /** Answers questions that the record has no answer for (default: nobody). */
+  /** Answers questions that the record has no answer for (default: no person is available). */
   readonly approve?: Approve;
   /** Also record the replay (default: false). */
   readonly record?: boolean;
@@ -54,6 +54,8 @@ export interface ReplayOptions {
 export interface ReplayStep {
   readonly call: number;
   readonly action: Action;
+  /** Name of the tool in the vocabulary of the run, if it is another. */
+  readonly tool?: string;
   readonly expected: Outline;
   readonly got: Outline;
   readonly same: boolean;
@@ -216,7 +218,7 @@ async function repeat(
 }
 
 function compared(
-  { call, action, decision, observation }: RecordedCall,
+  { call, action, tool, decision, observation }: RecordedCall,
   replayedDecision: Decision | undefined,
   outcome: Observation | undefined,
   notRepeated: string | undefined,
@@ -224,7 +226,7 @@ function compared(
   const expected = toOutline(decision?.effect, notRepeated === undefined ? observation : undefined);
   const got = toOutline(replayedDecision?.effect, outcome);
   const same = isSameOutline(expected, got);
-  return { call, action, expected, got, same, notRepeated };
+  return { call, action, tool, expected, got, same, notRepeated };
 }
 
 const MAX_POLLS = 50;

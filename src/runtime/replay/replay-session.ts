@@ -101,6 +101,8 @@ export interface RecordedCall {
   readonly type: 'call';
   readonly call: number;
   readonly action: Action;
+  /** Name of the tool in the vocabulary of the run, if it is another. */
+  readonly tool?: string;
   readonly askedBy: AskedBy;
   readonly decision?: Decision;
   /** By the id of the request. */
@@ -138,9 +140,9 @@ export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
       if (inner.type === 'session-start') settings = inner.settings;
       if (inner.type === 'turn-start' || inner.type === 'request-start') steps.push({ type: inner.type });
     } else if (event.type === 'action') {
-      const { call, action, askedBy } = event;
+      const { call, action, tool, askedBy } = event;
       places.set(call, steps.length);
-      steps.push({ type: 'call', call, action, askedBy, answers: new Map() });
+      steps.push({ type: 'call', call, action, tool, askedBy, answers: new Map() });
     } else if ('call' in event && event.type !== 'span') {
       if (event.type === 'skill-use') skills.set(`${event.skill.id} ${event.skill.digest}`, event.skill);
       const place = places.get(event.call) ?? -1;

@@ -1,5 +1,5 @@
 import { createRedactor, redactionProblem, type Redactor } from '#journal';
-import { failure, quoted, type ActionProblem, type ServerServices, type SkillEntry, type Surroundings } from '#core';
+import { failure, quoted, type ActionProblem, type SkillEntry, type ToolServers, type Surroundings } from '#core';
 import { declaredSecrets } from '#policy';
 import { isProviderKey } from './provider-keys.ts';
 import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';
@@ -25,7 +25,7 @@ export interface Secrets {
     signal?: AbortSignal,
   ) => Promise<SkillSecrets | { readonly failure: ActionProblem }>;
   /** Fetches values for an MCP server, which the user's configuration names with their sources. */
-  readonly values: ServerServices['secrets'];
+  readonly values: Parameters<ToolServers['open']>[0]['secrets'];
   /** Names of the variables that a skill would get. */
   readonly namesFor: (skill: SkillWithSecrets) => readonly string[];
   /**

@@ -11,8 +11,6 @@ import {
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
-  type RunLimits,
-  type RunningProgram,
   isProblem,
 } from '#core';
 import { inConfined, isPresent, removeTree } from '#platform';
@@ -20,6 +18,7 @@ import { programEnvironment } from '../process/program-environment.ts';
 import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
+import type { RunLimits, RunningProgram } from '../program-types.ts';
 
 /** Time limit for programs of cases without their own limit. */
 const WALL_MS = 120_000;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { HostMount } from '#core';
 import { CaseSkipped } from './case.ts';
 import { type CaseDefinition, conform, type Fixture, ISOLATED } from './fixture.ts';
+import type { HostMount } from '../program-types.ts';
 
 /** A folder of the user that every user may change: what is refused is refused by the executor. */
 function makeFolder({ folder: base }: Fixture): string {

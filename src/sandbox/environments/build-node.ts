@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { parseJson, quoted, type ActionProblem, type PackageLayer, type RequestedPackage } from '#core';
+import { parseJson, quoted, type ActionProblem, type PackageLayer } from '#core';
 import { inConfined } from '#platform';
 import {
   explainOutcome,
@@ -17,6 +17,7 @@ import {
 } from './build.ts';
 import { copyCertificates, hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
 import { readSkillText } from './skill-text.ts';
+import type { RequestedPackage } from './declared-packages.ts';
 
 /** Where programs see the packages: above all skills and the working folder, so that `import` and `require` both find them. */
 export const NODE_TARGET = 'node_modules';

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { normalName, parseJson, quoted, readField, type ActionProblem, type HostMount, type PackageLayer } from '#core';
+import { normalName, parseJson, quoted, readField, type ActionProblem, type PackageLayer } from '#core';
 import { findTreeRefusal, walkOpened } from '#platform';
 import {
   MOVE_SCRIPTS,
@@ -21,6 +21,7 @@ import {
 } from './build.ts';
 import { readDefaultIndex, findUv, resolveWithUv } from './build-uv.ts';
 import { copyCertificates, hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
+import type { HostMount } from '../program-types.ts';
 
 /** Where programs see the packages. Console scripts contain this path, so a layer is built and used at the same place. */
 export const PYTHON_TARGET = 'packages/python';

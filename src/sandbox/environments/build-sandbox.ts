@@ -1,10 +1,11 @@
 /** Runs package managers in a sandbox of their own: no files of the user, and network only to the configured index. */
 import path from 'node:path';
 
-import { DEFAULT_LIMITS, isSkillError, type HostMount, type ProgramSpec, type RunLimits, type ProgramEnd } from '#core';
+import { DEFAULT_LIMITS, isSkillError, type ProgramSpec, type ProgramEnd } from '#core';
 import type { Workspace } from '../workspace/workspace.ts';
 import { textSink } from '../executors/output-sinks.ts';
 import { programEnvironment } from '../process/program-environment.ts';
+import type { HostMount, RunLimits } from '../program-types.ts';
 
 export interface BuildProgram {
   readonly argv: readonly string[];

@@ -4,15 +4,7 @@
  */
 import path from 'node:path';
 
-import {
-  defined,
-  normalName,
-  quoted,
-  type ActionProblem,
-  type HostMount,
-  type PackageLayer,
-  type RequestedPackage,
-} from '#core';
+import { defined, normalName, quoted, type ActionProblem, type PackageLayer } from '#core';
 import { sha256, tryRealPath, findProgram } from '#platform';
 import {
   MOVE_SCRIPTS,
@@ -28,6 +20,8 @@ import {
 import type { BuildSandbox } from './build-sandbox.ts';
 import type { PipSettings, UserEnvironment } from './index-settings.ts';
 import { PROGRAM_FOLDERS } from '../process/program-environment.ts';
+import type { HostMount } from '../program-types.ts';
+import type { RequestedPackage } from './declared-packages.ts';
 
 const UV_TARGET = 'packages/uv';
 

@@ -1,14 +1,7 @@
-import {
-  failure,
-  shownText,
-  quoted,
-  type ActionProblem,
-  type HostMount,
-  type RequestedPackage,
-  type PackageLayer,
-  type Surroundings,
-} from '#core';
+import { failure, shownText, quoted, type ActionProblem, type PackageLayer, type Surroundings } from '#core';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
+import type { HostMount } from '../program-types.ts';
+import type { RequestedPackage } from './declared-packages.ts';
 
 /** What a package manager needs to resolve a request. */
 export interface BuildRequest {

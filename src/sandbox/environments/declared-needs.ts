@@ -1,17 +1,10 @@
-import {
-  scriptPath,
-  toRelativePath,
-  type RequestedPackage,
-  type SkillEntry,
-  type StagedSkill,
-  type ProgramAction,
-  isProblem,
-} from '#core';
+import { scriptPath, toRelativePath, type SkillEntry, type ProgramAction, isProblem } from '#core';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import { findMissing, type ProgramMachine } from '../programs/preflight.ts';
-import { declaredPackages } from './declared-packages.ts';
+import { declaredPackages, type RequestedPackage } from './declared-packages.ts';
 import { importedModules } from './import-scan.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
+import type { StagedSkill } from '../program-types.ts';
 
 type Ecosystem = RequestedPackage['ecosystem'];
 

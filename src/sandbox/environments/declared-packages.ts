@@ -1,7 +1,14 @@
 /** The packages that a skill declares in files: PEP 723 blocks, requirements.txt, pyproject.toml and package.json. */
-import { parseJson, type RequestedPackage, readPackage, isProblem } from '#core';
+import { parseJson, readPackage, isProblem, type Problem } from '#core';
 import type { ConfinedDirectory } from '#platform';
 import { readSkillText } from './skill-text.ts';
+
+/** A package, and who asks for it. Everything that no file of the skill and no person states is a suggestion. */
+export type RequestedPackage = Exclude<ReturnType<typeof readPackage>, Problem> & {
+  readonly source: 'option' | 'environment' | 'script' | 'skill' | 'model';
+  /** The option, file or setting that names it. */
+  readonly neededBy: string;
+};
 
 export interface DeclaredPackages {
   readonly packages: readonly RequestedPackage[];

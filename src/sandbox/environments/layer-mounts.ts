@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import type { HostMount } from '#core';
 import { NODE_TARGET } from './build-node.ts';
 import { PYTHON_TARGET } from './build-python.ts';
 import type { StoredLayer } from './layers.ts';
 import type { Venv } from './venv.ts';
+import type { HostMount } from '../program-types.ts';
 
 /** What a program gets: layers to mount, and warnings about packages that it runs without. */
 export interface PreparedPackages {

@@ -12,11 +12,8 @@ import {
   stableJson,
   type Executor,
   type ActionProblem,
-  type HostMount,
-  type RequestedPackage,
   type SkillEntry,
   type SkillError,
-  type StagedSkill,
   type Surroundings,
   type ApprovalRequest,
   type RunEvent,
@@ -41,6 +38,8 @@ import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested
 import { openVenv, type Venv } from './venv.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
 import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
+import type { HostMount, StagedSkill } from '../program-types.ts';
+import type { RequestedPackage } from './declared-packages.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];

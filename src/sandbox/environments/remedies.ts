@@ -1,5 +1,5 @@
 /** Turns the error output of a failed script into the command that fixes it. Pure: what is installed comes from the caller. */
-import { printable, typedWord, scriptPath, type StagedSkill, type ProgramAction } from '#core';
+import { printable, typedWord, scriptPath, type ProgramAction } from '#core';
 import { debianPackageOfModule, packageOfModule } from './import-names.ts';
 import { installCommands, installHint } from './system-packages.ts';
 import { openConfined, type ConfinedDirectory } from '#platform';
@@ -7,6 +7,7 @@ import type { ProgramMachine } from '../programs/preflight.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
 import { findPackage, mentionedPackages, missingModules } from './suggested-packages.ts';
+import type { StagedSkill } from '../program-types.ts';
 
 export interface FailedScript {
   /** Standard error, or its last part. */

@@ -1,10 +1,11 @@
 /** A virtual environment of the user, mounted read-only at its own path, because its console scripts contain that path. */
 import path from 'node:path';
 
-import { quoted, type ActionProblem, type HostMount } from '#core';
+import { quoted, type ActionProblem } from '#core';
 import { readTextFile, tryRealPath } from '#platform';
 import { packagesFailed } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
+import type { HostMount } from '../program-types.ts';
 
 export interface Venv {
   readonly mount: HostMount;

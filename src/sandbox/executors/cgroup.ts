@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { RunLimits } from '#core';
 import { isDirectory, isPresent, isSystemError } from '#platform';
 import { readProcess, readProcFile, tryRead } from '../process/proc.ts';
+import type { RunLimits } from '../program-types.ts';
 
 /**
  * A cgroup folder in which groups for runs can be created. Version 1 has a tree per controller, and entering a group costs

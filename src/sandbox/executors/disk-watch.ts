@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, statSync, statfsSync } from 'node:fs';
 
-import type { RunLimits } from '#core';
 import { allowReading, isSystemError, namesIn, quietly } from '#platform';
 import { readProcFile, tryRead } from '../process/proc.ts';
 import { cpuTimer } from '../process/cpu-timer.ts';
+import type { RunLimits } from '../program-types.ts';
 
 /** Counting takes at most a tenth of a processor, unless the free space shows that much was written. */
 const PAUSE_FACTOR = 10;

@@ -20,7 +20,7 @@ import { landlockExecutor, landlockFingerprint } from './landlock/executor.ts';
 import { localExecutor } from './local.ts';
 import { macosExecutor } from './macos/macos.ts';
 import { namespacesExecutor, namespacesFingerprint } from './namespaces/executor.ts';
-import { NOBODY } from './nobody.ts';
+import { UNPRIVILEGED_USER } from './unprivileged-user.ts';
 
 export interface ExecutorSettings {
   readonly container?: ContainerOptions;
@@ -33,7 +33,7 @@ const NOT_KNOWN = { isKnown: false };
 /** All executors of this operating system, in the order in which `auto` tries them. */
 export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
   // If this process is root, programs run as another user, who must own the socket to granted hosts.
-  const identity = isRoot() ? NOBODY : undefined;
+  const identity = isRoot() ? UNPRIVILEGED_USER : undefined;
   const bridge = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom'], isInImage = false): Promise<Bridge> =>
     openBridge({ hosts, proxyFrom, isInImage, folder: bridgeFolder, identity });
   const [isLinux, isMac] = [process.platform === 'linux', process.platform === 'darwin'];

@@ -1,9 +1,10 @@
-import type { Executor, Identity, RunLimits, AttachedWorkspace } from '#core';
+import type { Executor, AttachedWorkspace } from '#core';
 import { isPresent } from '#platform';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
-import { NOBODY } from './nobody.ts';
+import { UNPRIVILEGED_USER } from './unprivileged-user.ts';
 import { tryRead } from '../process/proc.ts';
+import type { RunLimits, Identity } from '../program-types.ts';
 
 export interface LocalOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -20,7 +21,7 @@ const SPARE_PROCESSES = 4096;
  * Runs programs as plain processes: their own process group, a clean environment, limits, and no isolation at all. Used only when
  * chosen by name. When the caller is root, programs run as another user.
  */
-export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executor {
+export function localExecutor({ identity = UNPRIVILEGED_USER }: LocalOptions = {}): Executor {
   return plainProcesses({
     name: 'local',
     identity: isRoot() ? identity : undefined,

@@ -6,13 +6,9 @@ import {
   quoted,
   type AttachedWorkspace,
   type Executor,
-  type Identity,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
-  type RunLimits,
-  type RunningProgram,
-  type WorkspaceFolder,
 } from '#core';
 import { isDirectory, isInside, tryRealPath } from '#platform';
 import { measureMemory, openSockets } from './socket-memory.ts';
@@ -24,6 +20,7 @@ import { setupFailed } from './linux/unavailable.ts';
 import { processTable, type ProcessTable } from '../process/process-tree.ts';
 import { openPipes } from '../process/output-pipes.ts';
 import { startChild, supervise, type Child } from '../process/child-process.ts';
+import type { RunLimits, RunningProgram, WorkspaceFolder, Identity } from '../program-types.ts';
 
 type Capabilities = AttachedWorkspace['capabilities'];
 

@@ -1,16 +1,9 @@
 import path from 'node:path';
 
-import {
-  invalidInput,
-  quoted,
-  type HostMount,
-  type ProgramEnd,
-  type ProgramSpec,
-  type RunningProgram,
-  type WorkspaceFolder,
-} from '#core';
+import { invalidInput, quoted, type ProgramEnd, type ProgramSpec } from '#core';
 import { isDirectory, isInside } from '#platform';
 import { WRITABLE_FOLDERS, invalid } from '../workspace/layout.ts';
+import type { HostMount, RunningProgram, WorkspaceFolder } from '../program-types.ts';
 
 /** Checks that every executor makes before it starts a program. */
 

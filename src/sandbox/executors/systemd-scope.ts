@@ -5,10 +5,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 
-import type { RunLimits } from '#core';
 import { isPresent } from '#platform';
 import type { RunGroup } from './cgroup.ts';
 import { readProcFile } from '../process/proc.ts';
+import type { RunLimits } from '../program-types.ts';
 
 /** A service manager that starts scopes with a memory limit. */
 export interface SystemdScopes {

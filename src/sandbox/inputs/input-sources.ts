@@ -4,7 +4,6 @@ import path from 'node:path';
 
 import {
   failure,
-  FAILURES,
   nearest,
   quoted,
   toRelativePath,
@@ -147,9 +146,7 @@ export function parsePath(text: string): RelativePath {
   const reading = toRelativePath(text);
   if (!isProblem(reading)) return reading;
   const { code, message } = reading;
-  refuseInput(code, message.replace('of the skill', 'itself'), {
-    hint: PATH_HINTS[code] ?? FAILURES[code],
-  });
+  refuseInput(code, message.replace('of the skill', 'itself'), { hint: PATH_HINTS[code] });
 }
 
 const PATH_HINTS: Partial<Readonly<Record<ActionProblem['code'], string>>> = {

@@ -1,10 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 
 import { timerMs } from '#platform';
-import type { OutputSink, ProgramEnd, RunningProgram } from '#core';
+import type { OutputSink, ProgramEnd } from '#core';
 import { lineBuffer, type OutputPart } from './line-buffer.ts';
 import { PROMPT_LINES, expectedInput, type ExpectedInput } from './prompt.ts';
 import { terminalText } from './terminal-text.ts';
+import type { RunningProgram } from '../program-types.ts';
 
 /** State and new output of an interactive program, for the model. */
 export interface InteractionView extends Omit<OutputPart, 'text'> {

@@ -2,9 +2,10 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError, quoted, SkillError, type Identity } from '#core';
-import { isInside, tryOpenDirectory, tryRealPath } from '#platform';
+import { isSkillError, quoted, SkillError } from '#core';
+import { isInside, tryRealPath, DirectoryHandle } from '#platform';
 import { filesBelow, linkedInode } from './hard-links.ts';
+import type { Identity } from '../program-types.ts';
 
 /** A folder that the user wants programs to see. */
 export interface MountRequest {
@@ -77,7 +78,7 @@ function checkMount(request: MountRequest, rules: MountRules): CheckedMount {
   const { folder, access, isProject = false } = request;
   const source = tryRealPath(path.resolve(folder));
   if (source === undefined) throw invalid(folder, 'it does not exist', 'pass the path of a folder');
-  const opened = tryOpenDirectory(source);
+  const opened = DirectoryHandle.tryOpen(source);
   if (opened.type !== 'directory') throw invalid(folder, 'it is not a folder', 'pass a folder, or the file with --in');
   try {
     const problem = placeProblem(source, rules) ?? accessProblem(source, access, rules);

@@ -1,10 +1,11 @@
 import { chmodSync, lstatSync, mkdirSync, writeFileSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, SkillError, printable, typedWord, type HostMount } from '#core';
+import { quoted, SkillError, printable, typedWord } from '#core';
 import { isInside, isPresent, tryRealPath, isSystemError, quietly } from '#platform';
 import { listDirents, filesBelow, linkedInode } from './hard-links.ts';
 import type { CheckedMount } from './check-mount.ts';
+import type { HostMount } from '../program-types.ts';
 
 export interface MountedFolder {
   /** The folder, then what covers parts of it. */

@@ -1,10 +1,11 @@
 import path from 'node:path';
 
-import { isWeaker, printable, shellWord, type AttachedWorkspace, type HostMount } from '#core';
+import { isWeaker, printable, shellWord, type AttachedWorkspace } from '#core';
 import { isSeparate } from '../workspace/layout.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CheckedMount } from './check-mount.ts';
 import { mountEntries, type MountEntriesOptions } from './mount-entries.ts';
+import type { HostMount } from '../program-types.ts';
 
 /** The host folders that one program sees. */
 export interface MountedFolders {

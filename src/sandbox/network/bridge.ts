@@ -2,17 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  readHostPattern,
-  readAddress,
-  type HostPattern,
-  type Identity,
-  type ProgramSpec,
-  type ProgramEnd,
-  isProblem,
-} from '#core';
-import { builtFile, openAllowProxy, type NetworkDecision, type networkGate } from '#platform';
+import { readHostPattern, readAddress, type HostPattern, type ProgramSpec, type ProgramEnd, isProblem } from '#core';
+import { builtFile, openAllowProxy, type networkGate } from '#platform';
 import { imageForwarder } from './image-forwarder.ts';
+import type { Identity } from '../program-types.ts';
+
+type OnDecision = Parameters<typeof networkGate>[0]['onDecision'];
 
 type RefusedConnection = NonNullable<ProgramEnd['refused']>[number];
 
@@ -27,7 +22,7 @@ export interface BridgeOptions {
   readonly proxyFrom?: ProgramSpec['proxyFrom'] | undefined;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<NonNullable<Parameters<typeof openAllowProxy>[0]['limits']>>;
-  readonly onDecision?: (decision: NetworkDecision) => void;
+  readonly onDecision?: OnDecision;
   /** Path of the socket inside the sandbox. */
   readonly socketInside?: string;
   /** Programs of an image run instead of this machine's Node (default: false). */
@@ -122,8 +117,8 @@ export function forwarderCommand(forwarder: string, places: readonly string[], i
   return [process.execPath, '--input-type=module', '--eval', forwarder, '--', ...places, '--'];
 }
 
-function notedRefusals(onDecision?: (decision: NetworkDecision) => void): {
-  readonly onDecision: (decision: NetworkDecision) => void;
+function notedRefusals(onDecision?: OnDecision): {
+  readonly onDecision: OnDecision;
   readonly refused: () => readonly RefusedConnection[];
 } {
   const refused = new Map<string, RefusedConnection>();

@@ -5,8 +5,9 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
-import type { Collected, StagedSkill } from '#core';
-import { OPEN_FLAGS, DirectoryHandle, isInside, isSystemError, quietly, tryStat, tryOpenDirectory } from '#platform';
+import type { RunResult } from '#core';
+import type { StagedSkill } from '../program-types.ts';
+import { OPEN_FLAGS, isInside, isSystemError, quietly, DirectoryHandle } from '#platform';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -14,9 +15,11 @@ export type EnteredFolder =
   | { readonly type: 'link' | 'missing' | 'unreadable'; readonly at: string };
 
 /** The caller closes the descriptor. `bytes` is the size of the entry itself. */
+export type SkipReason = RunResult['skipped_files'][number]['reason'];
+
 export type OpenedOutput =
   | { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats }
-  | { readonly type: 'skipped'; readonly reason: Collected['skipped'][number]['reason']; readonly bytes: number }
+  | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
   | { readonly type: 'gone' };
 
 const SET_IDS = 0o6000;
@@ -40,7 +43,7 @@ export interface WorkspaceFolders {
  */
 export function openFolders(
   root: string,
-  confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>,
+  confinement?: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]>,
   skills: readonly Pick<StagedSkill, 'name' | 'snapshot'>[] = [],
 ): WorkspaceFolders {
   const top = DirectoryHandle.open(root, { followLink: true, confinement });
@@ -53,7 +56,7 @@ export function openFolders(
     place: number,
   ): ReturnType<DirectoryHandle['tryChild']> | undefined => {
     const mounted = first === 'skills' && place === 1 ? skills.find(({ name }) => name === second) : undefined;
-    return mounted && tryOpenDirectory(mounted.snapshot, confinement);
+    return mounted && DirectoryHandle.tryOpen(mounted.snapshot, confinement);
   };
   const enter = (relative: string): EnteredFolder => {
     const names = relative === '' ? [] : relative.split('/');
@@ -107,7 +110,7 @@ export function openFolders(
     },
     sizeOf: (relative) => {
       const { type, place } = enterParent(relative);
-      return type === 'open' ? (tryStat(place)?.size ?? 0) : 0;
+      return type === 'open' ? (quietly(() => lstatSync(place))?.size ?? 0) : 0;
     },
     linkReason(name, programRoot) {
       const { type, place } = enterParent(name);
@@ -146,7 +149,7 @@ function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean 
   return named?.dev === opened.dev && named.ino === opened.ino;
 }
 
-function findSkipReason(stats: Stats): Collected['skipped'][number]['reason'] | undefined {
+function findSkipReason(stats: Stats): SkipReason | undefined {
   if (stats.isSymbolicLink()) return 'link';
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';

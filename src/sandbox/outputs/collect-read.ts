@@ -11,8 +11,8 @@ import {
   startOfText,
   toProblem,
   type ActionProblem,
-  type Collected,
   type Problem,
+  type RunResult,
   wholeCharacters,
 } from '#core';
 import { isSystemError, sha256 } from '#platform';
@@ -23,7 +23,7 @@ export interface OutputToSave {
   readonly chunks: Iterable<Uint8Array>;
 }
 
-export type SaveOutput = (output: OutputToSave) => Promise<Collected['saved'][number]>;
+export type SaveOutput = (output: OutputToSave) => Promise<RunResult['artifact_files'][number]>;
 
 interface FileToRead {
   readonly name: string;
@@ -42,7 +42,7 @@ export interface ReadOutput {
   readonly text: ((characters: number) => string) | undefined;
   readonly isHeadWhole: boolean;
   readonly digest?: string;
-  readonly saved?: Collected['saved'][number];
+  readonly saved?: RunResult['artifact_files'][number];
   /** Why the store rejected the file. */
   readonly problem?: string;
 }

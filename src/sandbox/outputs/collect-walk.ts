@@ -6,10 +6,10 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText, printable, toRelativePath, type Collected, type compileGlob, isProblem } from '#core';
+import { compareText, printable, toRelativePath, type compileGlob, isProblem } from '#core';
 import { DirectoryHandle, isSystemError, quietly } from '#platform';
 import { isFreeName } from '../workspace/layout.ts';
-import type { WorkspaceFolders } from './collect-folders.ts';
+import type { WorkspaceFolders, SkipReason } from './collect-folders.ts';
 
 type Glob = ReturnType<typeof compileGlob>;
 
@@ -30,10 +30,7 @@ export interface WalkLimits {
 export interface IrregularEntry {
   /** Safe to print. It is the real path unless `reason` is `name`. */
   readonly name: string;
-  readonly reason: Extract<
-    Collected['skipped'][number]['reason'],
-    'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'
-  >;
+  readonly reason: Extract<SkipReason, 'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'>;
 }
 
 export interface WalkResult {

@@ -5,19 +5,11 @@
 import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import {
-  compareText,
-  compileGlob,
-  NOT_COLLECTED,
-  SKIP_MEANINGS,
-  printable,
-  type Collected,
-  type RunResult,
-  type StagedSkill,
-} from '#core';
-import { isSystemError, type tryOpenDirectory } from '#platform';
+import { compareText, compileGlob, NOT_COLLECTED, SKIP_MEANINGS, printable, type RunResult } from '#core';
+import type { StagedSkill } from '../program-types.ts';
+import { isSystemError, type DirectoryHandle } from '#platform';
 import { invalid } from '../workspace/layout.ts';
-import { openFolders, type WorkspaceFolders } from './collect-folders.ts';
+import { openFolders, type WorkspaceFolders, type SkipReason } from './collect-folders.ts';
 import { openOutputReader, type ReadOutput, type SaveOutput } from './collect-read.ts';
 import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
 
@@ -31,7 +23,17 @@ const DEFAULT_OUTPUT_LIMITS = {
 
 const PRIMARY_BYTES = 32 * 1024;
 
-type SkipReason = Collected['skipped'][number]['reason'];
+/** The result of a collection. */
+export interface Collected {
+  /** Sorted by name. */
+  readonly files: RunResult['output_files'];
+  /** The first short text file by name, with its content. */
+  readonly primary?: OutputFile;
+  readonly saved: RunResult['artifact_files'];
+  /** Sorted by name; truncated if there are many, with a warning that says how many more. */
+  readonly skipped: RunResult['skipped_files'];
+  readonly warnings: readonly string[];
+}
 
 export interface CollectSpec {
   /** Relative to the workspace; see `normaliseGlob`. */
@@ -62,7 +64,7 @@ export interface CollectOptions {
   /** Stores a file as an artifact. It gets all bytes, or an error before the end if the file changes meanwhile. */
   readonly save?: SaveOutput;
   readonly signal?: AbortSignal;
-  readonly confinement?: NonNullable<Parameters<typeof tryOpenDirectory>[1]>;
+  readonly confinement?: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]>;
 }
 
 const MAX_INLINE_TOTAL = 4 * 1024 * 1024;
@@ -124,7 +126,7 @@ export async function listOutputs(root: string, folder: string, limits: WalkLimi
 
 function openWorkspace(
   root: string,
-  confinement: NonNullable<Parameters<typeof tryOpenDirectory>[1]> | undefined,
+  confinement: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]> | undefined,
   skills: NonNullable<CollectSpec['skills']>,
 ): WorkspaceFolders {
   try {
@@ -149,8 +151,8 @@ function openCollection(
   const { inline: isInlined = false, maxFileBytes = DEFAULT_OUTPUT_LIMITS.maxFileBytes } = spec;
   const { maxInlineCharacters = maxFileBytes } = spec;
   const files: OutputFile[] = [];
-  const saved: Collected['saved'][number][] = [];
-  const skipped: Collected['skipped'][number][] = [];
+  const saved: RunResult['artifact_files'][number][] = [];
+  const skipped: RunResult['skipped_files'][number][] = [];
   const warnings: string[] = [];
   const readOutput = openOutputReader(
     Math.min(maxFileBytes, (isInlined ? maxInlineCharacters : 0) * MAX_BYTES_OF_CHARACTER),
@@ -252,7 +254,7 @@ function shown(name: string): string {
 const SHOWN_NAMES = 3;
 
 /** One line per reason with the first names. */
-function describeSkipped(skipped: readonly Collected['skipped'][number][]): readonly string[] {
+function describeSkipped(skipped: readonly RunResult['skipped_files'][number][]): readonly string[] {
   return Object.entries(SKIP_MEANINGS).flatMap(([reason, meaning]) => {
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];

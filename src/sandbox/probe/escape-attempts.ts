@@ -1,10 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { shellWord, type ProgramEnd, type RunLimits } from '#core';
-import { isPresent, tryStat } from '#platform';
+import { shellWord, type ProgramEnd } from '#core';
+import { isPresent, quietly } from '#platform';
 import { tryRead } from '../process/proc.ts';
 import type { AttemptTargets, DecoyListener, HostDecoys } from './host-decoys.ts';
+import type { RunLimits } from '../program-types.ts';
 
 /** What is left of an attempt, in the folder that it wrote to. */
 export interface Aftermath {
@@ -121,7 +122,8 @@ const TABLE = {
   },
   'leaves a setuid file': {
     script: () => 'cp /bin/sh "$OUT/setuid"; chmod 6755 "$OUT/setuid"',
-    damage: ({ file }) => listIf(((tryStat(file('setuid'))?.mode ?? 0) & 0o6000) !== 0, 'the bits were set'),
+    damage: ({ file }) =>
+      listIf(((quietly(() => lstatSync(file('setuid')))?.mode ?? 0) & 0o6000) !== 0, 'the bits were set'),
   },
   'more memory than allowed': {
     script: () =>

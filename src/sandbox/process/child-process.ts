@@ -12,9 +12,7 @@ import {
   quoted,
   shellWord,
   SkillError,
-  type Identity,
   type ProgramEnd,
-  type RunLimits,
   type AttachedWorkspace,
 } from '#core';
 import type { ProcessRow } from './proc.ts';
@@ -23,6 +21,7 @@ import { childSlots, type Inherited } from './inherited-descriptors.ts';
 import { RUN_MARK, followTree, processTable, type ProcessTable } from './process-tree.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
+import type { RunLimits, Identity } from '../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

@@ -1,8 +1,9 @@
-import { scriptPath, type SkillEntry, type StagedSkill, type ProgramAction } from '#core';
+import { scriptPath, type SkillEntry, type ProgramAction } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
 import type { PreparedPackages } from '../environments/layer-mounts.ts';
 import { findMissing, type MissingRequirement, type ProgramMachine } from './preflight.ts';
 import { scriptRequirements, skillRequirements, type Requirement } from './skill-requirements.ts';
+import type { StagedSkill } from '../program-types.ts';
 
 export interface MissingRequirements {
   /** Requirements that this program cannot run without. */

@@ -4,7 +4,6 @@ import {
   scriptPath,
   toRelativePath,
   type ActionProblem,
-  type StagedSkill,
   type Action,
   type OfType,
   type ProgramAction,
@@ -12,6 +11,7 @@ import {
 } from '#core';
 import { inConfined, type ConfinedDirectory } from '#platform';
 import { scriptCommand, shellCommand } from './interpreter.ts';
+import type { StagedSkill } from '../program-types.ts';
 
 /** `code` is the script or the command line, to tell what it may do. */
 export type ProgramCommand =

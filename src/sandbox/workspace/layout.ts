@@ -5,9 +5,10 @@
 import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, SkillError, type AttachedWorkspace, type Identity, type ProgramSpec, type RunResult } from '#core';
-import { isInside, isSystemError, makeFolders, ownerName, realPath, thisProcess, tryOpenDirectory } from '#platform';
+import { quoted, SkillError, type AttachedWorkspace, type ProgramSpec, type RunResult } from '#core';
+import { isInside, isSystemError, makeFolders, ownerName, realPath, thisProcess, DirectoryHandle } from '#platform';
 import { TEMPORARY } from '../process/program-environment.ts';
+import type { Identity } from '../program-types.ts';
 
 /** Folders that all programs of a workspace may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
@@ -176,7 +177,7 @@ export interface NewFolder {
 
 /** Creates a folder in one that programs can write. Works by descriptor, because programs may swap names. Returns false if it exists. */
 export function makeInside(parent: string, name: string, { mode, owner }: NewFolder): boolean {
-  const opened = tryOpenDirectory(parent);
+  const opened = DirectoryHandle.tryOpen(parent);
   if (opened.type !== 'directory') throw invalid(parent, 'is not a folder', 'close the workspace and open it again');
   try {
     const folder = path.join(opened.directory.place, name);
@@ -195,7 +196,7 @@ export function makeInside(parent: string, name: string, { mode, owner }: NewFol
 
 /** Sets mode and owner. The mode again, because the umask may have taken away what programs of another user need. */
 function openFolderTo(folder: string, { mode, owner }: NewFolder): void {
-  const opened = tryOpenDirectory(folder);
+  const opened = DirectoryHandle.tryOpen(folder);
   // The owner of the parent folder has already replaced it.
   if (opened.type !== 'directory') return;
   try {

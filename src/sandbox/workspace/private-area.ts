@@ -6,19 +6,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  failure,
-  quoted,
-  toRelativePath,
-  type Action,
-  type ActionProblem,
-  type HostMount,
-  type OfType,
-  isProblem,
-} from '#core';
+import { failure, quoted, toRelativePath, type Action, type ActionProblem, type OfType, isProblem } from '#core';
 import { inConfined, isDirectory, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { AREAS_FOLDER, HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
+import type { HostMount } from '../program-types.ts';
 
 export interface PrivateArea {
   /** Host folder with the program's own `work/`, which the skill keeps for its next program. */

@@ -1,11 +1,12 @@
 /** A writable copy of a skill for one program, because many scripts write beside themselves or into the folder in which they start. */
 import path from 'node:path';
 
-import { toRelativePath, type HostMount, type RelativePath, type StagedSkill, isProblem } from '#core';
+import { toRelativePath, type RelativePath, isProblem } from '#core';
 import { copyTree, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, isSeparate, makeInside } from './layout.ts';
 import { addedLinks } from './snapshots.ts';
 import type { Workspace } from './workspace.ts';
+import type { HostMount, StagedSkill } from '../program-types.ts';
 
 export interface WritableSkill {
   /** Covers the read-only skill. */

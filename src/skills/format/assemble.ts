@@ -1,15 +1,5 @@
 /** Validates the fields and builds the head: all rules about names, types and lengths, whichever reader found the fields. */
-import {
-  cleanText,
-  countCharacters,
-  hiddenCharacters,
-  isLongerThan,
-  isValidName,
-  quoted,
-  readName,
-  toSlug,
-  type SkillHead,
-} from '#core';
+import { cleanText, countCharacters, findHidden, isValidName, quoted, readName, toSlug, type SkillHead } from '#core';
 import { readControls, wrongType, type StatedFields } from './controls.ts';
 import {
   fieldOfKey,
@@ -290,7 +280,7 @@ function readDescription({ report, options, start }: AssembleInput, entry: MapEn
     });
     return '';
   }
-  if (isLongerThan(text, MAX_DESCRIPTION)) {
+  if (countCharacters(text) > MAX_DESCRIPTION) {
     const message = `the description has ${countCharacters(text)} characters, expected at most ${MAX_DESCRIPTION}`;
     addDiagnostic(report, { code: 'description/too-long', at: value.start, message });
   }
@@ -368,7 +358,7 @@ function readText(report: Report, entry: MapEntry | undefined): string | undefin
 
 function readCompatibility(report: Report, entry: MapEntry | undefined): string | undefined {
   const text = readText(report, entry);
-  if (text !== undefined && isLongerThan(text, MAX_COMPATIBILITY)) {
+  if (text !== undefined && countCharacters(text) > MAX_COMPATIBILITY) {
     const message = `compatibility has ${countCharacters(text)} characters, expected at most ${MAX_COMPATIBILITY}`;
     addDiagnostic(report, { code: 'compatibility/too-long', at: entry?.value?.start ?? 0, message });
   }
@@ -378,8 +368,8 @@ function readCompatibility(report: Report, entry: MapEntry | undefined): string 
 /** Reports hidden characters written as escapes: `"\e[31m"`. `checks.ts` reports literal ones once for the whole text. */
 function reportEscapes(report: Report, node: ScalarNode): void {
   if (node.style !== 'double') return;
-  const found = hiddenCharacters(node.value);
-  if (found === undefined || hiddenCharacters(report.text.slice(node.start, node.end)) !== undefined) return;
+  const found = findHidden(node.value);
+  if (found === undefined || findHidden(report.text.slice(node.start, node.end)) !== undefined) return;
   addDiagnostic(report, {
     code: found.kind === 'control' ? 'text/control-characters' : 'text/hidden-characters',
     at: node.start,

@@ -5,7 +5,7 @@ import type { MapNode, ScalarNode } from './node.ts';
 import { addDiagnostic, type Report } from './report.ts';
 import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
-import { cleanText, isLongerThan, nextHidden, quoted } from '#core';
+import { cleanText, countCharacters, findHidden, quoted } from '#core';
 
 const MAX_LINES = 200;
 const MAX_LINE = 500;
@@ -129,7 +129,7 @@ function checkLines(report: Report, { start, close }: Fences, map: MapNode): voi
 
 function reportLongLine(report: Report, line: number, feed: number, map: MapNode): void {
   const content = report.text.slice(line, report.text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed);
-  if (!isLongerThan(content, MAX_LINE)) return;
+  if (countCharacters(content) <= MAX_LINE) return;
   // Folding takes time, and only strict mode is used to fix files.
   const value = report.mode === 'strict' ? valueOnLine(map, line, feed) : undefined;
   const folded = value === undefined ? undefined : foldYaml(value.value);
@@ -162,7 +162,7 @@ function checkHidden(report: Report, inner: string, offset: number): void {
   let last = -1;
   const seen = new Set<string>();
   const found: { readonly kind: 'control' | 'hidden'; readonly at: number; readonly codePoint: number }[] = [];
-  for (let next = nextHidden(inner, 0); next !== undefined; next = nextHidden(inner, next.index + 1)) {
+  for (let next = findHidden(inner); next !== undefined; next = findHidden(inner, next.index + 1)) {
     if (first === -1) first = next.index;
     last = next.index;
     if (!seen.has(next.kind)) found.push({ kind: next.kind, at: next.index, codePoint: next.codePoint });

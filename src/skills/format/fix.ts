@@ -6,7 +6,7 @@ export function applyEdits(
   text: string,
   diagnostics: readonly Diagnostic[],
 ): { readonly text: string; readonly applied: readonly Diagnostic[] } {
-  const wanted = diagnostics
+  const edits = diagnostics
     .flatMap((diagnostic) => (diagnostic.edit === undefined ? [] : [{ diagnostic, edit: diagnostic.edit }]))
     .filter(({ edit }) => edit.offset >= 0 && edit.length >= 0 && edit.offset + edit.length <= text.length)
     // An edit that changes nothing would only block another.
@@ -16,7 +16,7 @@ export function applyEdits(
   let out = '';
   let done = 0;
   let lastInsertion = -1;
-  for (const { diagnostic, edit } of wanted) {
+  for (const { diagnostic, edit } of edits) {
     // Each insertion assumes that it is the only one at its offset.
     if (edit.offset < done || (edit.length === 0 && edit.offset === lastInsertion)) continue;
     out += text.slice(done, edit.offset) + edit.text;

@@ -8,7 +8,7 @@ import type { MapNode } from './node.ts';
 import { readPlain } from './plain.ts';
 import { sortedDiagnostics, addDiagnostic, type Problem, type Report } from './report.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
-import { isVisible } from '#core';
+import { cleanText } from '#core';
 
 export type { HeadOptions, HeadReading, HeadSource } from './source.ts';
 
@@ -36,11 +36,12 @@ export function readSimpleHead(source: HeadSource, options: HeadOptions): HeadRe
 }
 
 export function openReport({ path, text }: HeadSource, { mode }: HeadOptions, fences?: Fences): Report {
+  const head = fences && text.slice(fences.start, fences.close);
   return {
     path,
     text,
     mode,
-    isVisible: fences !== undefined && isVisible(text.slice(fences.start, fences.close)),
+    isVisible: head !== undefined && cleanText(head) === head,
     diagnostics: [],
   };
 }

@@ -3,9 +3,7 @@ import {
   cleanText,
   codePointAt,
   countCharacters,
-  hiddenCharacters,
-  isLongerThan,
-  nextHidden,
+  findHidden,
   offsetOfLine,
   type Diagnostic,
   type SkillHead,
@@ -67,17 +65,17 @@ function checkBody(report: Report, body: string, start: number, options: SkillMd
   if (overLine !== undefined) {
     const message = `the body has more than ${maxBodyLines} lines`;
     addDiagnostic(report, { code: 'body/too-long', at: start + overLine, message });
-  } else if (isLongerThan(body, maxBodyCharacters)) {
+  } else if (countCharacters(body) > maxBodyCharacters) {
     const message = `the body has ${countCharacters(body)} characters, expected at most ${maxBodyCharacters}`;
     addDiagnostic(report, { code: 'body/too-long', at: start, message });
   }
-  const hidden = hiddenCharacters(body);
+  const hidden = findHidden(body);
   if (hidden !== undefined) reportHidden(report, body, start, hidden.index);
 }
 
 function reportHidden(report: Report, body: string, start: number, first: number): void {
   let last = first;
-  for (let next = nextHidden(body, first); next !== undefined; next = nextHidden(body, next.index + 1))
+  for (let next = findHidden(body, first); next !== undefined; next = findHidden(body, next.index + 1))
     last = next.index;
   const feed = body.indexOf('\n', last);
   const end = feed === -1 ? body.length : feed;

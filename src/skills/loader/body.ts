@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 
 import { fileProblemText, toRelativePath, type ActionProblem, isProblem } from '#core';
-import { inConfined, type ConfinedDirectory, type ConfinedFile, type readTextFile } from '#platform';
+import { inConfined, type ConfinedDirectory, type readTextFile } from '#platform';
 
 /** A model could not read a larger SKILL.md. */
 const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;
 
 /** Reads the bytes of a SKILL.md. Hard links are allowed, because package managers link files from a store and the index reads them. */
-export function readSkillBytes(directory: ConfinedDirectory, fileName: string): ConfinedFile {
+export function readSkillBytes(directory: ConfinedDirectory, fileName: string): ReturnType<ConfinedDirectory['read']> {
   const reading = toRelativePath(fileName);
   if (isProblem(reading)) return { type: 'failed', code: reading.code };
   return directory.read(reading, { maxBytes: MAX_SKILL_FILE_BYTES, allowHardLinks: true });

@@ -1,15 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import {
-  countCharacters,
-  failure,
-  isLongerThan,
-  offsetOfLine,
-  quoted,
-  startOfText,
-  type Observation,
-  type OfType,
-} from '#core';
+import { countCharacters, failure, offsetOfLine, quoted, startOfText, type Observation, type OfType } from '#core';
 import { sha256, shownText } from '#platform';
 import { lengthWithoutTrailingSpace } from '../format/source.ts';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
@@ -104,7 +95,7 @@ function parseBody(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions)
 /** The body, cut to both limits. Trailing blank lines do not count. */
 function limited(body: string, maxLines: number, maxCharacters: number): string {
   const byLines = body.slice(0, offsetOfLine(body, maxLines, lengthWithoutTrailingSpace(body)) ?? body.length);
-  return isLongerThan(byLines, maxCharacters) ? startOfText(byLines, maxCharacters) : byLines;
+  return countCharacters(byLines) > maxCharacters ? startOfText(byLines, maxCharacters) : byLines;
 }
 
 /** The offset of the first non-blank line. */

@@ -187,10 +187,10 @@ interface ShownPart {
 }
 
 function showPart(text: string, { start, end, line }: Part, maxCharacters: number): ShownPart {
-  const wanted = text.slice(start, end);
-  const shown = startOfText(wanted, maxCharacters);
+  const part = text.slice(start, end);
+  const shown = startOfText(part, maxCharacters);
   const count = countLines(shown);
   const lines = count === 0 ? { from: 0, to: 0 } : { from: line, to: line + count - 1 };
-  const isCut = shown.length < wanted.length;
+  const isCut = shown.length < part.length;
   return { text: shown, lines, ...(isCut ? { next: start + shown.length } : {}) };
 }

@@ -197,10 +197,10 @@ function groupByPath(diagnostics: readonly Diagnostic[]): ReadonlyMap<string, re
 
 /** Computes a value on first use. */
 export function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+  let computed: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    computed ??= { value: make() };
+    return computed.value;
   };
 }
 

@@ -92,13 +92,13 @@ export class HeadReader {
     const buffer = this.#buffer;
     let length = 0;
     for (;;) {
-      const wanted = Math.min(BLOCK, MAX_READ - length);
-      const count = readSync(descriptor, buffer, length, wanted, length);
+      const room = Math.min(BLOCK, MAX_READ - length);
+      const count = readSync(descriptor, buffer, length, room, length);
       const from = length;
       length += count;
       this.#bytesRead += count;
       // A short read of a regular file is its end.
-      const complete = count < wanted || length === stats.size;
+      const complete = count < room || length === stats.size;
       // A search from the start is needed only if this block may contain a fence.
       if (from > 0 && !complete && length < MAX_READ && !mayHoldFence(buffer, from, length)) continue;
       const bounds = findFrontmatter(buffer, length, complete);

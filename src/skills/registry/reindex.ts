@@ -42,10 +42,15 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
   const { mode = 'lenient', explain = false, visibility = {} } = settings;
   const { result } = scan;
   const skills = await readPending(input);
-  const assembled = assemble(result, skills, { mode, explain, omitInvalid: settings.omitInvalid ?? false });
+  const assembled = assemble(result, skills, {
+    mode,
+    explain,
+    omitInvalid: settings.omitInvalid ?? false,
+    tolerated: settings.tolerated ?? [],
+  });
   const { durationMs: _, ...facts } = measure(state.cache);
   const elapsed = (): number => measure(state.cache).durationMs;
-  const made = indexSkills({
+  const indexed = indexSkills({
     candidates: assembled.candidates,
     diagnostics: assembled.diagnostics,
     facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: result.directories },
@@ -57,8 +62,8 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
   const { isReusable } = assembled;
   const isOnDisk = isUnchanged && (isReusable ? hasSameFindings : state.previous === undefined);
   const reuse = isReusable ? key : undefined;
-  const cache = save(settings, state, isOnDisk, () => ({ records: records(), index: made, reuse }));
-  const index = { ...made, report: { ...made.report, cache, durationMs: elapsed() } };
+  const cache = save(settings, state, isOnDisk, () => ({ records: records(), index: indexed, reuse }));
+  const index = { ...indexed, report: { ...indexed.report, cache, durationMs: elapsed() } };
   const restore = (fresh: MeasuredFacts): SkillIndex => ({ ...index, report: { ...index.report, ...fresh } });
   return {
     index,

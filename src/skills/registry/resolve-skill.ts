@@ -75,8 +75,8 @@ function entriesNamed({ all }: SkillIndex, key: string): readonly SkillEntry[] {
 
 /** The names most similar to an unknown reference, best first; empty if none is similar. */
 export function nearestNames(index: SkillIndex, reference: string, count = 3): readonly string[] {
-  const wanted = nameKey(reference.trim());
-  const bare = wanted.slice(wanted.lastIndexOf('/') + 1).replace(/@[^@]*$/, '');
+  const key = nameKey(reference.trim());
+  const bare = key.slice(key.lastIndexOf('/') + 1).replace(/@[^@]*$/, '');
   return nearest(
     bare,
     index.skills.map(({ name }) => name),

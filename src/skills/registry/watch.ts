@@ -109,14 +109,14 @@ export function watchRegistry({
   };
   /** Watches the directories of a scan; true if one of them was not watched before. */
   const attach = (index: SkillIndex): boolean => {
-    const wanted = listDirectories(index, directories());
+    const current = listDirectories(index, directories());
     for (const [directory, watch] of watches) {
-      if (wanted.has(directory) && watch.isCurrent()) continue;
+      if (current.has(directory) && watch.isCurrent()) continue;
       watch.close();
       watches.delete(directory);
     }
     let [missing, added] = [0, 0];
-    for (const directory of wanted) {
+    for (const directory of current) {
       if (watches.has(directory)) continue;
       const lost = (): void => {
         watches.delete(directory);

@@ -28,16 +28,16 @@ const LONGEST_PHRASE = 3;
 
 /** The concepts of a query in the terms of an index. Any text is a query; one without words has no concepts. */
 export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): readonly Concept[] {
-  const said = readSaidWords(query.slice(0, MAX_QUERY_LENGTH), lexicon);
+  const queryWords = readSaidWords(query.slice(0, MAX_QUERY_LENGTH), lexicon);
   const concepts: Concept[] = [];
   const seen = new Set<string>();
   let guesses = 0;
   let phraseEnd = 0;
-  for (const [place, word] of said.entries()) {
+  for (const [place, word] of queryWords.entries()) {
     if (concepts.length >= MAX_CONCEPTS) break;
     if (word.type === 'break') continue;
     if (place >= phraseEnd) {
-      const phrase = phraseAt(said, place, data, lexicon);
+      const phrase = phraseAt(queryWords, place, data, lexicon);
       if (phrase !== undefined) {
         phraseEnd = place + phrase.length;
         if (!seen.has(phrase.key)) concepts.push({ weight: fading(place), alternatives: phrase.alternatives });
@@ -46,11 +46,11 @@ export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): re
     }
     if (seen.has(word.key)) continue;
     seen.add(word.key);
-    const isLast = place === said.length - 1;
+    const isLast = place === queryWords.length - 1;
     const alternatives = [
       ...ownTerms(word, data),
       ...(place >= phraseEnd ? findMeanings(word.key, data, lexicon) : []),
-      ...(isLast && said.length <= MAX_UNFINISHED_WORDS ? completions(word, data) : []),
+      ...(isLast && queryWords.length <= MAX_UNFINISHED_WORDS ? completions(word, data) : []),
     ];
     if (alternatives.length === 0 && guesses < MAX_GUESSES) {
       guesses += 1;
@@ -86,9 +86,14 @@ interface Phrase {
 }
 
 /** The longest lexicon phrase at a position: `pull request` means more than its words. */
-function phraseAt(said: readonly QueryWord[], place: number, data: IndexData, lexicon: Lexicon): Phrase | undefined {
+function phraseAt(
+  queryWords: readonly QueryWord[],
+  place: number,
+  data: IndexData,
+  lexicon: Lexicon,
+): Phrase | undefined {
   for (let length = LONGEST_PHRASE; length > 1; length -= 1) {
-    const words = said.slice(place, place + length);
+    const words = queryWords.slice(place, place + length);
     const key = words.map((word) => word.key).join(' ');
     const alternatives = findMeanings(key, data, lexicon);
     if (alternatives.length > 0) return { key, length, alternatives };

@@ -65,7 +65,7 @@ describe('resuming a run', () => {
     const repeated: string[] = [];
     const again = await resume(here, here.folder, [DONE], {
       again: true,
-      onRepeat: (actions) => repeated.push(...actions.map(describeAction)),
+      onRepeat: (actions) => repeated.push(...actions.map((action) => describeAction(action))),
     });
     expect([again.type, repeated]).toEqual(['resumed', [expect.stringContaining('made.txt')]]);
     const second = again.type === 'resumed' ? (again.result.run ?? '') : '';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { nextHidden } from '../../../src/core/text/text.ts';
+import { findHidden } from '../../../src/core/text/text.ts';
 import { visibleJson } from '../../../src/core/json/visible-json.ts';
 
 describe('visible JSON', () => {
@@ -21,7 +21,7 @@ describe('visible JSON', () => {
     fc.assert(
       fc.property(fc.dictionary(texts, texts), (value) => {
         const json = visibleJson(JSON.stringify(value));
-        expect(nextHidden(json, 0)).toBeUndefined();
+        expect(findHidden(json)).toBeUndefined();
         expect(json).not.toContain('\n');
         expect(JSON.parse(json)).toEqual(value);
       }),

@@ -6,9 +6,9 @@ import {
   readAuthority,
   readHost,
   readHostPattern,
-  writeAuthority,
   type HostPattern,
 } from '../../../src/core/network/host-pattern.ts';
+import { writeAuthority } from '../../../src/platform/net/user-proxy.ts';
 import { runs } from '../../property-runs.ts';
 import { isProblem } from '../../../src/core/problem.ts';
 import { programGrant } from '../../../src/runtime/execution/execution.ts';

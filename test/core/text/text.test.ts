@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { cleanText, escapeXml, hiddenCharacters, isVisible, printable, quoted } from '../../../src/core/text/text.ts';
+import { cleanText, escapeXml, findHidden, isVisible, printable, quoted } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 
@@ -36,7 +36,7 @@ describe('cleanText', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const clean = cleanText(text);
-        expect(hiddenCharacters(clean)).toBeUndefined();
+        expect(findHidden(clean)).toBeUndefined();
         expect(cleanText(clean)).toBe(clean);
       }),
       { numRuns: runs(2000) },
@@ -46,23 +46,23 @@ describe('cleanText', () => {
   it('calls visible only what it would not change', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        if (isVisible(text)) expect(hiddenCharacters(text)).toBeUndefined();
-        if (hiddenCharacters(text) !== undefined) expect(isVisible(text)).toBe(false);
+        if (isVisible(text)) expect(findHidden(text)).toBeUndefined();
+        if (findHidden(text) !== undefined) expect(isVisible(text)).toBe(false);
       }),
       { numRuns: runs(2000) },
     );
   });
 });
 
-describe('hiddenCharacters', () => {
+describe('findHidden', () => {
   it('names the first offender and its kind', () => {
-    expect(hiddenCharacters('ab\u202ec')).toEqual({ index: 2, codePoint: 0x202e, kind: 'hidden' });
-    expect(hiddenCharacters('a\x1b[0m')).toEqual({ index: 1, codePoint: 0x1b, kind: 'control' });
-    expect(hiddenCharacters('😀\u{e0041}')).toEqual({ index: 2, codePoint: 0xe0041, kind: 'hidden' });
+    expect(findHidden('ab\u202ec')).toEqual({ index: 2, codePoint: 0x202e, kind: 'hidden' });
+    expect(findHidden('a\x1b[0m')).toEqual({ index: 1, codePoint: 0x1b, kind: 'control' });
+    expect(findHidden('😀\u{e0041}')).toEqual({ index: 2, codePoint: 0xe0041, kind: 'hidden' });
   });
 
   it('takes no offence at tabs, line ends and emoji', () => {
-    expect(hiddenCharacters('a\tb\r\nc\n👩‍💻 ❤️')).toBeUndefined();
+    expect(findHidden('a\tb\r\nc\n👩‍💻 ❤️')).toBeUndefined();
   });
 });
 

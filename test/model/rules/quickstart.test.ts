@@ -124,7 +124,7 @@ describe('filling', () => {
   test('says what is missing, and leaves out what may be missing', () => {
     expect(fill('scripts/a.mjs {file:csv,tsv} {files} {quoted} {file?}', { request: 'no quotes' })).toEqual({
       type: 'missing',
-      wanted: ['a file (.csv, .tsv)', 'files', 'a text in quotes'],
+      placeholders: ['a file (.csv, .tsv)', 'files', 'a text in quotes'],
     });
     expect(fill('scripts/a.mjs --top=5 {file?} {quoted?}')).toMatchObject({ args: ['--top=5'] });
   });
@@ -140,7 +140,7 @@ describe('filling', () => {
   test('never lets a text or a name become an option', () => {
     expect(fill('scripts/a.mjs {request}', { request: ' --out=/etc/passwd' })).toEqual({
       type: 'missing',
-      wanted: ['a request that does not start with -'],
+      placeholders: ['a request that does not start with -'],
     });
     expect(fill('scripts/a.mjs {file}', { files: ['-rf', 'inputs/-rf'] })).toMatchObject({ args: ['inputs/-rf'] });
     expect(fill('scripts/a.mjs --text={request}', { request: '--x' })).toMatchObject({ args: ['--text=--x'] });

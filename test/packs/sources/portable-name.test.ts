@@ -6,7 +6,7 @@ import { findOmission } from '../../../src/packs/sources/skill-folders.ts';
 import { collisionKey } from '../../../src/core/path.ts';
 import { openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
 import { isRefusal, orRefusal } from '../../../src/packs/problems.ts';
-import { hiddenCharacters } from '../../../src/core/text/text.ts';
+import { findHidden } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
@@ -231,7 +231,7 @@ describe('a path validator', () => {
           (each) =>
             path.posix.join('/root', each) !== `/root/${each}` ||
             path.win32.resolve('C:\\root', each) !== `C:\\root\\${each.replaceAll('/', '\\')}` ||
-            hiddenCharacters(each) !== undefined ||
+            findHidden(each) !== undefined ||
             each.normalize('NFC') !== each,
         );
         expect(strays).toEqual([]);

@@ -13,7 +13,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 
-import { replaceText } from '../../../src/platform/fs/atomic-replace.ts';
+import { writeTextFile } from '../../../src/platform/fs/atomic-replace.ts';
 import { needs } from '../../needs.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-replace-'));
@@ -22,14 +22,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test('a link stays, and its target is replaced', () => {
   writeFileSync(path.join(folder, 'real.md'), 'old');
   symlinkSync('real.md', path.join(folder, 'link.md'));
-  replaceText(path.join(folder, 'link.md'), 'new');
+  writeTextFile(path.join(folder, 'link.md'), 'new');
   expect(readFileSync(path.join(folder, 'real.md'), 'utf8')).toBe('new');
   expect(readdirSync(folder).toSorted()).toEqual(['link.md', 'real.md']);
 });
 
 test('a write error names the file', () => {
   const file = path.join(folder, 'gone/SKILL.md');
-  expect(() => replaceText(file, 'x')).toThrow(
+  expect(() => writeTextFile(file, 'x')).toThrow(
     expect.objectContaining({ code: 'io/failed', data: { path: file, cause: 'ENOENT' } }),
   );
 });
@@ -39,7 +39,7 @@ test('permission bits are kept, also those that the umask clears', () => {
   writeFileSync(file, 'old');
   for (const mode of [0o666, 0o440, 0o777]) {
     chmodSync(file, mode);
-    replaceText(file, 'new');
+    writeTextFile(file, 'new');
     expect(statSync(file).mode & 0o777).toBe(mode);
   }
 });
@@ -48,7 +48,7 @@ test('the superuser does not take a file away from its owner', needs('root'), ()
   const file = path.join(folder, 'theirs.md');
   writeFileSync(file, 'old');
   chownSync(file, 1234, 4321);
-  replaceText(file, 'new');
+  writeTextFile(file, 'new');
   const { uid, gid, mode } = statSync(file);
   expect({ uid, gid, mode: mode & 0o777, text: readFileSync(file, 'utf8') }).toEqual({
     uid: 1234,

@@ -117,14 +117,14 @@ describe('what was said on the command line', () => {
       expect(await answer(risky, { home: scratch(), approved: [id] })).toBe('nobody');
   });
 
-  test('--yes covers what is of low or medium risk and isolated', async () => {
+  test('--yes covers what is of low or medium risk', async () => {
     const withYes = (more: Partial<ApprovalRequest>): Promise<unknown> =>
       answer(requestOf(more), { home: undefined, yes: true });
     const { isolation: _, ...noProgram } = requestOf();
     expect(await withYes({})).toEqual({ verdict: 'yes', scope: 'once', by: 'option' });
     expect(await answer(noProgram, { home: undefined, yes: true })).toMatchObject({ verdict: 'yes' });
     expect(await withYes({ risk: 'high' })).toBe('nobody');
-    expect(await withYes({ isolation: 'none' })).toBe('nobody');
+    expect(await withYes({ isolation: 'none', risk: 'high' })).toBe('nobody');
   });
 
   test('counts for less than what was said about the same before', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { isFailedEnd, type Collected, type OutputParameters } from '../../../src/core/outputs.ts';
+import type { OutputParameters } from '../../../src/core/outputs.ts';
+import type { Collected } from '../../../src/sandbox/outputs/collect.ts';
 import { makeRunResult, readOutputRequest, type OutputRequest } from '../../../src/runtime/execution/run-result.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { isProblem } from '../../../src/core/problem.ts';
@@ -176,13 +177,5 @@ describe('the result of a run', () => {
     };
     expect(ended('timeout')).toEqual({ ...shared, timed_out: true, reason: 'timeout' });
     expect(ended('signal')).toEqual({ ...shared, timed_out: false, reason: 'signal', signal: 'SIGSEGV' });
-  });
-
-  test('anything but an exit with 0 is a failure', () => {
-    expect([
-      isFailedEnd({ reason: 'exited', exitCode: 0 }),
-      isFailedEnd({ reason: 'exited', exitCode: 1 }),
-      isFailedEnd({ reason: 'timeout' }),
-    ]).toEqual([false, true, true]);
   });
 });

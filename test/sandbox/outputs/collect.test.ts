@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openFileArtifacts } from '../../../src/sandbox/artifacts/file-store.ts';
 import { SkillError } from '../../../src/core/errors.ts';
 import { compileGlob } from '../../../src/core/glob.ts';
-import type { Collected } from '../../../src/core/outputs.ts';
+import type { Collected } from '../../../src/sandbox/outputs/collect.ts';
 import { collectOutputs } from '../../../src/sandbox/outputs/collect.ts';
 import type { SaveOutput } from '../../../src/sandbox/outputs/collect-read.ts';
 import { sha256 } from '../../../src/platform/hash.ts';

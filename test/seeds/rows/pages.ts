@@ -3,8 +3,9 @@ import path from 'node:path';
 
 import type { Choice, SeedDocument, SeedRow } from './row.ts';
 
-/** Text in a cell of a table. */
-export const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+/** Text in a cell of a table. Code is shown as written. */
+export const cell = (text: string): string =>
+  text.replaceAll('|', '\\|').replaceAll(/`[^`]*`|</g, (part) => (part === '<' ? '&lt;' : part));
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
 
@@ -13,7 +14,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 function showTest(test: string): string {
   const [file = '', title = ''] = test.split(/: (.*)/s);
-  return `${cell(title)} (\`${path.basename(file)}\`)`;
+  return `${cell(title)} (\`${file}\`)`;
 }
 
 const deviating = (rows: readonly SeedRow[]): readonly SeedRow[] => rows.filter(({ deviation }) => deviation);

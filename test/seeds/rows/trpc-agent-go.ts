@@ -54,7 +54,10 @@ export const ROWS = seedRows(
         sentence: '可选择本地或容器工作区执行器（默认本地）',
         ours: 'the first executor that isolates',
         why: 'scripts of others run isolated unless the user chooses otherwise',
-        restoredBy: [["execution: { executor: 'local' }", 'restored', 'trpc: a program runs without isolation']],
+        restoredBy: [
+          ["execution: { executor: 'local' }", 'restored', 'trpc: a program runs without isolation'],
+          ['--executor local', 'restored', 'trpc: an unattended command runs without isolation'],
+        ],
       },
     ],
     [
@@ -111,7 +114,7 @@ export const ROWS = seedRows(
     [
       'skill_run is registered by itself with an executor',
       'seed',
-      'execution may be auto, and then skill_run is there',
+      'skill_run is there without an option, and runs isolated',
     ],
     ['guidance in the system message: skill_load first, documents if needed, then skill_run', 'seed', SEED_LOAD],
     ['SKILL.md of the example with an unusual body loads', 'seed', SEED_LOAD],

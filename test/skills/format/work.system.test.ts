@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { findFrontmatter } from '../../../src/skills/format/bounds.ts';
 import { localLinks, parseSkillMd } from '../../../src/skills/format/skill-md.ts';
-import { cleanText, hiddenCharacters, printable } from '../../../src/core/text/text.ts';
+import { cleanText, findHidden, printable } from '../../../src/core/text/text.ts';
 import { sourceOf } from '../../core/skill-source.ts';
 
 const LARGE = 500_000;
@@ -60,7 +60,7 @@ describe('half a megabyte of one thing', () => {
     within(() => parseSkillMd(sourceOf(`---\nname: a\ndescription: b\n---\n${text}`), { mode: 'strict' }));
     within(() => localLinks(text, 1));
     within(() => cleanText(text));
-    within(() => hiddenCharacters(text));
+    within(() => findHidden(text));
     within(() => printable(text));
     const bytes = new TextEncoder().encode(`---\n${text}`);
     within(() => findFrontmatter(bytes, bytes.length, true));

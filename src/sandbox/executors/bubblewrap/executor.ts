@@ -1,5 +1,6 @@
-import { type Executor, DEFAULT_LIMITS, isSkillError, printable, type Identity } from '#core';
+import { type Executor, DEFAULT_LIMITS, isSkillError, printable } from '#core';
 import { isPresent } from '#platform';
+import type { Identity } from '../../program-types.ts';
 import { type startChild, runChild } from '../../process/child-process.ts';
 import { keepBytes } from '../../process/inherited-descriptors.ts';
 import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';

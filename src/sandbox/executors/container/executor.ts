@@ -2,16 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  DEFAULT_LIMITS,
-  invalidInput,
-  isSkillError,
-  parseJson,
-  type AttachedWorkspace,
-  type Executor,
-  type Identity,
-  type WorkspaceFolder,
-} from '#core';
+import { DEFAULT_LIMITS, invalidInput, isSkillError, parseJson, type AttachedWorkspace, type Executor } from '#core';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
@@ -34,7 +25,8 @@ import {
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { openSkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
 import { createContainer, removeContainer, startContainer } from './warm-container.ts';
-import { NOBODY } from '../nobody.ts';
+import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
+import type { WorkspaceFolder, Identity } from '../../program-types.ts';
 
 const MAX_CONTAINERS = 8;
 const DEFAULT_CPUS = 2;
@@ -45,7 +37,7 @@ const DEFAULT_CPUS = 2;
  * workspace starts a container, which stays warm for the next; stopping a container ends everything in it.
  */
 export function containerExecutor(options: ContainerOptions = {}): Executor {
-  const identity = options.identity ?? NOBODY;
+  const identity = options.identity ?? UNPRIVILEGED_USER;
   if (identity.uid === 0 || identity.gid === 0)
     throw invalidInput('programs never run as root', 'a user and a group other than 0');
   return {

@@ -1,13 +1,4 @@
-import {
-  isSkillError,
-  type HostMount,
-  type Identity,
-  type ProgramEnd,
-  type ProgramSpec,
-  type RunningProgram,
-  type WorkspaceFolder,
-  type AttachedWorkspace,
-} from '#core';
+import { isSkillError, type ProgramEnd, type ProgramSpec, type AttachedWorkspace } from '#core';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -24,6 +15,7 @@ import { downloadWorkspace, uploadWorkspace, type CopiedWorkspace } from './work
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { supervise, type Child } from '../../process/child-process.ts';
+import type { HostMount, RunningProgram, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

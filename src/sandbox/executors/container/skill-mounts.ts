@@ -1,8 +1,8 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { StagedSkill, WorkspaceFolder } from '#core';
 import { skillMounts } from '../linux/mounts.ts';
+import type { StagedSkill, WorkspaceFolder } from '../../program-types.ts';
 
 /** A file or folder of the host that is mounted read-only below the workspace. */
 export interface ReadOnlyMount {

@@ -2,15 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import {
-  type Executor,
-  type Identity,
-  type WorkspaceFolder,
-  type AttachedWorkspace,
-  type ProgramSpec,
-  invalidInput,
-  type HostMount,
-} from '#core';
+import { invalidInput, type Executor, type AttachedWorkspace, type ProgramSpec } from '#core';
 import { isPresent, isInside, namesIn } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -42,8 +34,9 @@ import {
   scopes,
 } from './confinement.ts';
 import type { PortProxy } from '../../network/bridge.ts';
-import { NOBODY } from '../nobody.ts';
+import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { RUN_MARK } from '../../process/process-tree.ts';
+import type { HostMount, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -68,7 +61,7 @@ const PROBE_MS = 10_000;
  * `docs/executors.md` for what stays open. `auto` uses it only where the user allowed it.
  */
 export function landlockExecutor(options: LandlockOptions = {}): Executor {
-  const identity = isRoot() ? (options.identity ?? NOBODY) : undefined;
+  const identity = isRoot() ? (options.identity ?? UNPRIVILEGED_USER) : undefined;
   let executor: Executor | undefined;
   const { openProxy } = options;
   return {

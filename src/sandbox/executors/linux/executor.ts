@@ -8,11 +8,8 @@ import {
   shellWord,
   type AttachedWorkspace,
   type Executor,
-  type Identity,
   type ProgramEnd,
   type ProgramSpec,
-  type RunningProgram,
-  type WorkspaceFolder,
 } from '#core';
 import { isPresent } from '#platform';
 import { findControlGroups, removeStaleGroups, type ControlGroupFolder } from '../cgroup.ts';
@@ -29,8 +26,9 @@ import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
-import { NOBODY } from '../nobody.ts';
+import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { openPipes, type OutputPipes } from '../../process/output-pipes.ts';
+import type { RunningProgram, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 
@@ -101,7 +99,7 @@ export function linuxExecutor(launcher: Launcher, options: LinuxSandboxOptions):
 
 function programIdentity({ identity }: LinuxSandboxOptions): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const { uid, gid } = identity ?? NOBODY;
+  const { uid, gid } = identity ?? UNPRIVILEGED_USER;
   if (uid === 0 || gid === 0) throw invalidInput('programs never run as root', 'a user and a group other than 0');
   return { uid, gid };
 }

@@ -1,5 +1,5 @@
-import type { HostMount } from '#core';
 import type { Mount } from './mounts.ts';
+import type { HostMount } from '../../program-types.ts';
 
 /**
  * One step in building the file system that a program sees. Steps are applied in order: later ones cover earlier ones. Missing parent

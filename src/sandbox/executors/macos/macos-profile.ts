@@ -1,4 +1,4 @@
-import type { HostMount } from '#core';
+import type { HostMount } from '../../program-types.ts';
 
 /** Paths that a program may read and write on macOS. All are absolute, with links resolved. */
 export interface MacosProfileOptions {

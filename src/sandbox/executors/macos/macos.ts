@@ -1,12 +1,13 @@
 import path from 'node:path';
 
-import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, WorkspaceFolder } from '#core';
+import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec } from '#core';
 import { isPresent, realPath } from '#platform';
 import { runChild } from '../../process/child-process.ts';
 import { executorUnavailable } from '../failures.ts';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
 import { writableFolders } from '../../workspace/layout.ts';
+import type { WorkspaceFolder } from '../../program-types.ts';
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 

@@ -376,7 +376,7 @@ restrict($_, $READ_ONLY, 0) for @later;
 chdir $set{cwd} or fail("chdir to $set{cwd}");
 
 drop_privileges();
-# Nobody may trace this process or write to its memory. The program is no exception: exec makes it dumpable again.
+# No process may trace this one or write to its memory. The program is no exception: exec makes it dumpable again.
 call('protect process 1', 'prctl', $SET_DUMPABLE, 0, 0, 0, 0);
 my $program = fork;
 defined $program or fail('fork');

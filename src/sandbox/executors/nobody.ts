@@ -1,4 +1,0 @@
-import type { Identity } from '#core';
-
-/** The user that programs run as if this process is root. */
-export const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
