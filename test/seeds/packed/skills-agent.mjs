@@ -200,7 +200,7 @@ inRepo(
       output: { contains: '完成' },
     },
     constraints: { max_tool_calls: 5, forbid_tools: ['network_request'] },
-    protocol: 'actions',
+    config: { vocabulary: 'skills-agent' },
     mock: { turns: [SELECT, LOAD, ANSWER] },
   }),
 );
