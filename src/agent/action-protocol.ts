@@ -17,10 +17,10 @@ import {
   type JsonSchema,
   type ModelTool,
   type ObjectSchema,
-  type PlanUpdate,
   type SkillError,
 } from '#core';
 import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from './plan-update.ts';
+import type { PlanUpdate } from './plan.ts';
 
 export type DecisionReading =
   | {

@@ -8,7 +8,7 @@ export interface AgentOptions {
   readonly model: Model;
   /** The request of the user. `/skill-name arguments` invokes a skill by name. */
   readonly request: string;
-  /** `tools` for native tool calls, `actions` for structured actions where the model has no tool calls (default: `tools`). */
+  /** `tools` for native tool calls, `actions` for structured actions in its text (default: that of the vocabulary). */
   readonly protocol?: ProtocolName;
   /** The tool vocabulary (default: that of the configuration, else `skillwright`, or `skills-agent` for structured actions). */
   readonly vocabulary?: VocabularyName | Vocabulary;

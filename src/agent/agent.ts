@@ -34,7 +34,7 @@ import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop, type Stop } from './stop.ts';
 import { takeTurns } from './turns.ts';
-import { degradedAnswer } from './system-prompt.ts';
+import { degradedAnswer, type ProtocolName } from './system-prompt.ts';
 import { lostChild, recordedChild } from './resume/open-recorded-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { AgentParts, Ancestry, ChildResult, ChildTask, Opening, TurnsEnd } from './agent-parts.ts';
@@ -66,7 +66,7 @@ async function runInside(given: AgentOptions, { ancestry, onStart, past }: Begin
   const startedAt = now() - elapsedBefore;
   let state: AgentState = FIRST_STATE;
   const { run, options } = await startRecorded(
-    withIdempotencyKey(given, past?.idempotencyKey),
+    withIdempotencyKey(withProtocol(given), past?.idempotencyKey),
     limits,
     replay,
     (event) => {
@@ -86,6 +86,15 @@ async function runInside(given: AgentOptions, { ancestry, onStart, past }: Begin
   } finally {
     stop.close();
   }
+}
+
+/** The protocol of the caller, otherwise that of the vocabulary. */
+export function withProtocol<Options extends Pick<AgentOptions, 'protocol' | 'vocabulary' | 'runtime'>>(
+  options: Options,
+): Options & { readonly protocol: ProtocolName } {
+  const { protocol, runtime, vocabulary = runtime.config.vocabulary } = options;
+  const profile = typeof vocabulary === 'object' ? vocabulary.profile : findProfile(vocabulary);
+  return { ...options, protocol: protocol ?? profile?.protocol ?? 'tools' };
 }
 
 /** A run that resumes another one keeps its key, so that a program finds what it did before the interruption. */

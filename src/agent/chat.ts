@@ -15,7 +15,7 @@ import { undoObservations, type Run, type UndoneFile } from '#runtime';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { isPlanDone, startPlan } from './plan.ts';
 import { NOTHING_USED, mapBudget, wholeBudget } from './count-budget.ts';
-import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
+import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns, withProtocol } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
 import { startConversation, withExchange, type Conversation } from './conversation.ts';
@@ -101,7 +101,7 @@ interface ChatState {
 export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
   // Subagents inherit the options of the run, so that their events arrive here as well.
   let options = {
-    ...given,
+    ...withProtocol(given),
     run: {
       ...given.run,
       record(event: RunEvent) {
@@ -111,7 +111,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
     },
   };
   const budget = wholeBudget(options.budget);
-  const { now = () => performance.now(), protocol = 'tools' } = options;
+  const { now = () => performance.now(), protocol } = options;
   const outputs = keepOutputs();
   let said: readonly Said[] = earlier?.said ?? [];
   let { current, steps } = rebuilt(said, protocol, outputs, earlier?.run);

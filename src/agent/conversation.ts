@@ -3,13 +3,15 @@ import {
   defined,
   estimateTokens,
   startOfText,
-  type ModelMessage,
   type ModelToolCall,
   type OfType,
   type Observation,
+  type ModelRequest,
 } from '#core';
 import { sha256 } from '#platform';
 import type { KeptOutputs } from './outputs.ts';
+
+type ModelMessage = ModelRequest['messages'][number];
 
 export interface ExchangeResult {
   readonly callId: string;

@@ -1,8 +1,9 @@
 /** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
 import { SHAPE, readDecision } from './action-protocol.ts';
 import { readAnswer, repairRequest } from './json-object.ts';
-import { isObject, sliceStart, type ModelAnswer, type ModelTool, type ModelToolCall, type PlanUpdate } from '#core';
+import { isObject, sliceStart, type ModelAnswer, type ModelTool, type ModelToolCall } from '#core';
 import type { ProtocolName } from './system-prompt.ts';
+import type { PlanUpdate } from './plan.ts';
 
 export type AgentDecision =
   | {

@@ -1,8 +1,8 @@
 /** The constraints of a plan that limit the run. A plan can only tighten the budget that the caller set. */
-import { describeValue, quoted, type Budget, type Plan, type PlanUpdate } from '#core';
+import { describeValue, quoted, type Budget, type Plan } from '#core';
 import type { Run } from '#runtime';
 import { NOTHING_USED } from './count-budget.ts';
-import { applyPlanUpdate, startPlan, type PlanChange } from './plan.ts';
+import { applyPlanUpdate, startPlan, type PlanChange, type PlanUpdate } from './plan.ts';
 import type { AgentState } from './state.ts';
 
 const CONSTRAINTS = {

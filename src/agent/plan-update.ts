@@ -1,14 +1,5 @@
-import {
-  checkJson,
-  jsonSchema,
-  describeValue,
-  isObject,
-  quoted,
-  type FromSchema,
-  type JsonSchema,
-  type PlanUpdate,
-} from '#core';
-import { STEP_STATES } from './plan.ts';
+import { checkJson, jsonSchema, describeValue, isObject, quoted, type FromSchema, type JsonSchema } from '#core';
+import { STEP_STATES, type PlanUpdate } from './plan.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {

@@ -1,6 +1,23 @@
 /** Changes to the plan of an agent (AGT-3): created with its first decision, then replaced or patched. */
 
-import { nearest, quoted, cleanText, type Plan, type PlanUpdate } from '#core';
+import { nearest, quoted, cleanText, type Plan } from '#core';
+
+/** A whole plan, or a patch, in the format of skills-agent. */
+export type PlanUpdate =
+  | { readonly mode: 'replace'; readonly plan: Plan }
+  | {
+      readonly mode: 'patch';
+      readonly goal?: string;
+      /** Changes existing steps by id and adds the others. */
+      readonly steps?: readonly (Partial<Plan['steps'][number]> & { readonly id: string })[];
+      readonly remove?: readonly string[];
+      /** Ids in the new order; the others follow in their old order. */
+      readonly order?: readonly string[];
+      /** Replaces all assumptions. */
+      readonly assumptions?: readonly string[];
+      /** Sets the named constraints; the others stay. */
+      readonly constraints?: Readonly<Record<string, number | string>>;
+    };
 
 export const STEP_STATES = [
   'pending',

@@ -4,12 +4,11 @@ import {
   quoted,
   SETTINGS,
   valueAt,
-  valueOfText,
   withValue,
   type Config,
   type JsonSchema,
   type SkillError,
-  settingProblem,
+  readSetting,
 } from '#core';
 import { usageError } from './exit.ts';
 
@@ -24,11 +23,10 @@ function withOption(before: Config, option: string): Config {
   const key = option.slice(0, equals);
   const target = findTarget(key);
   if (target === undefined) throw unknownKey(key);
-  const value = valueFor(target, option.slice(equals + 1));
   // Checked alone, so that its problem is not attributed to another setting.
-  const problem = settingProblem(target.setting, value, target.path);
-  if (problem === undefined) return joined(before, target, value);
-  throw wrong(problem.message, problem.hint);
+  const read = readSetting(target.setting, option.slice(equals + 1), target);
+  if ('message' in read) throw wrong(read.message, read.hint);
+  return joined(before, target, read.value);
 }
 
 interface Target {
@@ -51,13 +49,6 @@ function findTarget(key: string): Target | undefined {
     schema: entry === true ? undefined : entry,
   };
 }
-
-/** Where anything may stand, JSON is read as such and all else is text. */
-function valueFor({ schema }: Target, text: string): unknown {
-  return schema === undefined ? (valueOfText(text, ANYTHING) ?? text) : (valueOfText(text, schema) ?? null);
-}
-
-const ANYTHING: JsonSchema = { type: 'object', description: 'Anything.', additionalProperties: true };
 
 /** A whole map joins the entries that were given before it. */
 function joined(before: Config, { setting, path }: Target, value: unknown): Config {

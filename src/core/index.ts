@@ -48,7 +48,6 @@ export {
   namedIsolation,
   type AttachedWorkspace,
   type Executor,
-  type Identity,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
@@ -85,7 +84,7 @@ export {
 export { SHOWN_REASONS, type ShownContent } from './text/shown.ts';
 export { buildLedger } from './ledger.ts';
 export { toPhase } from './phase.ts';
-export type { Plan, PlanUpdate } from './plan.ts';
+export type { Plan } from './plan.ts';
 export { BUDGET_NAMES, DEFAULT_BUDGET, type Budget } from './budget.ts';
 
 // Models.
@@ -93,7 +92,6 @@ export {
   type Model,
   type ModelAnswer,
   type ModelDelta,
-  type ModelMessage,
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
@@ -102,8 +100,8 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { SETTINGS, valueAt, valueOfText, withValue } from './config/config-settings.ts';
-export { checkConfig, settingProblem } from './config/config-check.ts';
+export { SETTINGS, valueAt, withValue } from './config/config-settings.ts';
+export { checkConfig, readSetting } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 
 // JSON and our own schemas.

@@ -1,4 +1,5 @@
 import type { Config } from './config/config.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import type { Placement } from './session.ts';
 
 /**
@@ -24,6 +25,10 @@ export interface Profile {
   readonly offersPrograms?: true;
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
+  /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
+  readonly tolerates?: readonly Diagnostic['code'][];
+  /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */
+  readonly protocol?: 'tools' | 'actions';
   /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). */
   readonly installFolder?: { readonly project: string; readonly user?: string };
 }

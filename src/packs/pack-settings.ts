@@ -9,6 +9,7 @@ import {
   quoted,
   SkillError,
   type Config,
+  type Diagnostic,
   type Mode,
   type Profile,
   type Surroundings,
@@ -39,6 +40,8 @@ export interface PackSettings {
   readonly requireSigned: boolean;
   /** `strict` refuses skills that violate the specification. */
   readonly mode: Mode;
+  /** Violations that `strict` accepts in the vocabulary of the configuration. */
+  readonly tolerates: readonly Diagnostic['code'][];
   readonly network: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
   readonly check: Pick<NonNullable<Config['security']>, 'max_skill_body_lines' | 'max_skill_body_characters'>;
 }
@@ -69,6 +72,7 @@ export function packSettings(
     scanAllow: config.install?.scan_allow ?? {},
     requireSigned,
     mode: config.format?.mode ?? 'lenient',
+    tolerates: findProfile(config.vocabulary).tolerates ?? [],
     network: {
       allowHttp: config.install?.allow_http ?? false,
       allowPrivate: config.install?.allow_private_addresses ?? false,

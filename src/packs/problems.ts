@@ -3,7 +3,9 @@
  * means that nothing was written.
  */
 import { isSkillError, problemError, quoted, toProblem, type Problem, type SkillError } from '#core';
-import { isSystemError, type TreeRefusal } from '#platform';
+import { isSystemError, type findTreeRefusal } from '#platform';
+
+export type TreeRefusal = NonNullable<ReturnType<typeof findTreeRefusal>>;
 
 /** Every code of a refused install, pack or update with its advice. */
 export const PACK_PROBLEMS = {

@@ -6,6 +6,7 @@ import { findFrontmatter } from '#skills';
 import { isInside, isSystemError, readTreeDigest, realPath, sha256 } from '#platform';
 import { openTrust, type SkillToTrust } from '#policy';
 import { projectTop, type Runtime } from '#runtime';
+import type { LockedSkill } from './lock/lock-file.ts';
 import type { PackSettings } from './pack-settings.ts';
 import type { ArrivingSkill, BeforeCommit } from './root/commit.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
@@ -30,12 +31,18 @@ export function trustArriving({ root, surroundings }: Pick<PackSettings, 'root' 
   };
 }
 
-export type IsTrusted = (dir: string, digest: string | undefined) => boolean;
+export type IsTrusted = (dir: string, digest: string | undefined, locked: LockedSkill) => boolean;
 
-/** Whether the user trusted a skill folder with these bytes. False for folders that need no trust. */
+/**
+ * Whether the user trusted a skill folder with these bytes, installed from where the lock says. A change of the
+ * project can put another source there. False for folders that need no trust.
+ */
 export function openTrustCheck(home: string | undefined): IsTrusted {
   const store = openTrust({ home, bind: 'digest' });
-  return (dir, digest) => digest !== undefined && store.isTrusted({ source: 'project', dir, digest }).trusted;
+  return (dir, digest, { source }) => {
+    const verdict = digest === undefined ? undefined : store.isTrusted({ source: 'project', dir, digest });
+    return verdict?.trusted === true && verdict.because !== 'own' && verdict.origin === source;
+  };
 }
 
 /**
@@ -64,15 +71,15 @@ export async function settleTrust(
     .filter((name) => unseen.some(({ dir }) => path.basename(dir) === name))
     .map(
       (name) =>
-        `${name} was not trusted before the update and is not trusted now: review it, then run skillwright trust`,
+        `${name} is not trusted: it was not trusted before the update, or its lock names another source than when you trusted it; review it, then run skillwright trust`,
     );
 }
 
-async function skillsToTrust({ from, folders }: ArrivingSkill): Promise<readonly SkillToTrust[]> {
+async function skillsToTrust({ from, folders, lock }: ArrivingSkill): Promise<readonly SkillToTrust[]> {
   const read = await readTreeDigest(from);
   const head = headDigest(path.join(from, SKILL_FILE_NAME));
   if (read.type !== 'digest' || head === undefined) return [];
-  return [...new Set(folders.map(realPath))].map((dir) => ({ dir, digest: read.digest, head }));
+  return [...new Set(folders.map(realPath))].map((dir) => ({ dir, digest: read.digest, head, origin: lock.source }));
 }
 
 /** The digest of the frontmatter as the index has it. Without it, a list would trust any frontmatter at that path. */

@@ -50,18 +50,10 @@ export { resolveBeneath } from './fs/resolve-beneath.ts';
 
 // Whole trees: walked, hashed, copied, removed.
 export { listBeneath, walk } from './fs/walk.ts';
-export { findTreeRefusal, orRefusal, refuseLinksOutside, type TreeRefusal } from './fs/tree-walk.ts';
+export { findTreeRefusal, orRefusal, refuseLinksOutside } from './fs/tree-walk.ts';
 export { FileHasher, readPieces, walkOpened, type TreeEntry } from './fs/tree-file.ts';
 export { TreeFingerprint } from './fs/tree-stat.ts';
-export {
-  digestName,
-  digestOfEntries,
-  isProgram,
-  isTreeDigest,
-  openTreeDigests,
-  pause,
-  readTreeDigest,
-} from './fs/tree-digest.ts';
+export { digestName, digestOfEntries, isProgram, openTreeDigests, pause, readTreeDigest } from './fs/tree-digest.ts';
 export { copyTree, copyUsableTree } from './fs/copy-tree.ts';
 export { allowReading, removeTree } from './fs/remove-tree.ts';
 

@@ -29,6 +29,8 @@ export interface TrustedSkill extends TrustedBytes {
   readonly earlier?: readonly TrustedBytes[];
   /** Identity of the folder of a skill that the user writes: it stays trusted after edits, until the folder is replaced. */
   readonly own?: string;
+  /** The source in its lock when it was trusted. An update from another source is not trusted. */
+  readonly origin?: string;
 }
 
 export interface TrustedFolder {
@@ -47,11 +49,12 @@ export interface SkillToTrust {
   readonly head?: string;
   /** The user writes this skill: edits need no new confirmation. */
   readonly isOwn?: boolean;
+  readonly origin?: string;
 }
 
 export type TrustVerdict =
   | { readonly trusted: true; readonly because: 'own' }
-  | { readonly trusted: true; readonly because: 'folder' | 'author'; readonly folder: string }
+  | { readonly trusted: true; readonly because: 'folder' | 'author'; readonly folder: string; readonly origin?: string }
   | {
       readonly trusted: false;
       readonly reason: 'no-home' | 'unknown' | 'new' | 'changed' | 'no-digest';
@@ -88,14 +91,15 @@ const MAX_FOLDERS = 1_000;
 
 /** `.agent/trust.json` in the home folder. Entries that were edited are ignored. */
 export function openTrust({ home, bind, vouched = [], projectRoots = [] }: TrustOptions): TrustStore {
-  const own = vouched.map(realPath);
+  const own = vouched.flatMap((folder) => [path.resolve(folder), realPath(folder)]);
   const foreign = projectRoots.flatMap((root) => [path.resolve(root), realPath(root)]);
   const sealed = home === undefined ? undefined : openTrustFile(home);
   // The unresolved path counts too: a link in a folder that the project named leads where the project chose.
   const isForeign = (dir: string, real: string): boolean =>
     foreign.some((folder) => isInside(path.resolve(dir), folder) || isInside(real, folder));
   const isOwn = (source: string, dir: string, real: string): boolean =>
-    own.some((folder) => isInside(real, folder)) || (OWN_SOURCES.has(source) && !isForeign(dir, real));
+    own.some((folder) => isInside(path.resolve(dir), folder) || isInside(real, folder)) ||
+    (OWN_SOURCES.has(source) && !isForeign(dir, real));
   // A list asks about every skill, and a folder may have thousands.
   const byPath = new WeakMap<TrustedFolder, ReadonlyMap<string, TrustedSkill>>();
   const knownIn = (entry: TrustedFolder, real: string): TrustedSkill | undefined => {
@@ -187,12 +191,14 @@ function checkFolders(
   if (first === undefined) return untrusted(whole === undefined ? 'unknown' : 'new', skill);
   if (bind === 'path') return { trusted: true, because: 'folder', folder: first.entry.folder };
   const authored = known.find(({ one }) => one.own !== undefined && one.own === folderIdentity(real));
-  if (authored !== undefined) return { trusted: true, because: 'author', folder: authored.entry.folder };
+  if (authored !== undefined)
+    return { trusted: true, because: 'author', folder: authored.entry.folder, origin: authored.one.origin };
   if (digest === undefined && head === undefined) return untrusted('no-digest', skill);
   const isSame = (bytes: TrustedBytes): boolean =>
     digest === undefined ? bytes.head === undefined || bytes.head === head : bytes.digest === digest;
   const same = known.find(({ one }) => [one, ...(one.earlier ?? [])].some(isSame));
-  if (same !== undefined) return { trusted: true, because: 'folder', folder: same.entry.folder };
+  if (same !== undefined)
+    return { trusted: true, because: 'folder', folder: same.entry.folder, origin: same.one.origin };
   return untrusted('changed', skill);
 }
 
@@ -207,14 +213,9 @@ function folderIdentity(folder: string): string | undefined {
 }
 
 function skillsBelow(folder: string, skills: readonly SkillToTrust[]): readonly TrustedSkill[] {
-  return skills.map(({ dir, digest, head, isOwn = false }) => {
+  return skills.map(({ dir, digest, head, origin, isOwn = false }) => {
     const own = isOwn ? folderIdentity(realPath(dir)) : undefined;
-    return {
-      path: pathBelow(folder, realPath(dir)),
-      digest,
-      head,
-      own,
-    };
+    return { path: pathBelow(folder, realPath(dir)), digest, head, own, origin };
   });
 }
 
@@ -235,13 +236,13 @@ function merged(all: readonly TrustedFolder[], { only, ...added }: TrustedFolder
 /** As many as a root keeps previous versions of a skill. */
 const MAX_EARLIER = 5;
 
-function withEarlier(skill: TrustedSkill, before: TrustedSkill | undefined): TrustedSkill {
-  if (before === undefined) return skill;
+function withEarlier({ origin, ...skill }: TrustedSkill, before: TrustedSkill | undefined): TrustedSkill {
+  if (before === undefined) return { ...skill, origin };
   const earlier = [before, ...(before.earlier ?? [])]
     .filter(({ digest }) => digest !== skill.digest)
     .slice(0, MAX_EARLIER)
     .map(({ digest, head }): TrustedBytes => ({ digest, head }));
-  return earlier.length === 0 ? skill : { ...skill, earlier };
+  return { ...skill, ...(earlier.length === 0 ? {} : { earlier }), origin: origin ?? before.origin };
 }
 
 /** Splits an entry into what is revoked with a folder and what stays trusted. */
@@ -307,9 +308,11 @@ function openTrustFile(home: string): ReturnType<typeof openSealedFile<TrustedFo
 }
 
 /** Absent parts leave no trace, so that entries of earlier versions stay valid. */
-function sealedParts({ path: below, digest, head, own, earlier }: TrustedSkill): readonly unknown[] {
-  if (earlier !== undefined)
-    return [below, digest, head ?? '', own ?? '', earlier.map((one) => [one.digest, one.head ?? ''])];
+function sealedParts({ path: below, digest, head, own, earlier, origin }: TrustedSkill): readonly unknown[] {
+  if (earlier !== undefined || origin !== undefined) {
+    const before = (earlier ?? []).map((one) => [one.digest, one.head ?? '']);
+    return [below, digest, head ?? '', own ?? '', before, ...(origin === undefined ? [] : [origin])];
+  }
   return [below, digest, ...(head === undefined && own === undefined ? [] : [head ?? '', own ?? ''])];
 }
 
@@ -324,7 +327,7 @@ function parseTrustedFolder(value: object): TrustedFolder | undefined {
 
 function parseTrustedSkill(value: unknown): TrustedSkill | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { path: below, own, earlier }: Record<string, unknown> = { ...value };
+  const { path: below, own, earlier, origin }: Record<string, unknown> = { ...value };
   const bytes = bytesOf(value);
   const before = Array.isArray(earlier) ? earlier.map(bytesOf) : [];
   if (typeof below !== 'string' || bytes === undefined || !before.every((one) => one !== undefined)) return undefined;
@@ -333,6 +336,7 @@ function parseTrustedSkill(value: unknown): TrustedSkill | undefined {
     ...bytes,
     ...(typeof own === 'string' ? { own } : {}),
     ...(before.length === 0 ? {} : { earlier: before }),
+    ...(typeof origin === 'string' ? { origin } : {}),
   };
 }
 

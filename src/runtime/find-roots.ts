@@ -11,7 +11,7 @@ import {
   type SkillRoot,
   type Surroundings,
 } from '#core';
-import { isPresent } from '#platform';
+import { isInside, isPresent, realPath, resolveWithHome } from '#platform';
 import { findProfile } from '#tools/profiles';
 import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type RootOption } from './roots.ts';
 
@@ -52,11 +52,33 @@ export async function findRoots(
 ): Promise<{
   readonly all: readonly SkillRoot[];
   readonly used: readonly SkillRoot[];
+  /** Absolute folders that options and `SKILLS_ROOT` name, without those that contain a root of another origin, such as `.`. */
+  readonly named: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }> {
   const fetched = await fetchedRoots(options, context);
   const { roots, diagnostics } = rootsFor(fetched.options, fetched.env, context);
-  return { all: roots, used: ofSource(roots, options.source), diagnostics: [...fetched.diagnostics, ...diagnostics] };
+  const listed = options.onlyRoots === true ? [] : splitRoots(fetched.env['SKILLS_ROOT']);
+  const { home, cwd } = context.surroundings;
+  const named = [...(fetched.options.roots ?? []), ...listed].flatMap(
+    (root) => resolveWithHome(typeof root === 'string' ? root : root.path, cwd, home) ?? [],
+  );
+  return {
+    all: roots,
+    used: ofSource(roots, options.source),
+    named: named.filter((folder) => !containsOther(folder, named, roots)),
+    diagnostics: [...fetched.diagnostics, ...diagnostics],
+  };
+}
+
+/** Naming a folder does not vouch for a root below it that the project chose, such as a hidden folder that only its file names. */
+function containsOther(folder: string, named: readonly string[], roots: readonly SkillRoot[]): boolean {
+  const real = realPath(folder);
+  const known = new Set(named.map(realPath));
+  return roots.some((root) => {
+    const place = realPath(root.path);
+    return !known.has(place) && place !== real && isInside(place, real);
+  });
 }
 
 /** Finishes interrupted installs. Costs one stat per root if there are none. */

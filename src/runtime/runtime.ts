@@ -25,8 +25,10 @@ import {
   type SkillIndex,
 } from '#skills';
 import { projectTop } from './roots.ts';
+import { findProfile } from '#tools/profiles';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
+import { explainEmpty } from './empty-reason.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { ExecutionDefaults } from './execution/parts.ts';
@@ -90,6 +92,8 @@ export interface Runtime {
    * the descriptions of those that it found.
    */
   distrust(skills: readonly SkillEntry[], options?: DistrustOptions): Promise<ReadonlyMap<string, Distrust>>;
+  /** Why a model is offered no skill, such as that all are untrusted, and what to do; undefined if it is offered one. */
+  explainEmpty(): Promise<string | undefined>;
   /** Trusts these skills in sessions that this runtime starts from now on. Nothing is stored. */
   vouch(skills: readonly SkillEntry[]): void;
   /** Performs one action outside of a session. */
@@ -124,6 +128,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
   const {
     all: allRoots,
     used: roots,
+    named,
     diagnostics: rootDiagnostics,
   } = await findRoots(options, { surroundings, config: loaded.config, services, cacheDir });
   const interrupted = await recoverInterrupted(allRoots, services?.recover, options.signal);
@@ -151,9 +156,10 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
   ): Catalog =>
     planCatalog(
       catalogItems(index).filter(({ dir }) => !without.has(dir)),
-      { ...catalogDefaults(loaded.config), ...catalogOptions },
+      { ...catalogDefaults(loaded.config), emptyReason: explainEmpty(index, without), ...catalogOptions },
     );
-  const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
+  // A root that the user names needs no trust, also if the project's file names it too.
+  const vouched = [...(options.vouched ?? []), ...named].map((folder) => path.resolve(surroundings.cwd, folder));
   const untrusted = new Set<string>();
   let digests: Promise<ReturnType<typeof openTreeDigests>> | undefined;
   const treeDigests = (): Promise<ReturnType<typeof openTreeDigests>> =>
@@ -168,6 +174,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     search,
     catalog: planIndexCatalog,
     otherRoots: allRoots.filter((root) => !roots.includes(root)).map((root) => root.path),
+    explainEmpty: () => runtime.explainEmpty(),
   };
   // Sessions are loaded on first use, so that `list` starts fast.
   let opened: Promise<OpenedSessions> | undefined;
@@ -215,6 +222,9 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
         if (found.has(dir)) untrusted.add(dir);
         else untrusted.delete(dir);
       return found;
+    },
+    async explainEmpty() {
+      return explainEmpty(registry.index, await runtime.distrust(registry.index.skills));
     },
     vouch(skills) {
       vouched.push(...skills.map(({ dir }) => dir));
@@ -266,6 +276,7 @@ function registryOptions(
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
     omitInvalid: options.mode === undefined && config.format?.mode === 'strict',
+    tolerated: findProfile(config.vocabulary).tolerates,
     blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? config.format?.mode === 'strict',
     visibility: config.skill_visibility ?? {},
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,

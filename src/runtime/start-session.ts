@@ -91,6 +91,8 @@ export interface SessionSourceParts {
   readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly search: SkillSearch;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
+  /** Why a model is offered no skill. */
+  readonly explainEmpty: () => Promise<string | undefined>;
   /** Skill roots of sources that are not used; models cannot read them as files either. */
   readonly otherRoots: readonly string[];
 }
@@ -155,11 +157,13 @@ export async function startSession(source: SessionSource, options: SessionOption
   const execution =
     options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
-  const offer = buildOffer(index, settings, execution, host);
+  const known = buildOffer(index, settings, execution, host);
+  const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
     searchTool,
+    emptyReason: offer.emptyReason,
     ...defined({ format: catalogFormat }),
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };

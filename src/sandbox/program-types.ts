@@ -9,3 +9,5 @@ export type RunningProgram = Awaited<ReturnType<NonNullable<AttachedWorkspace['s
 export type WorkspaceFolder = Parameters<Executor['attach']>[0];
 /** A skill as staged in a workspace. */
 export type StagedSkill = WorkspaceFolder['skills'][number];
+/** A system user. */
+export type Identity = NonNullable<Executor['identity']>;

@@ -21,7 +21,25 @@ export const PROFILES = {
     settings: {
       format: { mode: 'strict' },
       security: { oversized_body: 'refuse', block_angle_brackets_in_frontmatter: true },
+      // A skill is a direct folder of a root.
+      scan: { max_depth: 1 },
     },
+    // Its strict mode refuses a frontmatter that cannot be parsed, lacks a field, is nested or too long; it has no rules for names.
+    tolerates: [
+      'name/directory-mismatch',
+      'name/invalid',
+      'name/too-long',
+      'description/too-long',
+      'compatibility/too-long',
+      'field/unknown',
+      'field/extension',
+      'file/unusable',
+      'frontmatter/bom',
+      'text/control-characters',
+      'text/hidden-characters',
+      'body/hidden-characters',
+    ],
+    protocol: 'actions',
     installFolder: { project: '.agent/skills', user: '.agent/skills' },
   },
 } as const satisfies Readonly<Record<VocabularyName, Profile>>;

@@ -44,6 +44,8 @@ export interface ToolAnswer {
   /** The same kind of failure occurred too often: all further calls fail, and the model must answer. */
   readonly isTerminal: boolean;
   readonly observations: readonly Observation[];
+  /** Why there are no skills to answer with; absent if there are. */
+  readonly emptyReason?: string;
 }
 
 export interface ToolsOptions {
@@ -80,7 +82,10 @@ export function buildTools(options: ToolsOptions): OfferedTools {
 export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer): string | undefined {
   const row = vocabulary.tools.find((tool) => tool.name === name);
   if (row === undefined || row.isOffered(offer)) return undefined;
-  if (offer.skills.length === 0) return `${name} is not available: there are no skills`;
+  if (offer.skills.length === 0) {
+    const why = offer.emptyReason === undefined ? '' : ` (${offer.emptyReason})`;
+    return `${name} is not available: there are no skills${why}`;
+  }
   if (row.action === 'get_script_path')
     return `${name} is not available: programs see a copy of the skill, so run the script with the tool that runs programs`;
   return row.isOffered({ ...offer, execution: { hasInteraction: true } })
@@ -158,6 +163,7 @@ function toAnswer(
     isError: failed !== undefined,
     isTerminal: failed?.isTerminal ?? false,
     observations: failed === undefined ? done : [...done, failed],
+    emptyReason: offer.emptyReason,
   };
 }
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { PLAN_LIMITS, STEP_STATES, applyPlanUpdate, planText, startPlan } from '../../src/agent/plan.ts';
-import type { Plan, PlanUpdate } from '../../src/core/plan.ts';
+import type { Plan } from '../../src/core/plan.ts';
+import type { PlanUpdate } from '../../src/agent/plan.ts';
 import { findHidden } from '../../src/core/text/text.ts';
 import { runs } from '../property-runs.ts';
 

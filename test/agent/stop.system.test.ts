@@ -135,7 +135,7 @@ describe('text from tools is data', () => {
       { calls: [['write_file', { path: 'x', content: 'x' }]] },
       { text: 'not pwned' },
     ]);
-    const result = await agent({ model, vocabulary: 'skills-agent', run: { host: {} } });
+    const result = await agent({ model, vocabulary: 'skills-agent', protocol: 'tools', run: { host: {} } });
     expect(result).toMatchObject({ outcome: 'refused', answer: 'not pwned' });
     const decisions = ofType(eventsOf(result), 'decision').map(({ decision: { tool, effect } }) => [tool, effect]);
     expect(decisions).toEqual([

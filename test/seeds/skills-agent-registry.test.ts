@@ -120,6 +120,40 @@ describe('the registry by its design', () => {
     expect(index.skills.map(({ name }) => name)).toEqual(['pdf-form-filler']);
   });
 
+  test('in the vocabulary skills-agent strict is the default, refuses what the design refuses and nothing else', async () => {
+    const here = wrong();
+    const twice = (folder: string): void =>
+      write(here.project, `.agent/skills/${folder}/SKILL.md`, REVIEW.replace('code-review', 'Twice Named'));
+    twice('old');
+    twice('new');
+    utimesSync(path.join(here.project, '.agent/skills/old/SKILL.md'), 1, 1);
+    write(here.project, '.agent/skills/group/inner/SKILL.md', REVIEW);
+    const { index } = await here.runtime({ source: 'project', config: { vocabulary: 'skills-agent' } });
+    expect(
+      Object.fromEntries(index.report.leftOut.map(({ path: at, code }) => [path.basename(path.dirname(at)), code])),
+    ).toEqual(Object.fromEntries(Object.entries(WRONG).map(([name, [code]]) => [name, code])));
+    expect(index.skills.map(({ name, dir }) => [name, path.basename(dir)])).toEqual([
+      ['Twice Named', 'new'],
+      ['pdf-form-filler', 'pdf-form-filler'],
+    ]);
+    expect(index.report.conflicts.map(({ reason, dir }) => [reason, path.basename(dir)])).toEqual([
+      ['newer-in-root', 'old'],
+    ]);
+    expect(
+      index.diagnostics
+        .filter(({ severity }) => severity === 'error')
+        .map(({ code }) => code)
+        .toSorted(),
+    ).toEqual(
+      Object.values(WRONG)
+        .map(([code]) => code)
+        .toSorted(),
+    );
+    const lenient = { vocabulary: 'skills-agent', format: { mode: 'lenient' } } as const;
+    const { index: all } = await here.runtime({ source: 'project', config: lenient });
+    expect(all.report.leftOut.map(({ code }) => code)).toEqual(['text/angle-brackets']);
+  });
+
   test('lenient mode lists them with diagnostics; a missing description is an empty text', async () => {
     const { index } = await wrong().runtime({ source: 'project' });
     expect(index.report.leftOut).toEqual([]);

@@ -1,5 +1,5 @@
 /** The parts of the skills-agent designs that start programs or install packs. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
@@ -164,5 +164,24 @@ describe('packs by the design', () => {
     expect(skills.map(({ name, status }) => [name, status])).toEqual([['skill-one', 'same']]);
     const removed = await runCli(project, ['uninstall', 'skill-one', '--source', 'project', '--yes']);
     expect(removed.status).toBe(0);
+  });
+
+  test('in the vocabulary skills-agent a skill without a name is refused, and the rest goes to .agent/skills', async () => {
+    const project = scratch();
+    mkdirSync(path.join(project, '.agent'), { recursive: true });
+    writeFileSync(path.join(project, '.agent/config.json'), '{"vocabulary": "skills-agent"}');
+    const pack = path.join(project, 'skills-pack.zip');
+    writeFileSync(
+      pack,
+      zipSync({
+        'skill-name-1/SKILL.md': strToU8('---\nname: skill-name-1\ndescription: One.\nversion: 1.0.0\n---\n\nBody\n'),
+        'skill-name-2/SKILL.md': strToU8('---\ndescription: Two.\n---\n\nBody\n'),
+        'folder/SKILL.md': strToU8('---\nname: other\ndescription: Three.\n---\n\nBody\n'),
+      }),
+    );
+    const { out, err } = await runCli(project, ['install', pack, '--yes']);
+    expect(`${out}${err}`).toContain('name/missing');
+    const at = (name: string): boolean => existsSync(path.join(project, '.agent/skills', name, 'SKILL.md'));
+    expect(['skill-name-1', 'skill-name-2', 'folder', 'other'].map(at)).toEqual([true, false, false, true]);
   });
 });

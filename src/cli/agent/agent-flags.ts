@@ -28,7 +28,7 @@ export const VOCABULARY_FLAG = {
 } as const satisfies Flags;
 
 export const AGENT_FLAGS = {
-  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools)', {
+  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools; skills-agent: actions)', {
     choices: ['tools', 'actions'],
   }),
   ...VOCABULARY_FLAG,

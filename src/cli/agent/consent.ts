@@ -3,7 +3,7 @@ import { countText, isSkillError, printable, serverOfSource, shownText, type Ski
 import { openTrust } from '#policy';
 import { projectTop, reviewSkills, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
 import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
-import { projectLine, reviewLines } from '../govern/trust-question.ts';
+import { projectLine, reviewLines, reviewedSkills } from '../govern/trust-question.ts';
 import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
 import { reportHint, reportWarning, type Terminal } from '../terminal/terminal.ts';
 
@@ -99,9 +99,7 @@ async function store(
   isOwn: boolean,
 ): Promise<void> {
   try {
-    await openTrust({ home, bind: 'digest' }).trustSkills(
-      skills.flatMap(({ dir, digest, head }) => (digest === undefined ? [] : [{ dir, digest, head, isOwn }])),
-    );
+    await openTrust({ home, bind: 'digest' }).trustSkills(reviewedSkills(skills, isOwn));
   } catch (error) {
     if (!isSkillError(error)) throw error;
     reportWarning(terminal, `the answer holds for this run only: ${printable(error.message)}`);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { countText, printable, shownText } from '#core';
 import { findLockedSkill } from '#packs';
 import { fitText, padText, readTextFile, textWidth } from '#platform';
+import type { SkillToTrust } from '#policy';
 import type { ReviewedSkill } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
@@ -67,6 +68,13 @@ function wantsText({ wants: { tools, programs, secrets, network } }: ReviewedSki
 function describeOrigin({ dir }: ReviewedSkill): readonly string[] {
   const source = findLockedSkill(dir)?.source;
   return source === undefined ? [] : [`installed from ${shownText(source, 120)}, as skills.lock.json says`];
+}
+
+/** What to trust after the question: the bytes and the origin that it showed. */
+export function reviewedSkills(skills: readonly ReviewedSkill[], isOwn: boolean): readonly SkillToTrust[] {
+  return skills.flatMap(({ dir, digest, head }) =>
+    digest === undefined ? [] : [{ dir, digest, head, isOwn, origin: findLockedSkill(dir)?.source }],
+  );
 }
 
 const MAX_GIT_CONFIG = 64 * 1024;

@@ -9,7 +9,7 @@ import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { requireValidConfig } from '../surroundings.ts';
 import { showPlan } from '../terminal/terminal.ts';
-import { projectLine, reviewLines } from './trust-question.ts';
+import { projectLine, reviewLines, reviewedSkills } from './trust-question.ts';
 
 export const command = defineCommand({
   usage: 'trust [PATH] [--mine] [--yes] | trust --list | trust --revoke [PATH]',
@@ -84,7 +84,7 @@ async function trust(
     return EXIT.refused;
   }
   const { folder, at } = await store.trust(place.folder, {
-    skills: skills.flatMap(({ dir, digest, head }) => (digest === undefined ? [] : [{ dir, digest, head, isOwn }])),
+    skills: reviewedSkills(skills, isOwn),
   });
   if (!terminal.printJson({ folder, trusted: true, at, skills })) terminal.out(`trusted: ${printable(folder)}`);
   return EXIT.done;

@@ -39,6 +39,7 @@ export const command = defineCommand({
     const explain = flags.explain === true ? { explain: explained(runtime, catalog) } : {};
     if (!terminal.printJson({ ...catalog, ...explain }))
       terminal.out(flags.explain === true ? explainLines(runtime, catalog, terminal) : catalog.text.trimEnd());
+    if (catalog.emptyReason !== undefined) terminal.remark(`no skill for a model: ${catalog.emptyReason}`);
     const limit = budget ?? runtime.config.catalog?.budget_tokens;
     if (limit !== undefined && catalog.tokens > limit) {
       terminal.remark(

@@ -51,7 +51,10 @@ export const command = defineCommand({
     const shown = flags.all === true && !terminal.isJson ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
     if (terminal.isJson)
-      terminal.printJson(listJson(runtime, skills, { untrusted, seenBy: (dir) => agents.seeing(dir) }));
+      terminal.printJson({
+        ...listJson(runtime, skills, { untrusted, seenBy: (dir) => agents.seeing(dir) }),
+        emptyReason: skills.length > 0 ? undefined : await runtime.explainEmpty(),
+      });
     else showList({ skills: shown, untrusted, agents, explain: flags.explain === true }, runtime, terminal);
     return EXIT.done;
   },

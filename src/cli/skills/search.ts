@@ -50,13 +50,14 @@ export const command = defineCommand({
     const answer = {
       results: results.map((result) => resultJson(result, untrusted)),
       available: available.results.map(availableJson),
+      emptyReason: results.length > 0 ? undefined : await nothingFound(runtime, given.deep === true),
     };
     if (!terminal.printJson(answer)) {
       if (results.length > 0) {
         terminal.out(resultLines(results, untrusted, terminal));
         terminal.remark(trustRemarks(untrusted));
       } else if (available.results.length > 0) terminal.remark('no installed skill matches');
-      else terminal.remark(nothingFound(runtime, given.deep === true));
+      else terminal.remark(answer.emptyReason ?? []);
       terminal.out(availableLines(available.results, terminal));
     }
     for (const problem of available.problems) reportWarning(terminal, problem);
@@ -151,9 +152,9 @@ function skillRows(rows: readonly SkillRow[], { style, width, isAnswerOnTerminal
   });
 }
 
-function nothingFound(runtime: Runtime, isDeep: boolean): string {
+async function nothingFound(runtime: Runtime, isDeep: boolean): Promise<string> {
   const count = runtime.index.skills.length;
-  if (count === 0) return 'no skills to search; see skillwright list';
+  if (count === 0) return `no skills to search: ${(await runtime.explainEmpty()) ?? ''}`;
   return `no match in ${String(count)} skills; try other words${isDeep ? '' : ' or --deep to search the instructions'}`;
 }
 

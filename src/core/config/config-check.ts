@@ -1,8 +1,8 @@
 import { isToolPattern } from '../allowed-tools.ts';
-import { CONFIG_SCHEMA } from './config.ts';
-import { SETTINGS, valueAt, withValue, type Setting } from './config-settings.ts';
+import { CONFIG_SCHEMA, type Config } from './config.ts';
+import { SETTINGS, valueAt, valueOfText, withValue, type Setting } from './config-settings.ts';
 import { readHostPattern } from '../network/host-pattern.ts';
-import { checkJson, isObject, type JsonPath, type SchemaProblem } from '../json/json-schema.ts';
+import { checkJson, isObject, type JsonPath, type JsonSchema, type SchemaProblem } from '../json/json-schema.ts';
 import { nearest } from '../nearest.ts';
 import { POLICY_FILE_SCHEMA } from './policy-config.ts';
 import { EFFECTS } from '../access.ts';
@@ -68,14 +68,20 @@ function toConfigProblem({ type, path, expected }: SchemaProblem, value: unknown
   return { type, path, message: `${name} must be ${expected}`, ...guess(near[0]) };
 }
 
-/** What is wrong with one value of a setting or, if `path` is below it, of an entry of its map. The hint says how to write one as text. */
-export function settingProblem(
-  { schema, path: whole }: Setting,
-  value: unknown,
-  path = whole,
-): { readonly message: string; readonly hint: string } | undefined {
-  const [problem] = checkConfig(withValue({}, path, value));
-  return problem && { message: problem.message, hint: problem.hint ?? valueHint(schema) };
+/**
+ * Reads a setting, or an entry of its map, that is written as text. Where an entry has no schema, JSON is read as such and all else is text.
+ * The hint of a problem says how to write the value.
+ */
+export function readSetting(
+  setting: Setting,
+  text: string,
+  { path, schema }: Pick<Setting, 'path'> & { readonly schema?: JsonSchema } = setting,
+): { readonly config: Config; readonly value: unknown } | { readonly message: string; readonly hint: string } {
+  const value = valueOfText(text, schema) ?? (schema === undefined ? text : null);
+  const config = withValue({}, path, value);
+  const [problem] = checkConfig(config);
+  if (problem === undefined) return { config, value };
+  return { message: problem.message, hint: problem.hint ?? valueHint(setting.schema) };
 }
 
 function valueHint(schema: Setting['schema']): string {

@@ -61,8 +61,8 @@ function changed(
 const MAX_SETTING_DEPTH = 64;
 
 /** Parses a value written as text; lists and maps are JSON. Returns nothing if the text is not valid. */
-export function valueOfText(text: string, schema: JsonSchema): unknown {
-  if ('type' in schema && schema.type === 'string') return text;
+export function valueOfText(text: string, schema?: JsonSchema): unknown {
+  if (schema !== undefined && 'type' in schema && schema.type === 'string') return text;
   const value = parseJson(text);
   if (value === undefined) return undefined;
   const { depth, repeated } = readJsonText(text);

@@ -16,7 +16,7 @@ import {
   sliceStart,
   type JsonSchema,
   type Model,
-  type ModelMessage,
+  type ModelRequest,
 } from '#core';
 import type { EvalCase, RubricLine } from '../cases/case.ts';
 
@@ -112,7 +112,7 @@ async function judgeRubric(
   const { rubric = [] } = one.expect;
   if (rubric.length === 0) return [];
   const evidence = collectEvidence(facts);
-  const messages: ModelMessage[] = [{ role: 'user', content: questionText(one, rubric, evidence) }];
+  const messages: ModelRequest['messages'][number][] = [{ role: 'user', content: questionText(one, rubric, evidence) }];
   for (let attempt = 1; ; attempt += 1) {
     const withoutVerdict = (reason: string) => rubric.map((line) => errored(buildHead(line), reason));
     const text = await askJudge(model, messages, signal);
@@ -207,7 +207,7 @@ function questionText(
 
 async function askJudge(
   model: Model,
-  messages: readonly ModelMessage[],
+  messages: ModelRequest['messages'],
   signal: AbortSignal,
 ): Promise<string | { readonly problem: string }> {
   try {

@@ -24,11 +24,12 @@ import {
   type Model,
   type ModelAnswer,
   type ModelDelta,
-  type ModelMessage,
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
 } from '#core';
+
+type ModelMessage = ModelRequest['messages'][number];
 
 export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly id: string;

@@ -9,7 +9,6 @@ import {
   type Model,
   type ModelAnswer,
   type ModelDelta,
-  type ModelMessage,
   type ModelRequest,
 } from '#core';
 import {
@@ -22,6 +21,8 @@ import {
 } from './cassette-file.ts';
 import { emitWhole } from '../emit.ts';
 import { sha256 } from '#platform';
+
+type ModelMessage = ModelRequest['messages'][number];
 
 export interface RecordOptions {
   /** Removes secrets from every text before it is written or hashed. Replaying needs the same function. */

@@ -22,11 +22,9 @@ import {
   toRelativePath,
   type Model,
   type ModelAnswer,
-  type ModelMessage,
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
-  type PlanUpdate,
   type Plan,
   isProblem,
 } from '#core';
@@ -34,6 +32,8 @@ import { fillQuickstart, findQuickstart, type QuickstartReading } from './quicks
 import { scoreSkills, type ScoredSkill } from './rule-score.ts';
 import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
 import { loadedIn, readJson, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
+
+type ModelMessage = ModelRequest['messages'][number];
 
 export { RULE_MODEL_REMARK } from './rule-words.ts';
 
@@ -220,7 +220,7 @@ const STEPS = [
 const MAX_GOAL = 200;
 
 /** The whole plan in the first step, afterwards only changes. */
-function planUpdate(decision: RuleDecision, { request, calls }: Conversation): PlanUpdate {
+function planUpdate(decision: RuleDecision, { request, calls }: Conversation): object {
   const isDone = (role: Role): boolean => calls.some(({ name, isError }) => findRole(name) === role && !isError);
   const done = { find: isDone('load') || isDone('run'), run: isDone('run'), answer: decision.type === 'answer' };
   const next = done.answer ? undefined : STEPS.find(({ id }) => !done[id])?.id;

@@ -98,9 +98,9 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
       ...needs.unread.map(({ reason }) => `a requirement could not be parsed: ${reason}`),
     ],
     refusals: [
-      ...nameRefusals(skill, mode),
+      ...nameRefusals(skill, mode, settings),
       ...(looks.refusal === undefined ? [] : [looks.refusal]),
-      ...formatRefusals(skill, diagnostics, mode),
+      ...formatRefusals(skill, diagnostics, mode, settings),
       ...scanRefusals(reviewed, scan),
     ],
   };
@@ -132,13 +132,15 @@ function belowSkill(diagnostic: Diagnostic, { path: dir, name }: SourceSkill): D
   return { ...diagnostic, path: `${name}/${relative}` };
 }
 
+type Tolerance = Pick<PackSettings, 'tolerates'>;
+
 /** The name becomes a folder name, so it must be portable. In strict mode it must equal the folder name of the source. */
-function nameRefusals(skill: SourceSkill, mode: Mode): readonly PackRefusal[] {
+function nameRefusals(skill: SourceSkill, mode: Mode, { tolerates }: Tolerance): readonly PackRefusal[] {
   const { name, folder } = skill;
   if (!isValidName(name)) return [packRefusal('pack/name', `${quoted(name)} is not a valid skill name`)];
   const problem = portableNameProblem(name);
   if (problem !== undefined) return [packRefusal('pack/name', problem.message)];
-  const [other] = mode === 'strict' ? otherNames(skill) : [];
+  const [other] = mode === 'strict' && !tolerates.includes('name/directory-mismatch') ? otherNames(skill) : [];
   if (other === undefined) return [];
   return [{ ...packRefusal('pack/name', other, `${folder}/SKILL.md`), allow: WITHOUT_STRICT }];
 }
@@ -153,9 +155,16 @@ function otherNames({ name, folder }: SourceSkill): readonly string[] {
 
 const WITHOUT_STRICT = 'no --strict, format.mode: lenient';
 
-function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[], mode: Mode): readonly PackRefusal[] {
+function formatRefusals(
+  { name }: SourceSkill,
+  diagnostics: readonly Diagnostic[],
+  mode: Mode,
+  { tolerates }: Tolerance,
+): readonly PackRefusal[] {
   // A loader takes a skill without a description; a pack without one is not complete.
-  const errors = diagnostics.filter(({ severity, code }) => severity === 'error' || code === 'description/missing');
+  const errors = diagnostics.filter(
+    ({ severity, code }) => (severity === 'error' && !tolerates.includes(code)) || code === 'description/missing',
+  );
   const [first] = errors;
   if (first === undefined) return [];
   const more = errors.length > 1 ? ` and ${String(errors.length - 1)} more` : '';

@@ -1,10 +1,10 @@
 /** Reads the folder of a skill for the scan: decodes text and classifies binary files. Does not follow links. */
 import { isUtf8 } from 'node:buffer';
 
-import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
+import { packRefusal, type PackProblem, type PackRefusal, type TreeRefusal } from '../problems.ts';
 import { applyScanPolicy, type PolicyResult, type ScanFile } from '#scan';
 import type { PackSettings } from '../pack-settings.ts';
-import { findTreeRefusal, walkOpened, type TreeEntry, type TreeRefusal } from '#platform';
+import { findTreeRefusal, walkOpened, type TreeEntry } from '#platform';
 import type { OfType } from '#core';
 
 /** Bytes per text file. */

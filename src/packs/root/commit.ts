@@ -9,7 +9,7 @@ import { quoted } from '#core';
 import { isSystemError, pause, TreeFingerprint, writeFileAtomically } from '#platform';
 import { recordFolders, planFolderChanges } from '../agents/lock-places.ts';
 import { applyFolderChanges, type FolderChange, type FolderOutcome, type Unplaced } from '../agents/place-skills.ts';
-import { findDrift, hasDrift, lockFileText, type LockFile } from '../lock/lock-file.ts';
+import { findDrift, hasDrift, lockFileText, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
 import { findRefusal, isRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { applySteps, lockAfter, undoSteps, type OnStep, type StepOutcome } from './apply.ts';
 import { syncPath, syncPaths, type BackgroundSync } from './sync.ts';
@@ -56,6 +56,7 @@ export interface ArrivingSkill {
   readonly name: string;
   readonly from: string;
   readonly folders: readonly string[];
+  readonly lock: LockedSkill;
 }
 
 export type BeforeCommit = (skills: readonly ArrivingSkill[]) => Promise<void>;
@@ -97,10 +98,10 @@ export async function commitChanges(
     const nextLock = writeNextLock(work, lock);
     await syncBefore(work, { steps, staged, originals }, options);
     await options.beforeCommit?.(
-      staged.map(({ name, from }) => {
+      staged.map(({ name, from, lock }) => {
         const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
         const parents = [handle.path, ...copies.map(({ folder }) => path.resolve(handle.path, folder))];
-        return { name, from, folders: parents.map((parent) => path.join(parent, name)) };
+        return { name, from, folders: parents.map((parent) => path.join(parent, name)), lock };
       }),
     );
     options.signal?.throwIfAborted();

@@ -6,12 +6,12 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, listParentFolders, parentFolder, problemError, quoted, type SkillError } from '#core';
-import { isProgram, orRefusal, pause, sha256, walkOpened, type TreeEntry, type TreeRefusal } from '#platform';
+import { isProgram, orRefusal, pause, sha256, walkOpened, type TreeEntry } from '#platform';
 import { openNewFile, type FileWriter } from '../archive/extract-tree.ts';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
-import { orSystemRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { orSystemRefusal, packRefusal, refused, type PackRefusal, type TreeRefusal } from '../problems.ts';
 import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
 import { keepsModes } from '../root/keeps-modes.ts';
 

@@ -70,7 +70,7 @@ export interface UpdateSkillOptions {
   readonly inspect: InspectOptions;
   /** Stages the installed version again for a merge. Returns its folder, or undefined if it is no longer available. */
   readonly stageBase: (locked: LockedSkill) => Promise<string | undefined>;
-  /** Whether the user trusts a version of the skill that this folder has or had. */
+  /** Whether the user trusts a version of the skill that this folder has or had, from the source of the lock. */
   readonly isTrusted: IsTrusted;
   readonly signal?: AbortSignal;
 }
@@ -107,9 +107,9 @@ export async function updateSkill(
     kept: plan.kept,
     lost: plan.lost,
     isTrusted:
-      options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined) ||
+      options.isTrusted(dir, present.type === 'digest' ? present.digest : undefined, before) ||
       // Nothing of the local files is left: the new version follows the one that was installed.
-      (built.from === skill.path && options.isTrusted(dir, before.digest)),
+      (built.from === skill.path && options.isTrusted(dir, before.digest, before)),
     result: { from: built.from, looks: built.looks, localLooks: local.looks },
   };
 }

@@ -25,6 +25,7 @@ export function updateLines(update: SkillUpdate, width: number): readonly string
   const capabilities = newCapabilities(update.name, update.files);
   return [
     formatTitle(update, width),
+    `from ${fitQuoted(update.lock.source, width - 5)}`,
     countsText(update.changes),
     ...(capabilities.length === 0
       ? ['no new capabilities found in its files']

@@ -177,7 +177,7 @@ async function compareGroup(
         ? newSkill(
             skill,
             lock,
-            moved.every(({ name, digest }) => isTrusted(path.join(root.path, name), digest)),
+            moved.every((locked) => isTrusted(path.join(root.path, locked.name), locked.digest, locked)),
           )
         : await updateSkill(
             before,

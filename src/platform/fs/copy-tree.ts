@@ -18,7 +18,6 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity } from '#core';
 import { writeAll } from './atomic-replace.ts';
 import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
 import { TreeReading, isProgram, pause, type ReadTreeOptions, type TreeDigest, twiceIfChanged } from './tree-digest.ts';
@@ -33,7 +32,7 @@ export interface CopyTreeOptions extends ReadTreeOptions {
   /** `read-only`: files 0444 or 0555, folders 0555. `writable`: 0644 or 0755, folders 0755. */
   readonly permissions: 'read-only' | 'writable';
   /** Owner of the copy (default: this user). */
-  readonly owner?: Identity;
+  readonly owner?: Pick<Stats, 'uid' | 'gid'>;
   /** Links to add at the top, targets by name. An entry of the tree with such a name stays. */
   readonly links?: Readonly<Record<string, string>>;
 }

@@ -2,7 +2,7 @@ import { chmodSync, chownSync } from 'node:fs';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { quoted, SkillError, type Identity } from '#core';
+import { quoted, SkillError } from '#core';
 import { answerRaw, httpProxy } from './http-proxy.ts';
 import { byteMeter, takeBytes } from './joined-sockets.ts';
 import { networkGate, readGrant, type NetworkDecision, type ResolveHost } from './network-gate.ts';
@@ -35,7 +35,7 @@ export interface AllowProxyOptions {
   readonly hosts: readonly string[];
   /** Unix socket for programs; only `owner` can connect (default: this user). */
   readonly socketPath?: string;
-  readonly owner?: Identity;
+  readonly owner?: { readonly uid: number; readonly gid: number };
   /** Also listen on a port of 127.0.0.1, where every user of this machine can connect. */
   readonly loopback?: boolean;
   readonly resolve?: ResolveHost;

@@ -1,4 +1,4 @@
-import { SETTINGS, valueOfText, withValue, nearest, printable, settingProblem } from '#core';
+import { SETTINGS, nearest, printable, readSetting } from '#core';
 import type { ConfigLayer, Setting } from './config-merge.ts';
 import { SETTING_PREFIX, settingNames } from './environment-names.ts';
 
@@ -45,8 +45,6 @@ function readVariable(name: string, text: string): ConfigLayer | VariableProblem
           : `did you mean ${SETTING_PREFIX}${guess}?`,
     };
   }
-  const value = valueOfText(text, setting.schema) ?? null;
-  const problem = settingProblem(setting, value);
-  if (problem !== undefined) return { variable, ...problem };
-  return { layer: 'environment', where: name, config: withValue({}, setting.path, value) };
+  const read = readSetting(setting, text);
+  return 'config' in read ? { layer: 'environment', where: name, config: read.config } : { variable, ...read };
 }

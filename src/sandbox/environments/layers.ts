@@ -17,7 +17,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-import { isProblem, parseJson, SkillError, type ActionProblem, type Identity, type PackageLayer } from '#core';
+import { isProblem, parseJson, SkillError, type ActionProblem, type PackageLayer } from '#core';
 import {
   acquireLock,
   isSystemError,
@@ -34,6 +34,7 @@ import {
   type walkOpened,
   TreeFingerprint,
 } from '#platform';
+import type { Identity } from '../program-types.ts';
 
 /** A layer on disk. */
 export interface StoredLayer extends PackageLayer {

@@ -1,10 +1,10 @@
-import type { Executor, Identity, AttachedWorkspace } from '#core';
+import type { Executor, AttachedWorkspace } from '#core';
 import { isPresent } from '#platform';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
 import { UNPRIVILEGED_USER } from './unprivileged-user.ts';
 import { tryRead } from '../process/proc.ts';
-import type { RunLimits } from '../program-types.ts';
+import type { RunLimits, Identity } from '../program-types.ts';
 
 export interface LocalOptions {
   /** User for programs when the caller is root (default: 65534). */

@@ -6,7 +6,6 @@ import {
   quoted,
   type AttachedWorkspace,
   type Executor,
-  type Identity,
   type OutputSink,
   type ProgramEnd,
   type ProgramSpec,
@@ -21,7 +20,7 @@ import { setupFailed } from './linux/unavailable.ts';
 import { processTable, type ProcessTable } from '../process/process-tree.ts';
 import { openPipes } from '../process/output-pipes.ts';
 import { startChild, supervise, type Child } from '../process/child-process.ts';
-import type { RunLimits, RunningProgram, WorkspaceFolder } from '../program-types.ts';
+import type { RunLimits, RunningProgram, WorkspaceFolder, Identity } from '../program-types.ts';
 
 type Capabilities = AttachedWorkspace['capabilities'];
 

@@ -2,10 +2,11 @@
 import { fchownSync, lstatSync, mkdirSync, renameSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, type Identity, type RelativePath } from '#core';
+import { quoted, type RelativePath } from '#core';
 import { DirectoryHandle, isSystemError } from '#platform';
 import { parsePath, refuseInput } from './input-sources.ts';
 import { isFreeName } from '../workspace/layout.ts';
+import type { Identity } from '../program-types.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORK_DIR|\{WORK_DIR\})(?=\/|$)/, 'work'],

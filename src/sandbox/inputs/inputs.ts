@@ -25,7 +25,6 @@ import {
   removeTree,
   findTreeRefusal,
   writeAll,
-  type TreeRefusal,
 } from '#platform';
 import { checkPlace, parseTarget, placeInput, type PlaceInputOptions } from './input-places.ts';
 import {
@@ -274,18 +273,19 @@ function copyFile(staging: Staging, preparing: Preparing, { descriptor, stats }:
   }
 }
 
-const TREE_CODES: Readonly<Record<TreeRefusal['problem'], ActionProblem['code']>> = {
-  gone: 'file/missing',
-  changed: 'file/changed',
-  unreadable: 'file/unreadable',
-  'not-regular': 'file/not-regular',
-  'link-outside': 'path/link-outside',
-  'hard-link': 'path/hard-link',
-  name: 'path/encoded',
-  'too-many': 'file/too-large',
-  'too-large': 'file/too-large',
-  'too-deep': 'path/too-long',
-};
+const TREE_CODES: Readonly<Record<NonNullable<ReturnType<typeof findTreeRefusal>>['problem'], ActionProblem['code']>> =
+  {
+    gone: 'file/missing',
+    changed: 'file/changed',
+    unreadable: 'file/unreadable',
+    'not-regular': 'file/not-regular',
+    'link-outside': 'path/link-outside',
+    'hard-link': 'path/hard-link',
+    name: 'path/encoded',
+    'too-many': 'file/too-large',
+    'too-large': 'file/too-large',
+    'too-deep': 'path/too-long',
+  };
 
 /** `host` is the path of a folder of the host. */
 async function copyFolder(

@@ -2,9 +2,10 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError, quoted, SkillError, type Identity } from '#core';
+import { isSkillError, quoted, SkillError } from '#core';
 import { isInside, tryRealPath, DirectoryHandle } from '#platform';
 import { filesBelow, linkedInode } from './hard-links.ts';
+import type { Identity } from '../program-types.ts';
 
 /** A folder that the user wants programs to see. */
 export interface MountRequest {

@@ -2,17 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  readHostPattern,
-  readAddress,
-  type HostPattern,
-  type Identity,
-  type ProgramSpec,
-  type ProgramEnd,
-  isProblem,
-} from '#core';
+import { readHostPattern, readAddress, type HostPattern, type ProgramSpec, type ProgramEnd, isProblem } from '#core';
 import { builtFile, openAllowProxy, type networkGate } from '#platform';
 import { imageForwarder } from './image-forwarder.ts';
+import type { Identity } from '../program-types.ts';
 
 type OnDecision = Parameters<typeof networkGate>[0]['onDecision'];
 

@@ -6,9 +6,9 @@ import { createServer, type ListenOptions } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-import type { Identity } from '#core';
 import { quietly } from '#platform';
 import { readProcess } from '../process/proc.ts';
+import type { Identity } from '../program-types.ts';
 
 /** Targets on the host that an attempt tries to reach. */
 export interface AttemptTargets {

@@ -12,7 +12,6 @@ import {
   quoted,
   shellWord,
   SkillError,
-  type Identity,
   type ProgramEnd,
   type AttachedWorkspace,
 } from '#core';
@@ -22,7 +21,7 @@ import { childSlots, type Inherited } from './inherited-descriptors.ts';
 import { RUN_MARK, followTree, processTable, type ProcessTable } from './process-tree.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
-import type { RunLimits } from '../program-types.ts';
+import type { RunLimits, Identity } from '../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

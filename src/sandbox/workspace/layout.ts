@@ -5,9 +5,10 @@
 import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, SkillError, type AttachedWorkspace, type Identity, type ProgramSpec, type RunResult } from '#core';
+import { quoted, SkillError, type AttachedWorkspace, type ProgramSpec, type RunResult } from '#core';
 import { isInside, isSystemError, makeFolders, ownerName, realPath, thisProcess, DirectoryHandle } from '#platform';
 import { TEMPORARY } from '../process/program-environment.ts';
+import type { Identity } from '../program-types.ts';
 
 /** Folders that all programs of a workspace may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;

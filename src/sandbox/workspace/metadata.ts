@@ -1,4 +1,4 @@
-import { inConfined, isSystemError, isTreeDigest, writeFileAtomically } from '#platform';
+import { inConfined, isSystemError, writeFileAtomically } from '#platform';
 import { readField, parseJson, shape, toRelativePath, isProblem } from '#core';
 import { METADATA_FILE, ioFailed } from './layout.ts';
 import path from 'node:path';
@@ -108,7 +108,7 @@ function isMetadata(value: unknown): value is WorkspaceMetadata {
   return (
     METADATA(value) &&
     readField(value, 'version') === 1 &&
-    has('skills', SKILL, (skill) => isTreeDigest(String(readField(skill, 'digest')))) &&
+    has('skills', SKILL, (skill) => /^sha256-tree:[0-9a-f]{64}$/.test(String(readField(skill, 'digest')))) &&
     has('inputs', INPUT, isInput) &&
     has('outputs', OUTPUT, (output) => isTexts(readField(output, 'globs')) && isTexts(readField(output, 'savedAs')))
   );

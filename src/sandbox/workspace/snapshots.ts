@@ -12,7 +12,6 @@ import {
   quietly,
   readTreeDigest,
   removeTree,
-  type TreeRefusal,
   type openTreeDigests,
   copyUsableTree,
 } from '#platform';
@@ -153,7 +152,7 @@ async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
       links: SKILL_LINKS,
       signal: store.signal,
     });
-    if (copied.type === 'refused') throw refused(skill, copied);
+    if (copied.type === 'refused') throw refused(skill, copied.message);
     if (skill.digest !== undefined && copied.digest !== skill.digest) throw changed(skill);
     const snapshot = await putInPlace(store, parcel(), { name: skill.name, digest: copied.digest });
     const { digest } = copied;
@@ -215,7 +214,7 @@ export async function discard(base: Base, folder: string): Promise<boolean> {
   return removeTree(temporary);
 }
 
-function refused(skill: SkillSource, { message }: TreeRefusal): SkillError {
+function refused(skill: SkillSource, message: string): SkillError {
   return new SkillError({
     code: 'skill/invalid',
     message: `the skill ${quoted(skill.name)} cannot be staged: ${message}`,

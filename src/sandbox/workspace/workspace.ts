@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
-import type { AttachedWorkspace, Executor, Identity } from '#core';
+import type { AttachedWorkspace, Executor } from '#core';
 import { isSystemError, openTreeDigests, sha256, thisProcess } from '#platform';
 import { executorFailed } from '../executors/failures.ts';
 import { writeFolderOwner } from './folder-owner.ts';
@@ -35,7 +35,7 @@ import {
 } from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
 import { withinTime } from '../process/child-process.ts';
-import type { StagedSkill, WorkspaceFolder } from '../program-types.ts';
+import type { StagedSkill, WorkspaceFolder, Identity } from '../program-types.ts';
 
 export interface WorkspacesOptions {
   /** Absolute path, created if missing. Must belong to the current user; for root, every user must be able to reach it. */

@@ -16,6 +16,8 @@ export interface CatalogOptions {
   readonly format: keyof typeof CATALOG_LAYOUTS;
   /** The name of the tool that finds skills which are not shown; absent without such a tool. */
   readonly searchTool: string | undefined;
+  /** Why there is no skill, if there is none. */
+  readonly emptyReason?: string | undefined;
 }
 
 /** Level 1 as a model will see it. Each visible skill is in exactly one of the four lists. */
@@ -26,6 +28,8 @@ export interface Catalog {
   readonly shortened: readonly string[];
   readonly nameOnly: readonly string[];
   readonly omitted: readonly string[];
+  /** Why no skill is listed, and what to do; absent if one is. */
+  readonly emptyReason?: string;
 }
 
 type Form = 'full' | 'shortened' | 'nameOnly' | 'omitted';
@@ -139,7 +143,16 @@ function compose(
     .map((line, index) => lineText(line, forms[index] ?? 'omitted', length, options))
     .filter((text) => text !== '');
   const text = frameText(options, coverageNote(counts, options.searchTool), listed);
-  return { text, tokens: Math.ceil(tokenWeight(text)), full, shortened, nameOnly, omitted };
+  const { emptyReason } = options;
+  return {
+    text,
+    tokens: Math.ceil(tokenWeight(text)),
+    full,
+    shortened,
+    nameOnly,
+    omitted,
+    ...(lines.length === 0 && emptyReason !== undefined ? { emptyReason } : {}),
+  };
 }
 
 function frameText(options: CatalogOptions, note: string, listed: readonly string[] = []): string {
@@ -156,7 +169,7 @@ interface Counts {
 
 /** The line that tells the model how many skills are hidden and how to find them. */
 function coverageNote({ total, shortened, nameOnly, omitted }: Counts, searchTool: string | undefined): string {
-  if (total === 0) return 'No skills are installed.';
+  if (total === 0) return 'No skills are available.';
   if (shortened + nameOnly + omitted === 0) return '';
   const cuts = [
     ...(shortened > 0 ? [`${shortened} shortened`] : []),

@@ -31,7 +31,12 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
   const { mode = 'lenient', explain = false, visibility = {} } = settings;
   const { result } = scan;
   const skills = await readPending(input);
-  const assembled = assemble(result, skills, { mode, explain, omitInvalid: settings.omitInvalid ?? false });
+  const assembled = assemble(result, skills, {
+    mode,
+    explain,
+    omitInvalid: settings.omitInvalid ?? false,
+    tolerated: settings.tolerated ?? [],
+  });
   const { durationMs: _, ...facts } = measure(state.cache);
   const elapsed = (): number => measure(state.cache).durationMs;
   const indexed = indexSkills({

@@ -33,6 +33,7 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
     ...walkOptions,
     visibility: visibility ?? {},
     omitInvalid: settings.omitInvalid ?? false,
+    tolerated: settings.tolerated ?? [],
   });
   const isUnchanged = result.unchangedCount === known.count && result.fresh.length === 0;
   const hasSameFindings = previous?.options === options && previous.findings === findings;

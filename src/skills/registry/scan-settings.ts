@@ -1,4 +1,4 @@
-import type { Mode, SkillRoot, SkillEntry } from '#core';
+import type { Diagnostic, Mode, SkillRoot, SkillEntry } from '#core';
 import type { ReusableIndex } from './cache.ts';
 import type { CacheReport, SkillIndex } from './index-skills.ts';
 import type { KnownSkills } from './known-skills.ts';
@@ -10,6 +10,8 @@ export interface ScanSettings {
   readonly blockAngleBrackets?: boolean;
   /** Leave out every skill with an error. In strict mode these are all skills that violate the specification. */
   readonly omitInvalid?: boolean;
+  /** Diagnostics that keep their lenient severity in strict mode. */
+  readonly tolerated?: readonly Diagnostic['code'][];
   /** The cache file (default: no cache). `cacheFileName` returns a suitable name. */
   readonly cacheFile?: string;
   /** Keys: a name, `source/name`, or either with `*`; an exact key takes precedence over a glob. */

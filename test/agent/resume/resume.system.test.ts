@@ -131,6 +131,7 @@ describe('after a question that was answered meanwhile', () => {
     const ended = await agent({
       model: played([write, { text: 'It waits for an answer.' }]),
       vocabulary: 'skills-agent',
+      protocol: 'tools',
       run: { ...RUN, ...pending },
     });
     expect(ended).toMatchObject({ outcome: 'refused', answer: 'It waits for an answer.' });
@@ -255,7 +256,12 @@ describe('a call that came to nothing then', () => {
     const { agent, runtime, project } = await world();
     const write = { calls: [['write_file', { path: 'a.txt', content: 'x' }]] } as const;
     const none = { calls: [['no_such_tool', {}]] } as const;
-    const ended = await agent({ model: played([write, none]), vocabulary: 'skills-agent', budget: { turns: 2 } });
+    const ended = await agent({
+      model: played([write, none]),
+      vocabulary: 'skills-agent',
+      protocol: 'tools',
+      budget: { turns: 2 },
+    });
     const yes: ApprovalAnswer = { verdict: 'yes', scope: 'once', by: 'callback' };
     const resumed = await resumeAgent({
       runtime,
@@ -300,7 +306,13 @@ describe('a record that another user wrote', () => {
     indexHash: '',
     index: [],
     policyHash: '',
-    agent: { protocol: 'tools', vocabulary: 'skills-agent', activation: 'model', required: [], files: [] },
+    agent: {
+      vocabulary: 'skills-agent',
+      protocol: 'tools',
+      activation: 'model',
+      required: [],
+      files: [],
+    },
   };
   const said = (name: string, input: object): RunEvent => ({
     type: 'model-answer',

@@ -25,14 +25,20 @@ interface View {
 
 /** The lines of an update with the fields that they show. */
 function linesFor({ name, from, to, files }: View): readonly string[] {
-  const shown = { status: 'update', name, files, before: { version: from }, lock: { version: to } } as const;
+  const shown = {
+    status: 'update',
+    name,
+    files,
+    before: { version: from },
+    lock: { version: to, source: 'github:acme/skills' },
+  } as const;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other fields are not shown.
   return updateLines({ ...shown, changes: countChanges(changedFiles(files)) } as unknown as ChangedSkill, 80);
 }
 
 /** The start of every row that is not untrusted text, and the frame. */
 const ROW =
-  /^(?:"|\d+ files? changed|no file changes|now it |no new capabilities |  (?:changed|added|removed|…|│|the newline)|changes in |@@ -\d|…)/;
+  /^(?:"|from "|\d+ files? changed|no file changes|now it |no new capabilities |  (?:changed|added|removed|…|│|the newline)|changes in |@@ -\d|…)/;
 const widthOf = (line: string): number =>
   Array.from(line).reduce((sum, letter) => sum + (letter > '~' && !'│↳…'.includes(letter) ? 2 : 1), 0);
 
@@ -56,6 +62,7 @@ describe('updateLines', () => {
     });
     expect(lines).toEqual([
       '"pdf" from "1.2.0" to "1.3.0"',
+      'from "github:acme/skills"',
       '2 files changed, 1 added, 1 removed; 3 lines added, 3 removed',
       'now it uses these tools:',
       '  │ Bash',
@@ -117,6 +124,7 @@ describe('updateLines', () => {
   test('reports an empty update, and a changed newline at the end of a file', () => {
     expect(linesFor({ name: 'pdf', files: [] })).toEqual([
       '"pdf"',
+      'from "github:acme/skills"',
       'no file changes',
       'no new capabilities found in its files',
     ]);

@@ -238,4 +238,10 @@ export const CHOICES: readonly Choice[] = [
     why: 'equal input gives equal output',
     test: 'test/tools/manusx.test.ts: skill_request gives the body, the directory and the resources',
   },
+  {
+    theirs: 'a name in another case is unknown',
+    ours: 'names match whatever their case',
+    why: 'models change the case of names',
+    test: 'test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case',
+  },
 ];

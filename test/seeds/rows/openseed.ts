@@ -331,4 +331,22 @@ export const CHOICES: readonly Choice[] = [
     why: 'a link can change after a check',
     test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
   },
+  {
+    theirs: 'error texts in Chinese, such as 「未找到技能: xxx」',
+    ours: 'in English, with the next step and the nearest names',
+    why: 'one language for all messages',
+    test: 'test/tools/openseed.test.ts: an unknown skill is plain text with its name and the nearest',
+  },
+  {
+    theirs: 'a second load in one conversation',
+    ours: 'the tools return the text again; `run` and `chat`, which keep the conversation, answer with a note',
+    why: 'nothing is paid twice',
+    test: 'test/tools/openseed.test.ts: load_skill says so where the text is there already, or goes into the system message',
+  },
+  {
+    theirs: 'a binary asset',
+    ours: 'described, not dumped',
+    why: 'the result is text',
+    test: 'test/tools/openseed.test.ts: load_skill_asset describes a binary file',
+  },
 ];

@@ -3,8 +3,9 @@ import path from 'node:path';
 
 import type { Choice, SeedDocument, SeedRow } from './row.ts';
 
-/** Text in a cell of a table. */
-export const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+/** Text in a cell of a table. Code is shown as written. */
+export const cell = (text: string): string =>
+  text.replaceAll('|', '\\|').replaceAll(/`[^`]*`|</g, (part) => (part === '<' ? '&lt;' : part));
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
 

@@ -1,4 +1,4 @@
-import type { SeedRow } from './row.ts';
+import type { Choice, SeedRow } from './row.ts';
 
 const REGISTRY = 'test/seeds/skills-agent-registry.test.ts';
 const RESTORED = 'test/seeds/restored.system.test.ts';
@@ -95,5 +95,20 @@ export const DEVIATES: readonly SeedRow[] = [
       why: 'the providers change their protocols, and their packages follow',
       restoredBy: [],
     },
+  },
+];
+
+export const CHOICES: readonly Choice[] = [
+  {
+    theirs: 'a skill that is selected again',
+    ours: 'its body is in the context once',
+    why: 'nothing is paid twice',
+    test: 'test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run',
+  },
+  {
+    theirs: 'a model that repeats itself',
+    ours: 'five identical turns end the run',
+    why: 'it would use up the budget',
+    test: 'test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run',
   },
 ];

@@ -1,5 +1,5 @@
 import type { SeedDocument, SeedRow } from './row.ts';
-import { DEVIATES } from './skills-agent-deviations.ts';
+import { CHOICES, DEVIATES } from './skills-agent-deviations.ts';
 
 /** The tests, each with the rows that it shows: documents 001 (overview, rows O) and 004 (registry, rows R); the number is the section. */
 const WORKS = `
@@ -354,5 +354,5 @@ export const SKILLS_AGENT: SeedDocument = {
     'test/package.system.test.ts',
   ],
   rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
-  choices: [],
+  choices: CHOICES,
 };

@@ -55,7 +55,7 @@ describe('a catalog with room', () => {
   });
 
   test('says so where there are no skills', () => {
-    expect(planCatalog([], options).text).toBe('<available_skills>\nNo skills are installed.\n</available_skills>\n');
+    expect(planCatalog([], options).text).toBe('<available_skills>\nNo skills are available.\n</available_skills>\n');
   });
 });
 

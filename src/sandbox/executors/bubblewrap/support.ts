@@ -1,9 +1,10 @@
-import { DEFAULT_LIMITS, isSkillError, printable, type Identity } from '#core';
+import { DEFAULT_LIMITS, isSkillError, printable } from '#core';
 import { isPresent } from '#platform';
 import { unavailable } from '../linux/unavailable.ts';
 import { NEEDED_OPTIONS } from './arguments.ts';
 import { textSink } from '../output-sinks.ts';
 import { runChild } from '../../process/child-process.ts';
+import type { Identity } from '../../program-types.ts';
 
 const HELP_MS = 10_000;
 const MAX_HELP = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { Identity, SkillError } from '#core';
+import type { SkillError } from '#core';
 import { executorUnavailable } from '../failures.ts';
 import type { OpenNetworkBridge } from '../linux/executor.ts';
 import { connectEngine, type EngineClient } from './client.ts';
@@ -6,6 +6,7 @@ import { engineEndpoint } from './endpoint.ts';
 import { DEFAULT_IMAGE, findImage, importRoot } from './image.ts';
 import { field, numberField, textField, textsField } from './json-answer.ts';
 import { removeLeftovers } from './owner.ts';
+import type { Identity } from '../../program-types.ts';
 
 export interface ContainerOptions {
   /** Path of the socket, or any value of `DOCKER_HOST` (default: `/var/run/docker.sock`). */

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
-import { printable, quoted, type SkillError, type Identity, type AttachedWorkspace } from '#core';
+import { printable, quoted, type SkillError, type AttachedWorkspace } from '#core';
 import { executorFailed } from '../failures.ts';
 import { engineFailure, type EngineClient } from './client.ts';
 import { takeExecOutput, type ExecOutput } from './exec-output.ts';
@@ -8,6 +8,7 @@ import { field, numberField, textField } from './json-answer.ts';
 import { userText } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { withinTime, type Child } from '../../process/child-process.ts';
+import type { Identity } from '../../program-types.ts';
 
 /** A program to run in a container. */
 export interface ExecProgram {

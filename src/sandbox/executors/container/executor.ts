@@ -2,15 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  DEFAULT_LIMITS,
-  invalidInput,
-  isSkillError,
-  parseJson,
-  type AttachedWorkspace,
-  type Executor,
-  type Identity,
-} from '#core';
+import { DEFAULT_LIMITS, invalidInput, isSkillError, parseJson, type AttachedWorkspace, type Executor } from '#core';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
@@ -34,7 +26,7 @@ import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { openSkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
 import { createContainer, removeContainer, startContainer } from './warm-container.ts';
 import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
-import type { WorkspaceFolder } from '../../program-types.ts';
+import type { WorkspaceFolder, Identity } from '../../program-types.ts';
 
 const MAX_CONTAINERS = 8;
 const DEFAULT_CPUS = 2;

@@ -15,9 +15,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { problemError, type Identity } from '#core';
+import { problemError } from '#core';
 import { OPEN_FLAGS, isWithoutHardLinks } from '#platform';
 import { brokenTar, type TarEntry } from './tar.ts';
+import type { Identity } from '../../program-types.ts';
 
 /** The tar holds more bytes or entries than the limits allow. */
 function refuseSize(): never {

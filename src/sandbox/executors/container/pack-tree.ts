@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, lstatSync, openSync, readSync, readlinkSync, type Stats } from 'node:fs';
 
-import { parentFolder, type Identity } from '#core';
+import { parentFolder } from '#core';
 import { DirectoryHandle, OPEN_FLAGS, realPath, walk } from '#platform';
 import type { PackedEntry } from './tar.ts';
+import type { Identity } from '../../program-types.ts';
 
 /** Reads folders in which no program writes meanwhile: a configured root file system, a snapshot, a workspace between two programs. */
 

@@ -1,4 +1,4 @@
-import { isSkillError, type Identity, type ProgramEnd, type ProgramSpec, type AttachedWorkspace } from '#core';
+import { isSkillError, type ProgramEnd, type ProgramSpec, type AttachedWorkspace } from '#core';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -15,7 +15,7 @@ import { downloadWorkspace, uploadWorkspace, type CopiedWorkspace } from './work
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { supervise, type Child } from '../../process/child-process.ts';
-import type { HostMount, RunningProgram, WorkspaceFolder } from '../../program-types.ts';
+import type { HostMount, RunningProgram, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

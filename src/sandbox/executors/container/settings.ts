@@ -1,7 +1,7 @@
-import type { Identity, ProgramSpec } from '#core';
+import type { ProgramSpec } from '#core';
 import type { ReadOnlyMount } from './skill-mounts.ts';
 import { writableFolders } from '../../workspace/layout.ts';
-import type { HostMount } from '../../program-types.ts';
+import type { HostMount, Identity } from '../../program-types.ts';
 
 /** The requests that create containers, with every isolation setting in one place. */
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { toProblem, type Identity, type ProgramEnd } from '#core';
+import { toProblem, type ProgramEnd } from '#core';
 import { removeTree, temporaryName } from '#platform';
 import { SKILL_LINKS, isRoot } from '../../workspace/layout.ts';
 import { engineFailure, type EngineClient } from './client.ts';
@@ -10,7 +10,7 @@ import { extractTree } from './extract-tree.ts';
 import { isTarProblem, readTar, writeTar, type PackedEntry } from './tar.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { packFolder, packLink, packTree } from './pack-tree.ts';
-import type { RunLimits, WorkspaceFolder } from '../../program-types.ts';
+import type { RunLimits, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 const COPY_MS = 300_000;
 /** Owner of the skills in a container: programs never run as root, so they cannot change them. */

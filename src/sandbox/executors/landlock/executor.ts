@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import type { Executor, Identity, AttachedWorkspace, ProgramSpec } from '#core';
+import type { Executor, AttachedWorkspace, ProgramSpec } from '#core';
 import { isPresent } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
@@ -37,7 +37,7 @@ import { mountRules } from './mount-rules.ts';
 import type { PortProxy } from '../../network/bridge.ts';
 import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { RUN_MARK } from '../../process/process-tree.ts';
-import type { WorkspaceFolder } from '../../program-types.ts';
+import type { WorkspaceFolder, Identity } from '../../program-types.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */

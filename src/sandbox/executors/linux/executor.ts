@@ -8,7 +8,6 @@ import {
   shellWord,
   type AttachedWorkspace,
   type Executor,
-  type Identity,
   type ProgramEnd,
   type ProgramSpec,
 } from '#core';
@@ -29,7 +28,7 @@ import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
 import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { openPipes, type OutputPipes } from '../../process/output-pipes.ts';
-import type { RunningProgram, WorkspaceFolder } from '../../program-types.ts';
+import type { RunningProgram, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 type RunStreams = Parameters<AttachedWorkspace['run']>[1];
 

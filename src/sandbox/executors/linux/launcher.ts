@@ -1,6 +1,7 @@
-import type { Identity, Executor, RunResult } from '#core';
+import type { Executor, RunResult } from '#core';
 import type { SandboxEntry } from './profile.ts';
 import type { startChild } from '../../process/child-process.ts';
+import type { Identity } from '../../program-types.ts';
 
 /** A tool that starts a program in new namespaces of every kind, without capabilities and with a seccomp filter. */
 export interface Launcher {

@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity } from '#core';
 import { isDirectory, isInside, quietly, tryRealPath, namesIn } from '#platform';
 import { SKILL_LINKS } from '../../workspace/layout.ts';
+import type { Identity } from '../../program-types.ts';
 
 /** A file or folder of the host that programs see read-only, or a symbolic link created for them. */
 export type Mount =

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-import type { Identity, ProgramEnd, Executor, AttachedWorkspace } from '#core';
+import type { ProgramEnd, Executor, AttachedWorkspace } from '#core';
 import { isSystemError } from '#platform';
 import { measureMemory, namespaceSockets } from '../socket-memory.ts';
 import { makeRunGroup, type ControlGroupFolder, type RunGroup } from '../cgroup.ts';
@@ -14,7 +14,7 @@ import { setupFailed } from './unavailable.ts';
 import { readProcess } from '../../process/proc.ts';
 import type { OutputPipes } from '../../process/output-pipes.ts';
 import { startChild, supervise, type Child } from '../../process/child-process.ts';
-import type { RunLimits, RunningProgram } from '../../program-types.ts';
+import type { RunLimits, RunningProgram, Identity } from '../../program-types.ts';
 
 /** The command line of a launcher with everything around it. */
 export interface SandboxCommand extends LaunchCommand {

@@ -1,0 +1,121 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
+
+interface World {
+  readonly project: string;
+  readonly skills: string;
+  readonly open: (options?: RuntimeOptions) => Promise<Runtime>;
+}
+
+/** A project whose file names these roots, and a folder with one skill in it. */
+function world(roots: readonly unknown[] = ['skills']): World {
+  const project = path.join(scratch(), 'project');
+  const home = path.join(project, 'home');
+  const skills = path.join(project, 'skills');
+  writeSkill(path.join(skills, 'pdf'));
+  mkdirSync(path.join(project, '.agent'));
+  mkdirSync(home);
+  writeFileSync(path.join(project, '.agent/config.json'), JSON.stringify({ skill_roots: roots, builtin: false }));
+  return {
+    project,
+    skills,
+    open: (options) => createRuntime({ cwd: project, home, env: {}, cache: false, ...options }),
+  };
+}
+
+async function offered(runtime: Runtime): Promise<readonly string[]> {
+  return (await runtime.startSession()).offer.skills;
+}
+
+describe('a root that the user names is trusted, also if the project names it too', () => {
+  test('by the option, as a folder or with a source, and by SKILLS_ROOT', async () => {
+    const { skills, open } = world();
+    expect(await offered(await open())).toEqual([]);
+    expect(await offered(await open({ roots: [skills] }))).toEqual(['pdf']);
+    expect(await offered(await open({ roots: ['skills'] }))).toEqual(['pdf']);
+    expect(await offered(await open({ roots: [{ source: 'project', path: skills }] }))).toEqual(['pdf']);
+    expect(await offered(await open({ roots: [skills], onlyRoots: true }))).toEqual(['pdf']);
+    expect(await offered(await open({ env: { SKILLS_ROOT: skills } }))).toEqual(['pdf']);
+    const runtime = await open({ roots: [skills] });
+    expect([...(await runtime.distrust(runtime.index.skills)).keys()]).toEqual([]);
+  });
+
+  test('by a link to it, and with a linked skill in it', async () => {
+    const { project, skills, open } = world();
+    symlinkSync(skills, path.join(project, 'link'));
+    expect(await offered(await open({ roots: ['link'] }))).toEqual(['pdf']);
+    writeSkill(path.join(project, 'elsewhere/csv'));
+    symlinkSync(path.join(project, 'elsewhere/csv'), path.join(skills, 'csv'));
+    expect(await offered(await open({ roots: [skills] }))).toEqual(['csv', 'pdf']);
+  });
+});
+
+describe('naming a root vouches for no other', () => {
+  test('a hidden folder below it that only the project names stays untrusted', async () => {
+    const { skills, open } = world(['skills/.evil']);
+    writeSkill(path.join(skills, '.evil/bad'));
+    expect(await offered(await open({ roots: [skills] }))).toEqual(['pdf']);
+  });
+
+  test('the folders of the project stay untrusted if the user names the project', async () => {
+    const { project, open } = world([]);
+    writeSkill(path.join(project, '.agents/skills/bad'));
+    expect(await offered(await open({ roots: ['.'] }))).toEqual(['pdf']);
+  });
+
+  test('a folder beside it that the project names stays untrusted', async () => {
+    const { project, skills, open } = world(['skills', 'skills-more', { path: 'other', source: 'option' }]);
+    writeSkill(path.join(project, 'skills-more/bad'));
+    writeSkill(path.join(project, 'other/worse'));
+    expect(await offered(await open({ roots: [skills] }))).toEqual(['pdf']);
+  });
+});
+
+describe('an empty answer says why', () => {
+  test('untrusted skills: in the session, the catalog, the tools and the library', async () => {
+    const { project, open } = world();
+    const reason = `1 skill is untrusted; review, then run: skillwright trust ${project}`;
+    const runtime = await open();
+    expect(await runtime.explainEmpty()).toBe(reason);
+    const { session, call } = await openSkillTools({ runtime, vocabulary: 'openseed' });
+    expect([session.offer.emptyReason, session.catalog.emptyReason]).toEqual([reason, reason]);
+    expect((await call('load_skill', { skill_name: 'pdf' })).text).toContain(`there are no skills (${reason})`);
+    expect(await call('list_skills', {})).toMatchObject({ text: '[]', emptyReason: reason });
+    const without = await runtime.distrust(runtime.index.skills);
+    expect(runtime.catalog({ without })).toMatchObject({ full: [], emptyReason: reason });
+    expect(runtime.catalog().emptyReason).toBeUndefined();
+  });
+
+  test('no folder, an invalid skill, and a skill that is not for models', async () => {
+    const { project, skills, open } = world(['none']);
+    expect(await (await open()).explainEmpty()).toContain(`${path.join(project, 'none')} (missing)`);
+    mkdirSync(path.join(skills, 'broken'));
+    writeFileSync(path.join(skills, 'broken/SKILL.md'), '---\nname: [\n');
+    const config = { skill_visibility: { pdf: 'manual' } } as const;
+    expect(await (await open({ roots: [skills], config })).explainEmpty()).toBe(
+      '1 skill is not for models: skillwright catalog --explain; 1 folder left out as invalid: skillwright check',
+    );
+  });
+
+  test('the commands print it, as text and as JSON', async () => {
+    const { project } = world();
+    const reason = `1 skill is untrusted; review, then run: skillwright trust ${project}`;
+    expect((await runCli(project, ['catalog'])).err).toBe(`no skill for a model: ${reason}\n`);
+    expect(JSON.parse((await runCli(project, ['catalog', '--json'])).out)).toMatchObject({ emptyReason: reason });
+    const [list, search] = [
+      await runCli(project, ['list', '--json', '--only-root']),
+      await runCli(project, ['search', 'pdf', '--json', '--only-root']),
+    ].map(({ out }) => JSON.parse(out) as object);
+    expect(list).toMatchObject({ skills: [], emptyReason: 'no folder is searched for skills' });
+    expect(search).toMatchObject({
+      results: [],
+      emptyReason: 'no skills to search: no folder is searched for skills',
+    });
+  });
+});
