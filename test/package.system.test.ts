@@ -20,9 +20,9 @@ import { build } from 'esbuild';
 
 import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
 import { SHARED_CACHE } from './cli/run-cli.ts';
-import { atTerminal } from './cli/pseudo-terminal.ts';
 import { PROJECT } from './files-below.ts';
 import { needs, skipUnless } from './needs.ts';
+import { chatAboutNumbers } from './seeds/packed/trpc-terminal.ts';
 
 interface PackageJson {
   readonly exports: Readonly<Record<string, { readonly default?: string }>>;
@@ -216,41 +216,9 @@ describe('without the optional packages', () => {
     'the interactive example of trpc-agent-go runs at a terminal, with its local executor',
     needs('python3 with pty'),
     async () => {
-      const example = path.join(folder, 'examples/skillrun');
-      mkdirSync(path.join(example, 'skills/python_math/scripts'), { recursive: true });
-      const skill = 'name: python-math\ndescription: Small Python utilities for math and text files.';
-      writeFileSync(
-        path.join(example, 'skills/python_math/SKILL.md'),
-        `---\n${skill}\n---\n\nCommand:\npython3 scripts/fib.py 10 > out/fib.txt\n`,
-      );
-      writeFileSync(path.join(example, 'skills/python_math/scripts/fib.py'), 'print("0 1 1 2 3 5")\n');
-      const input = { skill: 'python-math', command: 'python3 scripts/fib.py 10 > out/fib.txt' };
-      const turns = [
-        { toolCalls: [{ name: 'skill_load', input: { skill: 'python-math' } }] },
-        { toolCalls: [{ name: 'skill_run', input: { ...input, output_files: ['out/fib.txt'] } }] },
-        { expect: { contains: ['0 1 1 2 3 5'] }, text: 'The numbers are in fib.txt.' },
-      ];
-      writeFileSync(path.join(example, 'turns.json'), JSON.stringify({ turns }));
-      const words = ['chat', '--vocabulary', 'trpc', '--executor', 'local', '--model', 'scripted:turns.json'];
-      const { text } = await atTerminal(
-        [process.execPath, command, ...words],
-        [
-          { until: '> ' },
-          { keys: 'Print the first 10 Fibonacci numbers.\r' },
-          { until: 'anything else is no > ' },
-          { seconds: 0.6 },
-          { keys: 'yes\r' },
-          { until: 'The numbers are in fib.txt.' },
-          { until: '> ' },
-          { keys: '/quit\r' },
-          { until: '[y] yes  [n] no > ' },
-          { seconds: 0.6 },
-          { keys: 'y' },
-        ],
-        { cwd: example, env: { HOME: path.join(folder, 'home'), SKILLS_ROOT: './skills', ...SHARED_CACHE } },
-      );
+      const { text, written } = await chatAboutNumbers(path.join(folder, 'examples/skillrun'), command);
       expect(text).toMatch(/skill_load python-math: new[^]*skill_run "python3 scripts\/fib\.py 10[^]*exit 0/);
-      expect(readFileSync(path.join(example, 'out/fib.txt'), 'utf8')).toBe('0 1 1 2 3 5\n');
+      expect(written).toBe('0 1 1 2 3 5\n');
     },
   );
 
