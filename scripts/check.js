@@ -6,10 +6,12 @@ import { writeFileSync } from 'node:fs';
 const CHECKS = ['check:types', 'check:lint', 'check:unused', 'check:package', 'check:format'];
 // .ci/run names a folder for failures.
 const report = process.env.TEST_REPORT;
+// The type checker and the linter are Go programs, which spend up to a fifth of their time on collecting garbage at the default of 100.
+const env = { ...process.env, GOGC: '400' };
 
 function run(name) {
   return new Promise((resolve) => {
-    const child = spawn('npm', ['run', '--silent', name], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('npm', ['run', '--silent', name], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const output = [];
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));

@@ -316,7 +316,16 @@ function compileExamples(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-examples-'));
   beforeAll(() => {
     const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
-    const flags = ['--outDir', folder, '--rootDir', path.join(PROJECT, 'examples'), '--noEmit', 'false'];
+    const flags = [
+      '--outDir',
+      folder,
+      '--rootDir',
+      path.join(PROJECT, 'examples'),
+      '--noEmit',
+      'false',
+      '--checkers',
+      '1',
+    ];
     execFileSync(process.execPath, [tsc, '-p', path.join(PROJECT, 'examples/tsconfig.json'), ...flags], {
       timeout: 120_000,
     });

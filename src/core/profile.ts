@@ -25,6 +25,11 @@ export interface Profile {
   readonly offersPrograms?: true;
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
+  /**
+   * What a SKILL.md of the system must not have: such a skill is in no list, and loading it by its folder gives the reason (default:
+   * whatever can be read is used).
+   */
+  readonly unusable?: readonly Diagnostic['code'][];
   /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
   readonly tolerates?: readonly Diagnostic['code'][];
   /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */

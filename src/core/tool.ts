@@ -11,10 +11,10 @@ import type { Placement, SessionState } from './session.ts';
 export interface Offer {
   /** Skills that a model can choose, in a stable order. */
   readonly skills: readonly string[];
+  /** The folder of each of `skills`, by its name without those above. */
+  readonly folders: readonly string[];
   /** Why `skills` is empty, and what to do; absent if it is not. */
   readonly emptyReason?: string;
-  /** Those of `skills` that declare no description; absent if all do. */
-  readonly undescribed?: readonly string[];
   /** Where loaded instructions are placed. */
   readonly placement: Placement;
   /** Absent: programs cannot be run, and no tool for them is offered. */

@@ -66,7 +66,7 @@ export async function askApproval(
   const reason = reasonText(decided.decision);
   if (answer === 'nobody')
     return failure('approval/needed', `${reason}, and no person is available to approve it`, {
-      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}${decided.isolation === 'none' ? UNATTENDED_LOCAL : ''}`,
+      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}${switchFor(action, decided)}`,
     });
   if (answer === 'pending')
     return failure('approval/pending', `${reason}; the question waits for an answer`, {
@@ -78,6 +78,12 @@ export async function askApproval(
   // A callback that failed refuses too, without a person.
   const refused = by === 'file' ? `a person refused ${tool}` : `${tool} was not approved`;
   return failure('approval/refused', `${refused}: ${quoted(why, 500)}`);
+}
+
+/** What would have made the question unnecessary. */
+function switchFor({ type }: Action, { isolation }: ActionDecision): string {
+  if (type === 'install_packages') return ', or name the packages with --with (in a program: packages.with)';
+  return isolation === 'none' ? UNATTENDED_LOCAL : '';
 }
 
 /** An earlier answer for the run, or that of the callback, which is kept for the scope that it has. */

@@ -20,7 +20,7 @@ export interface RootsInput {
   readonly projectFolders?: readonly string[] | undefined;
   /** `--root`, in the order given. */
   readonly cli?: readonly RootOption[] | undefined;
-  /** False: use only explicit roots and the built-in skills (default: true). */
+  /** False: use only explicit roots, those of the vocabulary and the built-in skills (default: true). */
   readonly conventions?: boolean;
 }
 
@@ -55,9 +55,10 @@ export function defaultRoots({
   ];
   const documentRoot = env['DOCUMENT_ROOT'] ?? '';
   const found: RootCandidate[] = [
-    ...(byConvention
-      ? projectDirectories(cwd, home).flatMap((directory) => conventions('project', directory, projectFolders))
-      : []),
+    ...projectDirectories(cwd, home).flatMap((directory) => [
+      ...projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) })),
+      ...(byConvention ? conventions('project', directory) : []),
+    ]),
     ...(byConvention ? userFolders(home).map((folder) => ({ source: 'user', path: folder })) : []),
     ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
     ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),
@@ -104,8 +105,8 @@ export function userFolders(home: string | undefined): readonly string[] {
   return isUsable(home) ? conventions('user', home).map((root) => root.path) : [];
 }
 
-function conventions(source: string, directory: string, more: readonly string[] = []): readonly RootCandidate[] {
-  return [...more, ...CONVENTIONS].map((convention) => ({ source, path: path.join(directory, convention) }));
+function conventions(source: string, directory: string): readonly RootCandidate[] {
+  return CONVENTIONS.map((convention) => ({ source, path: path.join(directory, convention) }));
 }
 
 /** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */

@@ -2,7 +2,10 @@ import {
   defined,
   executorTraits,
   isForModel,
+  isProblem,
   estimateTokens,
+  packageArgument,
+  readPackage,
   type Action,
   type Approve,
   type Config,
@@ -34,6 +37,7 @@ import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
+import { withoutUnusable } from './unusable-skills.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
 type CatalogOptions = Parameters<typeof planCatalog>[1];
@@ -145,9 +149,10 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
 }
 
 export async function startSession(source: SessionSource, options: SessionOptions): Promise<Session> {
-  const { config, index } = source;
+  const { config } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
+  const index = withoutUnusable(source.index, vocabulary.profile?.unusable ?? []);
   const configured = { ...vocabulary.profile?.settings?.session, ...config.session };
   const settings: SessionState['settings'] = {
     lifetime: options.lifetime ?? configured.lifetime ?? 'turn',
@@ -155,7 +160,9 @@ export async function startSession(source: SessionSource, options: SessionOption
     placement: options.placement ?? configured.placement ?? 'tool-results',
   };
   const execution =
-    options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
+    options.execution === undefined
+      ? undefined
+      : await execute({ ...source, index }, options.execution, options.parent);
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
   const known = buildOffer(index, settings, execution, host);
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
@@ -174,7 +181,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     offer,
     record: options.record,
     flush: options.flush,
-    actions: { ...actions, execution, host, servers, recall: options.recall, settle: options.settle },
+    actions: { ...actions, index, execution, host, servers, recall: options.recall, settle: options.settle },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...defined({ budget }) }),
   });
   RUN_ANSWERS.set(session, actions.runAnswers);
@@ -263,7 +270,7 @@ function buildPolicy(
   return policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) });
 }
 
-/** Enabling execution allows running programs, and the host inputs, hosts, secrets and executor that were named with it. */
+/** Enabling execution allows running programs, and the host inputs, hosts, secrets, packages and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens !== undefined && execution.opens !== true) return [];
@@ -277,6 +284,10 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
     ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
+    ...(execution.packages?.with ?? []).map((text) => {
+      const read = readPackage(text);
+      return `install_packages(${isProblem(read) ? text : packageArgument({ ...read, text: read.name })})`;
+    }),
   ];
 }
 
@@ -288,10 +299,9 @@ function buildOffer(
   host: HostAccess | undefined,
 ): Offer {
   const offered = index.skills.filter(({ state }) => isForModel(state));
-  const undescribed = offered.flatMap(({ name, description }) => (description === '' ? [name] : []));
   return {
     skills: offered.map(({ name }) => name),
-    ...(undescribed.length === 0 ? {} : { undescribed }),
+    folders: offered.map(({ dir }) => dir.slice(dir.lastIndexOf('/') + 1)),
     placement,
     // The session replaces this by its own state.
     loaded: () => [],
@@ -337,6 +347,7 @@ async function execute(
   };
   const wanted = {
     ...configured,
+    mounts: projectMounts(config, places),
     ...defined(options),
     container: { ...container, ...defined(options.container ?? {}) },
     packages: packageOptions(config, options),
@@ -345,6 +356,11 @@ async function execute(
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;
   return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });
+}
+
+function projectMounts({ sandbox }: Config, { project }: SessionSource['places']): ExecutionOptions['mounts'] {
+  const { project: access = 'none' } = sandbox ?? {};
+  return access === 'none' ? [] : [{ folder: project, access, isProject: true, isOptional: true }];
 }
 
 /** Packages of the configuration, with what the caller names. */

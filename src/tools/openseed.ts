@@ -43,8 +43,7 @@ const search: ToolRow = singleAction({
   action: 'search_skills',
   schema: searchParameters,
   toAction: (input) => ({ type: 'search_skills', ...input }),
-  toResult: ({ results }) =>
-    results.flatMap(({ name, description }) => (description === '' ? [] : [{ name, description }])),
+  toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
   isOffered: always,
 });
 
@@ -113,19 +112,19 @@ const listAssets: ToolRow = singleAction({
 
 const listSkills: ToolRow = {
   name: 'list_skills',
-  description: 'List the names of all skills.',
+  description: 'List the folders of all skills.',
   action: 'search_skills',
   schema: () => jsonSchema.section('Nothing.', {}),
   isOffered: always,
-  // The names are part of the offer: there is nothing to perform.
+  // The folders are part of the offer: there is nothing to perform.
   toActions: () => [],
-  // A folder without a description is in no list of openseed; it can be loaded by its name.
-  toResult: (_, { skills, undescribed = [] }) => skills.filter((name) => !undescribed.includes(name)),
+  toResult: (_, { folders }) => folders.toSorted(),
 };
 
 const runShellCommand = shellTool({
   name: 'run_shell_command',
   description: 'Run a shell command, such as python <path of a script> file1 file2. Write results to $OUTPUT_DIR.',
+  startsInProject: true,
   toResult: (result) => result,
 });
 

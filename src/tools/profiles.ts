@@ -1,9 +1,28 @@
 import { VOCABULARY_NAMES, type Profile, type VocabularyName } from '#core';
 
+/** The system reads one folder of skills, returns files whole, and its shell runs beside the files of the project. */
+const ONE_ROOT_AND_WHOLE_FILES = {
+  builtin: false,
+  use_default_roots: false,
+  sandbox: { project: 'read' },
+  security: { max_resource_characters: 10_000_000 },
+} as const;
+
 /** What each vocabulary sets beside its tools; `src/core/profile.ts` says how to add to it. Apart from the tools, which commands such as `list` do not load. */
 export const PROFILES = {
   skillwright: {},
   openseed: {
+    settings: ONE_ROOT_AND_WHOLE_FILES,
+    unusable: [
+      'frontmatter/invalid-yaml',
+      'frontmatter/unquoted-colon',
+      'frontmatter/unquoted',
+      'frontmatter/unclosed-quote',
+      'frontmatter/tab',
+      'frontmatter/fence',
+      'name/missing',
+      'description/missing',
+    ],
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
   },
@@ -14,6 +33,7 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   manusx: {
+    settings: ONE_ROOT_AND_WHOLE_FILES,
     projectFolders: ['backend/skills'],
     installFolder: { project: 'backend/skills' },
   },

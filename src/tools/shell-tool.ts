@@ -7,11 +7,13 @@ import { canRun, singleAction } from './single-action.ts';
 interface ShellTool {
   readonly name: string;
   readonly description: string;
+  /** Commands start in the project if programs see it, not in the workspace. */
+  readonly startsInProject?: boolean;
   readonly toResult: (result: OfType<Observation, 'program-ran'>['result']) => unknown;
 }
 
 /** The shell tool of a system that has one tool for all commands. Commands run in the workspace, not on the host. */
-export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
+export function shellTool({ name, description, startsInProject = false, toResult }: ShellTool): ToolRow {
   return {
     ...singleAction({
       name,
@@ -23,7 +25,11 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
           { command: named(jsonSchema.text('The shell command.')), timeout: named(timeout) },
           ['command'],
         ),
-      toAction: ({ command, timeout: timeoutSeconds }, offer) => ({ ...toCommand(command, offer), timeoutSeconds }),
+      toAction({ command, timeout: timeoutSeconds }, offer) {
+        const action = toCommand(command, offer);
+        const isInProject = startsInProject && offer.execution?.project !== undefined;
+        return { ...action, timeoutSeconds, ...(isInProject ? { cwd: '$PROJECT_DIR' } : {}) };
+      },
       toResult: ({ result }) => toResult(result),
     }),
     isOffered: canRun,

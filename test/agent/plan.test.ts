@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { PLAN_LIMITS, STEP_STATES, applyPlanUpdate, planText, startPlan } from '../../src/agent/plan.ts';
+import {
+  PLAN_LIMITS,
+  STEP_STATES,
+  applyPlanUpdate,
+  planText,
+  startPlan,
+  type PlanUpdate,
+} from '../../src/agent/plan.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import type { PlanUpdate } from '../../src/agent/plan.ts';
 import { findHidden } from '../../src/core/text/text.ts';
 import { runs } from '../property-runs.ts';
 

@@ -14,8 +14,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import type { Collected } from '../../src/sandbox/outputs/collect.ts';
-import { collectOutputs } from '../../src/sandbox/outputs/collect.ts';
+import { type Collected, collectOutputs } from '../../src/sandbox/outputs/collect.ts';
 import type { Confinement } from '../../src/platform/fs/directory-handle.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { SECRET, makeWorkspace } from './collect-support.ts';

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
@@ -103,6 +104,32 @@ describe('ManusX by its document', () => {
     expect((await call('skill_request', { skill_name: 'data-analysis' })).value).toMatchObject({
       data: { content: expect.stringContaining(`${body}\n\n## Available Resources\n`) },
     });
+  });
+
+  test('backend/skills of a trusted project is read without an option, and nothing else is listed', async () => {
+    const root = skillsFolder();
+    const script = 'print("a table")\n'.repeat(5_000);
+    writeFileSync(path.join(root, 'pdf/scripts/extract_tables.py'), script);
+    const cwd = path.dirname(path.dirname(root));
+    const runtime = { cwd, home: scratch(), env: {}, vouched: [cwd] };
+    const { call, instructions } = await openSkillTools({ vocabulary: 'manusx', runtime });
+    expect(instructions.match(/^- .*?:/gm)).toEqual(['- data-analysis:', '- pdf:']);
+    expect((await call('file_read', { file: 'pdf/scripts/extract_tables.py' })).value).toEqual({
+      success: true,
+      data: { content: script },
+    });
+  });
+
+  test('a skill as the document shows it passes check, and one without a body is reported', () => {
+    const codes = (text: string): readonly string[] => {
+      const dir = path.join(scratch(), 'my-skill');
+      mkdirSync(dir);
+      writeFileSync(path.join(dir, 'SKILL.md'), text);
+      return checkSkill(dir, 'SKILL.md', { mode: 'strict' }).diagnostics.map(({ code }) => code);
+    };
+    const head = '---\nname: my-skill\ndescription: Brief description of what this skill does (~100 tokens)\n---\n';
+    const body = '\n# My Skill Title\n\nDetailed instructions for the LLM.\n\n## Section 1\n\nInstructions...\n';
+    expect([codes(`${head}${body}`), codes(head)]).toEqual([[], ['body/empty']]);
   });
 
   test('resources of nested folders are listed, and folders of other names are not', async () => {

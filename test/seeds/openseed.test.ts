@@ -36,7 +36,10 @@ function documentRoot(): string {
   write(root, 'data-analysis/SKILL.md', '---\nname: data-analysis\ndescription: Analyses tables.\n---\n\nLook.\n');
   write(root, 'notes/README.md', 'no skill\n');
   write(root, 'broken/SKILL.md', 'no frontmatter\n');
-  write(root, 'undescribed/SKILL.md', '---\nname: undescribed\n---\nBody.\n');
+  write(root, 'no-description/SKILL.md', '---\nname: no-description\n---\nBody.\n');
+  write(root, 'no-name/SKILL.md', '---\ndescription: Compares files without a name.\n---\nBody.\n');
+  write(root, 'bad-yaml/SKILL.md', '---\nname: bad-yaml\ndescription: Compares: two: files.\n---\nBody.\n');
+  write(root, 'worse-yaml/SKILL.md', '---\nname: [worse\ndescription: Compares files.\n---\nBody.\n');
   return root;
 }
 
@@ -48,8 +51,9 @@ describe('openseed by its design', () => {
   test('list_skills gives the folders that have a usable SKILL.md, and nothing without a root', async () => {
     const { call } = await openseed();
     expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
-    expect((await call('search_skills', { query: 'undescribed' })).value).toEqual([]);
-    expect((await call('load_skill', { skill_name: 'undescribed' })).value).toContain('Body.');
+    expect((await call('search_skills', { query: 'compare files' })).value).toEqual([
+      { name: 'file-diff', description: 'Compares two files one to one and checks their format.' },
+    ]);
     const missing = await openseed(path.join(scratch(), 'missing'));
     expect((await missing.call('list_skills', {})).value).toEqual([]);
     expect((await missing.call('search_skills', { query: 'compare' })).value).toEqual([]);
@@ -71,8 +75,13 @@ describe('openseed by its design', () => {
     const root = documentRoot();
     write(root, 'folder-name/SKILL.md', '---\nname: declared-name\ndescription: Differs.\n---\n\nBody.\n');
     const { call } = await openseed(root);
-    const byFolder = await call('load_skill', { skill_name: 'folder-name' });
-    expect([byFolder.isError, byFolder.value]).toEqual([false, expect.stringContaining('name: declared-name')]);
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff', 'folder-name']);
+    write(root, 'folder-name/references/a.md', 'a\n');
+    for (const skill_name of ['folder-name', 'Declared-Name']) {
+      const { isError, value } = await call('load_skill', { skill_name });
+      expect([isError, value]).toEqual([false, expect.stringContaining('name: declared-name')]);
+      expect((await call('list_skill_assets', { skill_name })).value).toEqual(['references/a.md']);
+    }
   });
 
   test('load_skill of an unknown skill says so, and of a broken one gives its parse error', async () => {
@@ -80,9 +89,20 @@ describe('openseed by its design', () => {
     expect((await call('load_skill', { skill_name: 'file-dif' })).text).toBe(
       'Skill not found: file-dif. Find it with search_skills, or choose one of the listed skills. Nearest: file-diff.',
     );
-    const broken = await call('load_skill', { skill_name: 'broken' });
-    expect([broken.isError, broken.text]).toEqual([true, expect.stringContaining('frontmatter')]);
-    expect(broken.text).not.toContain('not found');
+    const reasons = {
+      broken: 'the file starts with "no frontmatter", expected ---',
+      'no-description': 'there is no description',
+      'no-name': 'there is no name',
+      'bad-yaml': 'the value of "description" has a colon and is not in quotes',
+      'worse-yaml': 'YAML does not read "[worse" as text, expected quotes around it',
+    };
+    for (const [folder, reason] of Object.entries(reasons)) {
+      const { isError, text } = await call('load_skill', { skill_name: folder });
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringMatching(`^the SKILL.md of "${folder}" cannot be used: ${reason.replace('[', '\\[')}`),
+      ]);
+    }
   });
 
   test('search_skills gives at most n pairs of name and description', async () => {
@@ -140,8 +160,14 @@ describe('openseed by its design', () => {
   test('the page of the vocabulary names the root, the layout and every tool', async () => {
     const page = readFileSync(new URL('../../docs/vocabularies/openseed.md', import.meta.url), 'utf8');
     const { tools } = await openseed();
-    for (const word of ['DOCUMENT_ROOT/skills', 'references/', 'scripts/', 'assets/', ...tools.map(({ name }) => name)])
-      expect(page).toContain(word);
+    const words = [
+      'DOCUMENT_ROOT/skills',
+      'https://agentskills.io/specification',
+      'references/',
+      'scripts/',
+      'assets/',
+    ];
+    for (const word of [...words, ...tools.map(({ name }) => name)]) expect(page).toContain(word);
   });
 
   test('paths that leave the skill are refused', async () => {
@@ -157,6 +183,21 @@ describe('openseed by its design', () => {
       expect((await call('load_skill_asset', { skill_name: 'file-diff', relative_path })).isError).toBe(true);
     for (const script_name of ['../SKILL.md', '/bin/sh', 'missing.py'])
       expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name })).isError).toBe(true);
+  });
+
+  test('DOCUMENT_ROOT/skills is the only root, and an asset is returned whole', async () => {
+    const root = documentRoot();
+    const spec = 'A rule of the specification.\n'.repeat(5_000);
+    write(root, 'file-diff/references/SPEC.md', spec);
+    const home = scratch();
+    const cwd = scratch();
+    for (const folder of [path.join(home, '.agents/skills'), path.join(cwd, '.agent/skills')])
+      write(folder, 'elsewhere/SKILL.md', '---\nname: elsewhere\ndescription: Is in another root.\n---\n');
+    const runtime = { cwd, home, env: { DOCUMENT_ROOT: path.dirname(root) } };
+    const { call } = await openSkillTools({ vocabulary: 'openseed', runtime });
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    const input = { skill_name: 'file-diff', relative_path: 'references/SPEC.md' };
+    expect((await call('load_skill_asset', input)).value).toBe(spec);
   });
 
   test('a long asset can be read to its end', async () => {

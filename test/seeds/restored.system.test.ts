@@ -30,23 +30,6 @@ async function openTools(root: string, options: SkillToolsOptions, config?: Conf
   return tools;
 }
 
-test('openseed: one folder is the only root', async () => {
-  const root = skillRoot();
-  const env = { DOCUMENT_ROOT: path.dirname(root), HOME: scratch() };
-  const words = ['call', 'list_skills', '{}', '--vocabulary', 'openseed', '-q'];
-  expect(JSON.parse((await runCli(scratch(), [...words, '--root', root, '--only-root'], env)).out)).toEqual([
-    'demo-skill',
-  ]);
-});
-
-test('openseed: an asset is returned whole', async () => {
-  const text = 'A line of the template.\n'.repeat(5_000);
-  const config = { security: { max_resource_characters: 10_000_000 } };
-  const { call } = await openTools(skillRoot({ 'assets/template.md': text }), { vocabulary: 'openseed' }, config);
-  const input = { skill_name: 'demo-skill', relative_path: 'assets/template.md' };
-  expect((await call('load_skill_asset', input)).value).toBe(text);
-});
-
 test('trpc: a program runs without isolation', async () => {
   const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution: { executor: 'local' } });
   expect((await call('skill_run', { skill: 'demo-skill', command: 'true' })).value).toMatchObject({

@@ -211,7 +211,13 @@ const ANSWERS: Required<Answers> = {
   final_answer: ({ answer }) => ({ type: 'answered', action: 'final_answer', answer }),
 };
 
-export const OFFER: Offer = { skills: ['csv', 'pdf'], placement: 'tool-results', locate, loaded: () => [] };
+export const OFFER: Offer = {
+  skills: ['csv', 'pdf'],
+  folders: ['csv', 'pdf'],
+  placement: 'tool-results',
+  locate,
+  loaded: () => [],
+};
 
 function locate(path: string): { readonly skill: string; readonly path: string } | undefined {
   const [, skill, rest = ''] = /^(?:\/skills\/|skill:\/\/)?(csv|pdf)(?:\/(.*))?$/s.exec(path) ?? [];

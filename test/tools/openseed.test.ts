@@ -162,4 +162,19 @@ describe('openseed', () => {
     ]);
     expect(fake(openseed).tools.map(({ name }) => name)).not.toContain('run_shell_command');
   });
+
+  test('run_shell_command starts in the project, where programs see it', async () => {
+    const { call, actions } = fake(openseed, {}, { execution: { hasInteraction: true, project: 'read' } });
+    for (const command of ['python /skills/pdf/scripts/fill.py file1 file2', 'ls'])
+      await call('run_shell_command', { command });
+    expect(actions).toEqual([
+      {
+        type: 'run_command',
+        command: 'python $SKILLS_DIR/pdf/scripts/fill.py file1 file2',
+        skill: 'project/pdf',
+        cwd: '$PROJECT_DIR',
+      },
+      { type: 'run_command', command: 'ls', cwd: '$PROJECT_DIR' },
+    ]);
+  });
 });

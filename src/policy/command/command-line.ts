@@ -19,9 +19,9 @@ import {
   type SimpleCommand,
   type Unclear,
   type Variables,
+  type CommandLine,
 } from './command-words.ts';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
-import type { CommandLine } from './command-words.ts';
 
 const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;

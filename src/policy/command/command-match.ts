@@ -3,9 +3,8 @@
  * everything that programs which run programs show. What cannot be known is `unclear`.
  */
 
-import { baseName, type CommandWord, type SimpleCommand } from './command-words.ts';
+import { baseName, type CommandWord, type SimpleCommand, type CommandLine } from './command-words.ts';
 import { isPartOf, matchesStars, type CommandPattern, type PatternWord } from './command-pattern.ts';
-import type { CommandLine } from './command-words.ts';
 
 /** `unclear`: cannot be determined. A person is asked. */
 export type Match = 'yes' | 'no' | 'unclear';

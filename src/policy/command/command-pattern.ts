@@ -10,9 +10,8 @@
  * An allow rule grants the program with everything that it can do inside the sandbox. Deny and ask rules are matched in `command-match.ts`.
  */
 
-import { systemName, type CommandWord, type SimpleCommand } from './command-words.ts';
+import { systemName, type CommandWord, type SimpleCommand, type CommandLine } from './command-words.ts';
 import { findHidden, quoted } from '#core';
-import type { CommandLine } from './command-words.ts';
 
 /** The text between stars; a single piece is a word without stars. */
 export type PatternWord = readonly string[];

@@ -10,9 +10,9 @@ import {
   systemName,
   type CommandWord,
   type SimpleCommand,
+  type CommandLine,
 } from './command-words.ts';
 import { isFreeBuiltin, readBuiltin, type Inside, type Words } from './command-builtins.ts';
-import type { CommandLine } from './command-words.ts';
 
 export interface CommandReader {
   readonly depth: number;

@@ -16,7 +16,7 @@ export interface CatalogOptions {
   readonly format: keyof typeof CATALOG_LAYOUTS;
   /** The name of the tool that finds skills which are not shown; absent without such a tool. */
   readonly searchTool: string | undefined;
-  /** Why there is no skill, if there is none. */
+  /** Why the catalog is empty, if it is. */
   readonly emptyReason?: string | undefined;
 }
 

@@ -10,6 +10,7 @@ export const ROWS = seedRows(
     openseed: 'test/seeds/openseed.test.ts',
     session: 'test/runtime/session.test.ts',
     catalog: 'test/skills/catalog/catalog.test.ts',
+    packed: 'test/package.system.test.ts',
     create: 'test/skills/format/new-skill.test.ts',
     statements: 'test/seeds/statements.test.ts',
   },
@@ -215,6 +216,57 @@ export const ROWS = seedRows(
       'a description with " - " is read whole',
       'statements',
       'spaces after the lines --- of the frontmatter are accepted, and the body is trimmed',
+    ],
+    [
+      'skills are in backend/skills of the project',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
+    ],
+    [
+      'Skill.body is required: check reports a skill without one',
+      'seed',
+      'a skill as the document shows it passes check, and one without a body is reported',
+    ],
+    [
+      'the SKILL.md of my-skill, as shown, is valid',
+      'seed',
+      'a skill as the document shows it passes check, and one without a body is reported',
+    ],
+    [
+      'shell_exec("pip install pdfplumber") installs for the session',
+      'packed',
+      'the flow chart of ManusX runs to its end in a sandbox',
+    ],
+    [
+      'file_write("extract.py", ...) writes into the workspace without a question',
+      'packed',
+      'the examples of the source documents run',
+    ],
+    [
+      'shell_exec("python extract.py") uses the packages that pip installed',
+      'packed',
+      'the flow chart of ManusX runs to its end in a sandbox',
+    ],
+    [
+      'the flow chart ends with the extracted tables as the answer',
+      'packed',
+      'the examples of the source documents run',
+    ],
+    [
+      'the sequence: skill_request("pdf"), file_read("scripts/extract_tables.py"), the task, the answer',
+      'packed',
+      'the examples of the source documents run',
+    ],
+    ['a script of a skill runs by itself, by its path', 'packed', 'the examples of the source documents run'],
+    [
+      'has_skills(): the program knows whether there are skills',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'the whole script comes from file_read, whatever its length',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
     ],
   ],
 );

@@ -7,12 +7,11 @@ export const ROWS = seedRows(
     seed: 'test/seeds/openseed.test.ts',
     tools: 'test/tools/openseed.test.ts',
     discover: 'test/skills/registry/discover.test.ts',
-    roots: 'test/runtime/roots.test.ts',
     restrict: 'test/skills/format/restrictions.test.ts',
     script: 'test/skills/loader/script-path.test.ts',
     input: 'test/tools/read-input.test.ts',
     offered: 'test/tools/tools.test.ts',
-    restored: 'test/seeds/restored.system.test.ts',
+    packed: 'test/package.system.test.ts',
     statements: 'test/seeds/statements.test.ts',
   },
   [
@@ -68,14 +67,8 @@ export const ROWS = seedRows(
     ],
     [
       'the root is DOCUMENT_ROOT/skills',
-      'roots',
-      'options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low',
-      {
-        sentence: '技能根目录：Path(DOCUMENT_ROOT) / "skills"',
-        ours: 'that folder is one of several roots',
-        why: 'other agents keep skills elsewhere',
-        restoredBy: [['--only-root', 'restored', 'openseed: one folder is the only root']],
-      },
+      'seed',
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
     ],
     [
       'each subdirectory with a SKILL.md is a skill',
@@ -141,13 +134,7 @@ export const ROWS = seedRows(
     [
       'get_skill_asset(skill_name, relative_path) returns the text',
       'seed',
-      'a long asset can be read to its end',
-      {
-        sentence: '按相对路径加载文件内容（文本）',
-        ours: '12,000 characters at a time, with the call that continues',
-        why: 'one file must not fill the context',
-        restoredBy: [['security.max_resource_characters', 'restored', 'openseed: an asset is returned whole']],
-      },
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
     ],
     [
       'relative_path is relative to the skill',
@@ -223,14 +210,8 @@ export const ROWS = seedRows(
     ],
     [
       'list_skill_assets, get_skill_script_path, then run_shell_command with the path',
-      'tools',
-      'run_shell_command runs a script by the path that get_skill_script_path gave',
-      {
-        sentence: '最后通过 run_shell_command 执行（如 python <path> file1 file2）',
-        ours: 'the script runs in the workspace, on a copy of the skill',
-        why: 'a script must not change its skill',
-        restoredBy: [],
-      },
+      'packed',
+      'the examples of the source documents run',
     ],
     [
       'without a root, search_skills is [] and load_skill is "not found"',
@@ -315,10 +296,56 @@ export const ROWS = seedRows(
       'statements',
       'a search matches name and description, not the body, and n = 1 gives the best one',
     ],
+    [
+      'run_shell_command "python <path> file1 file2" takes relative names of files of the project',
+      'packed',
+      'the examples of the source documents run',
+    ],
+    [
+      'the model decides by the system prompt and the descriptions of the tools',
+      'seed',
+      'the guidance names search, load, assets and the script path in the order of the design',
+    ],
+    [
+      'a folder whose YAML cannot be parsed is in no list and in no search',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'a folder whose SKILL.md has no name is in no list and in no search',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'list_skills gives the folder where the declared name differs',
+      'seed',
+      'load_skill finds a skill by its folder if the declared name differs',
+    ],
+    [
+      'a skill can be loaded and its files used by the declared name too',
+      'seed',
+      'load_skill finds a skill by its folder if the declared name differs',
+    ],
+    [
+      'the functions of SkillsManager can be called from a program',
+      'packed',
+      'the examples of the source documents run',
+    ],
+    [
+      'the documentation cites the Agent Skills specification',
+      'seed',
+      'the page of the vocabulary names the root, the layout and every tool',
+    ],
   ],
 );
 
 export const CHOICES: readonly Choice[] = [
+  {
+    theirs: 'a script runs where it is',
+    ours: 'on a copy of the skill; the shell sees the project read-only (`sandbox.project`)',
+    why: 'a script must not change its skill',
+    test: 'test/tools/openseed.test.ts: run_shell_command starts in the project, where programs see it',
+  },
   {
     theirs: 'lists come in the order of the file system',
     ours: 'sorted',
