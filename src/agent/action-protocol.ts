@@ -143,6 +143,13 @@ function isBarePlan(answer: Fields): boolean {
   return typeof answer['goal'] === 'string' && Array.isArray(answer['steps']);
 }
 
+/** The action that an answer names, in either form, whatever else is wrong with it. */
+export function findWrittenAction(answer: Fields): { readonly name: string; readonly input: unknown } | undefined {
+  const action = answer['action'] ?? omitKeys(answer, BESIDE);
+  if (!isObject(action) || typeof action['type'] !== 'string') return undefined;
+  return { name: action['type'], input: action['payload'] ?? omitKeys(action, ['type', 'payload']) };
+}
+
 function omitKeys(fields: Fields, keys: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)));
 }

@@ -1,7 +1,6 @@
 /** Reads the facts of a run from its folder. Only a folder with an intact record is graded. */
 import {
   defined,
-  isObject,
   isSkillError,
   parseJson,
   reduceSession,
@@ -11,7 +10,7 @@ import {
   type RunEvent,
   type SessionState,
 } from '#core';
-import { countUsage, OWN_TOOLS, readAnswer } from '#agent';
+import { countUsage, findWrittenAction, OWN_TOOLS, readAnswer } from '#agent';
 import { readRun, verifyRun, type Verification } from '#journal';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import { subjectStep } from './subject-step.ts';
@@ -218,9 +217,8 @@ function writtenCalls(
   if (toolCalls.length > 0) return toolCalls.map(({ name, input }) => ({ name, input: parseJson(input) }));
   if (!isActions) return [];
   const reading = readAnswer(text);
-  const action = reading.type === 'object' ? reading.value['action'] : undefined;
-  if (!isObject(action) || typeof action['type'] !== 'string') return [];
-  return [{ name: action['type'], input: action['payload'] }];
+  const action = reading.type === 'object' ? findWrittenAction(reading.value) : undefined;
+  return action === undefined ? [] : [action];
 }
 
 interface WrittenCall {

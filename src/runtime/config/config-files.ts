@@ -91,6 +91,7 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
     files: files.map(({ place, status }) => ({ path: place.path, status })),
     diagnostics: [
       ...files.flatMap((file) => file.diagnostics),
+      ...places.flatMap(findIgnoredFile),
       ...projects.flatMap((file) => file.remarks),
       ...environment.problems.map(({ variable, message, hint }) =>
         diagnose({ code: 'config/environment', path: variable, message, hint }, 'lenient'),
@@ -103,6 +104,14 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
       policies.some((policy) => policy.isBroken),
     explain: () => Promise.resolve(explainLayers(layers)),
   };
+}
+
+/** skills-agent may keep its configuration in TOML, which is not read here. */
+function findIgnoredFile(place: ConfigFileLocation): readonly Diagnostic[] {
+  const file = place.path.replace(/\.json$/, '.toml');
+  if (file === place.path || !isPresent(file)) return [];
+  const message = `${file} is ignored: the configuration is ${place.path}`;
+  return [diagnose({ code: 'config/ignored-file', path: file, message }, 'lenient')];
 }
 
 /** Absolute roots; `~` is resolved as in `roots.ts`. */

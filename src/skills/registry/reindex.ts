@@ -46,7 +46,6 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
     mode,
     explain,
     omitInvalid: settings.omitInvalid ?? false,
-    tolerated: settings.tolerated ?? [],
   });
   const { durationMs: _, ...facts } = measure(state.cache);
   const elapsed = (): number => measure(state.cache).durationMs;
