@@ -41,7 +41,8 @@ const search: ToolRow = singleAction({
   name: 'search_skills',
   description: 'Find skills for a task.',
   action: 'search_skills',
-  schema: searchParameters,
+  // As many as are asked for.
+  schema: () => searchParameters(1_000_000),
   toAction: (input) => ({ type: 'search_skills', ...input }),
   toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
   isOffered: always,

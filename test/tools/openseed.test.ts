@@ -19,7 +19,7 @@ describe('openseed', () => {
       { type: 'search_skills', query: 'fill a form' },
       { type: 'search_skills', query: 'x', n: 2 },
     ]);
-    expect((await call('search_skills', { query: 'x', n: 0 })).value).toContain('whole number from 1 to 50');
+    expect((await call('search_skills', { query: 'x', n: 0 })).value).toContain('whole number from 1 to 1000000');
   });
 
   verifies('TOOL-1', 'load_skill gives the whole SKILL.md as text', async () => {

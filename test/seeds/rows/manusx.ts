@@ -52,10 +52,14 @@ export const ROWS = seedRows(
     ],
     [
       'name is required and identifies the skill',
-      'discover',
-      'an entry has id, name, description, source, path, controls, meta and digest',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
     ],
-    ['description is required', 'discover', 'each skill folder is one entry or one left-out record with its reason'],
+    [
+      'description is required',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
+    ],
     [
       'the body is the Markdown after the frontmatter, trimmed',
       'seed',
@@ -262,6 +266,16 @@ export const ROWS = seedRows(
       'has_skills(): the program knows whether there are skills',
       'seed',
       'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'get_descriptions has every skill, however many there are',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
+    ],
+    [
+      'skills are the direct folders of the root (skills/*/SKILL.md)',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
     ],
     [
       'the whole script comes from file_read, whatever its length',

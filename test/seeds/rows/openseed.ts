@@ -332,6 +332,16 @@ export const ROWS = seedRows(
       'the examples of the source documents run',
     ],
     [
+      'n may be any number: as many results as there are',
+      'seed',
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
+    ],
+    [
+      'only the direct folders of the root are skills',
+      'seed',
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
+    ],
+    [
       'the documentation cites the Agent Skills specification',
       'seed',
       'the page of the vocabulary names the root, the layout and every tool',
