@@ -141,6 +141,19 @@ describe('ManusX by its document', () => {
     });
   });
 
+  test('blank lines before the frontmatter are accepted, and refused in strict mode', async () => {
+    const root = path.join(scratch(), 'backend/skills');
+    mkdirSync(path.join(root, 'late'), { recursive: true });
+    writeFileSync(path.join(root, 'late/SKILL.md'), '\n---\nname: late\ndescription: Starts late.\n---\nBody.\n');
+    const open = (config = {}): Promise<SkillTools> =>
+      openSkillTools({
+        vocabulary: 'manusx',
+        runtime: { cwd: scratch(), home: scratch(), env: {}, roots: [root], config },
+      });
+    expect((await open()).instructions).toContain('- late: Starts late.');
+    expect((await open({ format: { mode: 'strict' } })).instructions).toBe('');
+  });
+
   test('a skill as the document shows it passes check, and one without a body is reported', () => {
     const codes = (text: string): readonly string[] => {
       const dir = path.join(scratch(), 'my-skill');
