@@ -19,7 +19,7 @@ for (const name of Object.keys(process.env)) if (/^(?:LC_|LANGUAGE$|GIT_)/.test(
 Object.assign(process.env, { LANG: 'C.UTF-8', TZ: 'UTC', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' });
 process.umask(0o022);
 
-// Compilers, bundlers and container engines are Go programs, which spend a fifth of their time on collecting garbage at the default of 100.
+// tsc and esbuild are Go programs, which spend up to a fifth of their time on collecting garbage at the default of 100.
 process.env['GOGC'] = '400';
 
 /** Tests that start sandboxes, engines and other programs, or need seconds. */

@@ -18,6 +18,8 @@ const SOURCES = [
 ];
 const RESULTS = ['dist', 'schemas'];
 const LAST_BUILD = '.cache/build.json';
+// tsc and esbuild are Go programs, which spend up to a fifth of their time on collecting garbage at the default of 100.
+const env = { ...process.env, GOGC: '400' };
 
 const sources = digest(SOURCES);
 const last = lastBuild();
@@ -35,14 +37,14 @@ else {
 }
 
 async function compile() {
-  await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+  await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--checkers', '1');
   await Promise.all([run('scripts/prune-types.js'), run('scripts/build-command.js')]);
 }
 
 /** Ends this process with the exit code of the first step that fails. */
 function run(...words) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, words, { stdio: 'inherit' });
+    const child = spawn(process.execPath, words, { env, stdio: 'inherit' });
     child.on('close', (code) => (code === 0 ? resolve() : process.exit(code ?? 1)));
   });
 }

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 const CHECKS = ['check:types', 'check:lint', 'check:unused', 'check:package', 'check:format'];
 // .ci/run names a folder for failures.
 const report = process.env.TEST_REPORT;
-// The type checker and the linter spend a fifth of their time on collecting garbage at Go's default of 100, for a tenth less memory.
+// The type checker and the linter are Go programs, which spend up to a fifth of their time on collecting garbage at the default of 100.
 const env = { ...process.env, GOGC: '400' };
 
 function run(name) {

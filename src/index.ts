@@ -35,7 +35,7 @@ export { estimateTokens } from './core/tokens.ts';
 export { checkSkill } from './skills/loader/check-skill.ts';
 export type { CheckOptions, CheckedSkill } from './skills/loader/check-skill.ts';
 export { buildIndex, openRegistry } from './skills/registry/registry.ts';
-export type { Registry, RegistryChange, RegistryOptions } from './skills/registry/registry.ts';
+export type { IndexRoot, Registry, RegistryChange, RegistryOptions } from './skills/registry/registry.ts';
 export { defaultRoots } from './runtime/roots.ts';
 export { openApprovals } from './policy/approval/approver.ts';
 export type { Approvals, ApprovalsOptions, Asker } from './policy/approval/approver.ts';

@@ -22,6 +22,7 @@ import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
 import { SHARED_CACHE } from './cli/run-cli.ts';
 import { PROJECT } from './files-below.ts';
 import { needs, skipUnless } from './needs.ts';
+import { chatAboutNumbers } from './seeds/packed/trpc-terminal.ts';
 
 interface PackageJson {
   readonly exports: Readonly<Record<string, { readonly default?: string }>>;
@@ -210,6 +211,16 @@ describe('without the optional packages', () => {
       });
     }
   });
+
+  test(
+    'the interactive example of trpc-agent-go runs at a terminal, with its local executor',
+    needs('python3 with pty'),
+    async () => {
+      const { text, written } = await chatAboutNumbers(path.join(folder, 'examples/skillrun'), command);
+      expect(text).toMatch(/skill_load python-math: new[^]*skill_run "python3 scripts\/fib\.py 10[^]*exit 0/);
+      expect(written).toBe('0 1 1 2 3 5\n');
+    },
+  );
 
   test('the flow chart of ManusX runs to its end in a sandbox', needs('bubblewrap', 'pip'), async () => {
     copyFileSync(path.join(PROJECT, 'test/seeds/packed/manusx.mjs'), path.join(folder, 'manusx.mjs'));

@@ -1,7 +1,7 @@
 /** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
-import { SHAPE, readDecision } from './action-protocol.ts';
+import { SHAPE, findWrittenAction, readDecision } from './action-protocol.ts';
 import { readAnswer, repairRequest } from './json-object.ts';
-import { isObject, sliceStart, type ModelAnswer, type ModelTool, type ModelToolCall } from '#core';
+import { sliceStart, type ModelAnswer, type ModelTool, type ModelToolCall } from '#core';
 import type { ProtocolName } from './system-prompt.ts';
 import type { PlanUpdate } from './plan.ts';
 
@@ -71,10 +71,9 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
   };
 }
 
-function namedAction(value: unknown): { readonly tool?: string } {
-  const action = isObject(value) ? (value['action'] ?? value) : undefined;
-  const type = isObject(action) ? action['type'] : undefined;
-  return typeof type === 'string' ? { tool: sliceStart(type, LONGEST_NAME) } : {};
+function namedAction(answer: Readonly<Record<string, unknown>>): { readonly tool?: string } {
+  const action = findWrittenAction(answer);
+  return action === undefined ? {} : { tool: sliceStart(action.name, LONGEST_NAME) };
 }
 
 function unreadable(problem: Parameters<typeof repairRequest>[0]): Extract<AgentDecision, { type: 'unreadable' }> {

@@ -16,5 +16,6 @@ export { requestCost } from './request-cost.ts';
 
 // Reading what models wrote and what a run used.
 export { jsonErrorOffset, readAnswer, repairRequest } from './json-object.ts';
+export { findWrittenAction } from './action-protocol.ts';
 export { countUsage } from './count-budget.ts';
 export { OWN_TOOLS } from './own-tools.ts';

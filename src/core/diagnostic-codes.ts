@@ -229,6 +229,10 @@ export const DIAGNOSTIC_RULES = {
     'a project file requests more than the user allows; it has no effect',
     'request less, or allow more in .agent/config.json of your home folder',
   ),
+  'config/ignored-file': advice(
+    'a config.toml is beside the place of config.json; it is not read',
+    'write its settings as JSON into config.json',
+  ),
   'config/unknown-skill': advice(
     'the configuration names a skill that was not found',
     'fix the name or remove the entry',

@@ -23,6 +23,7 @@ export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return createBareRuntime(options, rootServices);
 }
 
+/** Options of `openSkillTools`: those of a session, programs, and the runtime. */
 export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
   /**
    * Enables programs; `auto` with the defaults, `false` not at all. Without it a vocabulary decides: `trpc` offers its tools that run

@@ -26,7 +26,7 @@ export { temporaryFolder } from './temporary-folder.ts';
 
 // Configuration, secrets and trust.
 export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
-export { isSteering } from './config/project-override-rules.ts';
+export { isReservedForUser, isSteering } from './config/project-override-rules.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export { trustRemarks, type Distrust } from './skill-trust.ts';
 export { reviewSkills, type ReviewedSkill } from './trust-review.ts';

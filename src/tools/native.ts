@@ -34,7 +34,7 @@ const search: ToolRow = singleAction({
   name: 'search_skills',
   description: 'Find skills that are not listed.',
   action: 'search_skills',
-  schema: () => searchParameters(),
+  schema: searchParameters,
   toAction: (input) => ({ type: 'search_skills', ...input }),
   toResult: ({ results }) => results.map(({ name, description, source }) => ({ name, description, source })),
 });

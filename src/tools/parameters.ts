@@ -61,12 +61,12 @@ export function texts(description: string) {
   return jsonSchema.list(description, jsonSchema.text('One of them.'));
 }
 
-export function searchParameters(most = MOST_RESULTS) {
+export function searchParameters() {
   return jsonSchema.section(
     'What to search for.',
     {
       query: named(jsonSchema.text('What the task needs, in a few words.')),
-      n: rare(jsonSchema.count('How many to return.', 1, most, DEFAULT_RESULTS)),
+      n: rare(jsonSchema.count('How many to return.', 1, MOST_RESULTS, DEFAULT_RESULTS)),
     },
     ['query'],
   );

@@ -85,7 +85,8 @@ describe('an empty answer says why', () => {
     expect(await runtime.explainEmpty()).toBe(reason);
     const { session, call } = await openSkillTools({ runtime, vocabulary: 'openseed' });
     expect([session.offer.emptyReason, session.catalog.emptyReason]).toEqual([reason, reason]);
-    expect((await call('load_skill', { skill_name: 'pdf' })).text).toContain(`there are no skills (${reason})`);
+    const trpc = await openSkillTools({ runtime, vocabulary: 'trpc' });
+    expect((await trpc.call('skill_load', { skill: 'pdf' })).text).toContain(`there are no skills (${reason})`);
     expect(await call('list_skills', {})).toMatchObject({ text: '[]', emptyReason: reason });
     const without = await runtime.distrust(runtime.index.skills);
     expect(runtime.catalog({ without })).toMatchObject({ full: [], emptyReason: reason });

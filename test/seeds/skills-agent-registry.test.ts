@@ -3,6 +3,7 @@ import { utimesSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { buildIndex } from '../../src/skills/registry/registry.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { PDF, REVIEW, place, write, type Place } from './skills-agent-place.ts';
 
@@ -31,6 +32,23 @@ describe('the registry by its design', () => {
       'conflicts',
       'index_hash',
     ]);
+  });
+
+  test('build_index takes roots with source and path in order of priority, and options, and gives skills and report', async () => {
+    const { project, home } = place();
+    write(home, '.agent/skills/pdf-form-filler/SKILL.md', PDF);
+    const roots = [
+      { source: 'project', path: `${project}/.agent/skills` },
+      { source: 'user', path: `${home}/.agent/skills` },
+    ];
+    const { skills, report } = await buildIndex(roots, { mode: 'strict' });
+    expect(skills.map(({ name, source }) => [name, source])).toEqual([
+      ['code-review', 'user'],
+      ['pdf-form-filler', 'project'],
+    ]);
+    expect(report.conflicts.map(({ source, reason }) => [source, reason])).toEqual([['user', 'higher-root']]);
+    const reversed = await buildIndex([...roots.toReversed()], {});
+    expect(reversed.skills.map(({ source }) => source)).toEqual(['user', 'user']);
   });
 
   test('the list for the model is the text of the example', async () => {

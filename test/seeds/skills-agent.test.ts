@@ -179,8 +179,8 @@ describe('the agent by its design', () => {
       skills: [{ id: 'project/pdf-form-filler@1.0.0', source: 'project' }],
       resources: [{ skill: 'project/pdf-form-filler@1.0.0', path: 'reference/kpi.md', truncated: false }],
       tools: [
-        { tool: 'load_skill', calls: 1, failed: 0 },
-        { tool: 'read_resource', calls: 1, failed: 0 },
+        { tool: 'select_skills', calls: 1, failed: 0 },
+        { tool: 'load_resource', calls: 1, failed: 0 },
         { tool: 'final_answer', calls: 1, failed: 0 },
       ],
     });

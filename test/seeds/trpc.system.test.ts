@@ -244,37 +244,35 @@ describe('trpc-agent-go by its page', () => {
     expect(JSON.stringify(saved)).not.toContain('"content"');
   });
 
-  const everywhere = ['local', 'bubblewrap'] as const;
-  for (const executor of everywhere)
-    test(
-      `inputs and outputs are relative to the workspace, with the executor ${executor}`,
-      executor === 'local' ? {} : needs('bubblewrap'),
-      async () => {
-        const { call } = await trpc(skillsRoot(), { execution: { executor, artifacts: false } });
-        const { value } = await call('skill_run', {
-          ...SKILL,
-          command: 'cat "$WORKSPACE_DIR/data/x.txt" "$WORKSPACE_DIR/top.txt"; echo y > ../../data/y.txt',
-          inputs: [
-            { from: 'skill://python-math/USAGE.md', to: 'data/x.txt' },
-            { from: 'skill://python-math/USAGE.md', to: 'top.txt' },
-          ],
-          outputs: { globs: ['skills/python-math/*.md', 'data/**', '*.txt'], inline: true },
-        });
-        expect(value).toMatchObject({
-          stdout: 'Use it.\nUse it.\n',
-          stderr: '',
-          output_files: [
-            { name: 'data/x.txt', content: 'Use it.\n' },
-            { name: 'data/y.txt', content: 'y\n' },
-            { name: 'skills/python-math/SKILL.md' },
-            { name: 'skills/python-math/USAGE.md', content: 'Use it.\n' },
-            { name: 'top.txt', content: 'Use it.\n' },
-          ],
-        });
-        const again = { ...SKILL, command: 'cat x.txt y.txt', cwd: '$WORKSPACE_DIR/data' };
-        expect((await call('skill_run', again)).value).toMatchObject({ stdout: 'Use it.\ny\n' });
-      },
-    );
+  const inWorkspace = async (executor: 'local' | 'bubblewrap'): Promise<void> => {
+    const { call } = await trpc(skillsRoot(), { execution: { executor, artifacts: false } });
+    const { value } = await call('skill_run', {
+      ...SKILL,
+      command: 'cat "$WORKSPACE_DIR/data/x.txt" "$WORKSPACE_DIR/top.txt"; echo y > ../../data/y.txt',
+      inputs: [
+        { from: 'skill://python-math/USAGE.md', to: 'data/x.txt' },
+        { from: 'skill://python-math/USAGE.md', to: 'top.txt' },
+      ],
+      outputs: { globs: ['skills/python-math/*.md', 'data/**', '*.txt'], inline: true },
+    });
+    expect(value).toMatchObject({
+      stdout: 'Use it.\nUse it.\n',
+      stderr: '',
+      output_files: [
+        { name: 'data/x.txt', content: 'Use it.\n' },
+        { name: 'data/y.txt', content: 'y\n' },
+        { name: 'skills/python-math/SKILL.md' },
+        { name: 'skills/python-math/USAGE.md', content: 'Use it.\n' },
+        { name: 'top.txt', content: 'Use it.\n' },
+      ],
+    });
+    const again = { ...SKILL, command: 'cat x.txt y.txt', cwd: '$WORKSPACE_DIR/data' };
+    expect((await call('skill_run', again)).value).toMatchObject({ stdout: 'Use it.\ny\n' });
+  };
+  test('inputs and outputs are relative to the workspace', () => inWorkspace('local'));
+  test('inputs and outputs are relative to the workspace in a sandbox', needs('bubblewrap'), () =>
+    inWorkspace('bubblewrap'),
+  );
 
   test('a call has a state delta in the documented shape', async () => {
     const { call, session } = await trpc();

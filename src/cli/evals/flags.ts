@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Thresholds } from '#evals';
 import { quoted } from '#core';
 import { isDirectory } from '#platform';
+import { VOCABULARY_FLAG } from '../agent/agent-flags.ts';
 import { EXECUTOR_FLAG } from '../agent/programs.ts';
 import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { usageError } from '../exit.ts';
@@ -22,6 +23,7 @@ export const EVAL_FLAGS = {
     'run the cases with another agent: claude-code, codex, gemini, opencode, pi, or a command such as "./agent --quiet"; repeat it for a portability matrix (default: skillwright, the own loop)',
     { multiple: true },
   ),
+  ...VOCABULARY_FLAG,
   'subject-env': list('NAME', 'pass this environment variable to the agent of --subject, besides its API keys'),
   repeat: option('N', 'run each case N times, overriding the case file'),
   baseline: option('WHAT', 'compare with none (without the skill), old (the previous version), or a git revision'),

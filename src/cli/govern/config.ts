@@ -10,34 +10,47 @@ import {
 } from '#core';
 import { fitText, padText, textWidth } from '#platform';
 import { isSteering } from '#runtime';
-import { defineCommand, toggle } from '../command.ts';
+import { defineCommand, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { plainJson } from '../json.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
+import { askStreams, confirm } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { planConfig, showPlan, SYSTEMS, writeConfig } from './config-init.ts';
 
 type ExplainedValue = Awaited<ReturnType<LoadedConfig['explain']>>[number];
 
+const CONFIG_FLAGS = {
+  schema: toggle('print the JSON Schema of config.json'),
+  from: option('SYSTEM', `init: the system of this project: ${SYSTEMS.join(', ')}`, { choices: SYSTEMS }),
+  'dry-run': toggle('init: print the file without writing it'),
+  yes: toggle('init: do not ask for confirmation', { short: 'y' }),
+} as const satisfies Flags;
+
 export const command = defineCommand({
-  usage: 'config [explain [KEY]] [--schema]',
+  usage: 'config [explain [KEY]] [--schema] | config init --from SYSTEM [--dry-run] [--yes]',
   details: [
     'Prints the effective configuration. Later layers override earlier ones: built-in defaults, ~/.agent/config.json, .agent/config.json of the project, SKILLWRIGHT_ variables, --set. A project file may tighten security settings of the user, never loosen them.',
     'explain shows each setting, its origin and what it overrides.',
-    'Exit code 1: a file or a variable is invalid.',
+    'init writes .agent/config.json for a project of another agent system: its vocabulary, and what its own configuration says (config.toml of skills-agent, DOCUMENT_ROOT or SKILLS_ROOT in .env). It shows the file first, names what it ignored, and overwrites nothing.',
+    'Exit code 1: a file or a variable is invalid, or init wrote nothing.',
   ].join('\n'),
-  flags: { schema: toggle('print the JSON Schema of config.json') },
+  flags: CONFIG_FLAGS,
   examples: [
     ['skillwright config', 'show the effective configuration and its files'],
     ['skillwright config explain catalog', 'show the origin of each catalog setting'],
     ['skillwright config --schema > config.schema.json', 'write the schema for an editor'],
+    ['skillwright config init --from trpc', 'run a project of trpc-agent-go here'],
   ],
   positionals: [0, 2],
   async run(invocation) {
     const { flags, positionals, terminal } = invocation;
     const [word, key] = positionals;
+    if (word === 'init') return initConfig(invocation);
     if (word !== undefined && word !== 'explain')
       throw usageError(`unknown argument ${quoted(word, 200)}`, 'usage: skillwright config [explain [KEY]] [--schema]');
+    if (flags.from !== undefined) throw usageError('--from needs init', 'write skillwright config init --from SYSTEM');
     if (flags.schema === true) {
       terminal.out(plainJson(CONFIG_JSON_SCHEMA));
       return EXIT.done;
@@ -49,6 +62,28 @@ export const command = defineCommand({
     return isInvalid ? EXIT.failed : EXIT.done;
   },
 });
+
+async function initConfig({
+  flags,
+  positionals,
+  terminal,
+  signal,
+  surroundings,
+}: Invocation<typeof CONFIG_FLAGS>): Promise<number> {
+  const { from } = flags;
+  if (positionals.length > 1) throw usageError('init takes no argument', 'write skillwright config init --from SYSTEM');
+  if (from === undefined) throw usageError('--from is missing', `name the system: ${SYSTEMS.join(', ')}`);
+  const plan = await planConfig(from, surroundings);
+  if (!terminal.isJson) showPlan(plan, terminal);
+  const isConfirmed =
+    flags['dry-run'] !== true &&
+    (flags.yes === true || (await confirm(askStreams(process), `Write ${printable(plan.file)}?`, { signal })));
+  if (isConfirmed) writeConfig(plan);
+  terminal.printJson({ ...plan, written: isConfirmed });
+  if (isConfirmed) terminal.remark(`wrote ${printable(plan.file)}; next: skillwright list`);
+  else if (flags['dry-run'] !== true) terminal.err('nothing was written: confirm, or pass --yes');
+  return isConfirmed || flags['dry-run'] === true ? EXIT.done : EXIT.failed;
+}
 
 function showConfig(loaded: LoadedConfig, terminal: Terminal): void {
   const { files, policies, diagnostics, isBroken } = loaded;
@@ -90,7 +125,7 @@ function showExplained(rows: readonly ExplainedValue[], loaded: LoadedConfig, te
     printable(row.key),
     valueText(row.value, terminal),
     [row, ...row.also].map(originText).join(' and '),
-    row.overridden.map((said) => `overrides ${valueText(said.value, terminal)} (${originText(said)})`).join(', '),
+    row.overridden.map((origin) => `overrides ${valueText(origin.value, terminal)} (${originText(origin)})`).join(', '),
   ]);
   const widths = [0, 1, 2].map((column) => Math.max(0, ...cells.map((cell) => textWidth(cell[column] ?? ''))));
   for (const cell of cells)
@@ -124,7 +159,10 @@ export function shownConfig(config: Config): Config {
 export function shownValue(row: ExplainedValue): ExplainedValue {
   const [, group = row.key, name] = /^(telemetry\.headers|model\.params|mcp_servers)\.(.*)$/s.exec(row.key) ?? [];
   const place = [...group.split('.'), ...(name === undefined ? [] : [name])];
-  const shown = <S extends ExplainedValue['also'][number]>(said: S): S => ({ ...said, value: hide(said.value, place) });
+  const shown = <S extends ExplainedValue['also'][number]>(origin: S): S => ({
+    ...origin,
+    value: hide(origin.value, place),
+  });
   return { ...shown(row), also: row.also.map(shown), overridden: row.overridden.map(shown) };
 }
 

@@ -1,7 +1,6 @@
 /** Reads the facts of a run from its folder. Only a folder with an intact record is graded. */
 import {
   defined,
-  isObject,
   isSkillError,
   parseJson,
   reduceSession,
@@ -11,7 +10,7 @@ import {
   type RunEvent,
   type SessionState,
 } from '#core';
-import { countUsage, OWN_TOOLS, readAnswer } from '#agent';
+import { countUsage, findWrittenAction, OWN_TOOLS, readAnswer } from '#agent';
 import { readRun, verifyRun, type Verification } from '#journal';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import { subjectStep } from './subject-step.ts';
@@ -59,7 +58,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
   const answered = steps.findLast(({ observation }) => observation?.type === 'answered');
   const used = countUsage(lines);
   const outcome = end?.outcome ?? 'running';
-  const said = events.map((event) => (event.type === 'model-answer' ? event.text : ''));
+  const texts = events.map((event) => (event.type === 'model-answer' ? event.text : ''));
   const left = lines.flatMap((line) => (line.event.type === 'subject-end' ? filesOfSubject(line.event, line.seq) : []));
   return {
     run: start?.run ?? '',
@@ -70,7 +69,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     reason: end?.reason ?? '',
     answer: answered?.observation?.type === 'answered' ? answered.observation.answer : '',
     answerSeq: answered?.seq,
-    said: start?.agent?.protocol === 'actions' ? '' : said.join(''),
+    modelText: start?.agent?.protocol === 'actions' ? '' : texts.join(''),
     loads: collectLoads(lines),
     steps,
     shown: collectShown(lines),
@@ -218,9 +217,8 @@ function writtenCalls(
   if (toolCalls.length > 0) return toolCalls.map(({ name, input }) => ({ name, input: parseJson(input) }));
   if (!isActions) return [];
   const reading = readAnswer(text);
-  const action = reading.type === 'object' ? reading.value['action'] : undefined;
-  if (!isObject(action) || typeof action['type'] !== 'string') return [];
-  return [{ name: action['type'], input: action['payload'] }];
+  const action = reading.type === 'object' ? findWrittenAction(reading.value) : undefined;
+  return action === undefined ? [] : [action];
 }
 
 interface WrittenCall {

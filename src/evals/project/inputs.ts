@@ -38,7 +38,15 @@ export function readInputs(options: InputOptions): EvalInputs {
   const skills = brought.length > 0 ? brought : unique(runtime.index.skills.map(({ dir }) => dir));
   const knownSkills = skills.map((folder) => skillNameAt(folder) ?? path.basename(folder));
   const { cases, problems } = readCases(own, { knownSkills, newCassettes, signal });
-  return { cases: chooseCases(cases, suite), skills, problems };
+  const { vocabulary } = runtime.config;
+  const chosen = chooseCases(cases, suite);
+  if (vocabulary === undefined) return { cases: chosen, skills, problems };
+  // Cases run without the configuration of the project; a case may name another vocabulary.
+  return {
+    cases: chosen.map((one) => ({ ...one, config: { vocabulary, ...one.config } })),
+    skills,
+    problems,
+  };
 }
 
 function pathsHere(cwd: string, { index }: Runtime): readonly string[] {

@@ -226,6 +226,11 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
   ];
 }
 
+/** Whether only the user may set something in this configuration. */
+export function isReservedForUser(config: Config): boolean {
+  return userOnlyPaths(config).length > 0;
+}
+
 const STEERING = /url|uri|endpoint|host|proxy|socket|header|auth|credential|secret|password|api.?key|command/i;
 
 /** Parameters that choose the endpoint or credentials of a model. A project could use them to send the user's key and prompts elsewhere. */

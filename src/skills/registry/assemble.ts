@@ -29,14 +29,12 @@ export interface AssembleOptions {
   readonly explain: boolean;
   /** Leaves out every skill with an error, not only those that cannot be read. */
   readonly omitInvalid: boolean;
-  /** Diagnostics that have their lenient severity in every mode. */
-  readonly tolerated: readonly Diagnostic['code'][];
 }
 
 export function assemble(
   result: ScanResult,
   skills: readonly ScannedSkill[],
-  { mode, explain, omitInvalid, tolerated }: AssembleOptions,
+  { mode, explain, omitInvalid }: AssembleOptions,
 ): Assembled {
   const { firsts, repeats } = result.mayRepeat ? firstOccurrences(skills) : { firsts: undefined, repeats: false };
   const candidates: SkillCandidate[] = [];
@@ -57,19 +55,18 @@ export function assemble(
     if (first !== undefined) {
       const { root, name, dir, group } = skill;
       const { head, file, digest, mtimeMs } = first;
-      if (head !== undefined && !(omitInvalid && relaxed(first.diagnostics, tolerated).some(isError)))
+      if (head !== undefined && !(omitInvalid && first.diagnostics.some(isError)))
         candidates.push({ head, root, name, dir, file, group, digest, mtimeMs, sameAs: first.dir });
       if (explain) explained.push({ path: dir, decision: 'repeated', reason: `the same folder as ${first.dir}` });
       continue;
     }
-    const found = relaxed(skill.diagnostics, tolerated);
-    for (const diagnostic of found) diagnostics.push(diagnostic);
-    if (hasHead(skill) && !(omitInvalid && found.some(isError))) {
+    for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
+    if (hasHead(skill) && !(omitInvalid && skill.diagnostics.some(isError))) {
       candidates.push(skill);
       counts.set(skill.root, (counts.get(skill.root) ?? 0) + 1);
       if (explain) explained.push({ path: skill.dir, decision: 'skill', reason: `contains ${skill.file}` });
     } else {
-      const reason = leaveOut(skill, found);
+      const reason = leaveOut(skill);
       leftOut.push(reason);
       if (explain) explained.push({ path: skill.dir, decision: 'left-out', reason: reason.message });
     }
@@ -86,13 +83,6 @@ export function assemble(
 
 function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
-}
-
-function relaxed(diagnostics: readonly Diagnostic[], tolerated: readonly Diagnostic['code'][]): readonly Diagnostic[] {
-  if (tolerated.length === 0) return diagnostics;
-  return diagnostics.map((one) =>
-    tolerated.includes(one.code) ? { ...one, severity: DIAGNOSTIC_RULES[one.code].lenient } : one,
-  );
 }
 
 function hasHead(skill: ScannedSkill): skill is ScannedSkill & { readonly head: SkillHead } {
@@ -159,7 +149,7 @@ function withoutRepeats(failed: readonly LeftOutSkill[]): LeftOutSkill[] {
   return [...byPlace.values()];
 }
 
-function leaveOut({ dir, file }: ScannedSkill, diagnostics: readonly Diagnostic[]): LeftOutSkill {
+function leaveOut({ dir, diagnostics, file }: ScannedSkill): LeftOutSkill {
   const path = `${dir}/${file}`;
   const cause =
     diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes) ??

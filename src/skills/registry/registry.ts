@@ -1,3 +1,4 @@
+import type { SkillRoot } from '#core';
 import type { SkillIndex } from './index-skills.ts';
 import { checksum } from './checksum.ts';
 import { openState, scanOnce } from './scan-once.ts';
@@ -18,10 +19,21 @@ export interface Registry {
   watch(listener: (change: RegistryChange) => void, options: WatchOptions): void;
 }
 
-/** Scans once. */
-export async function buildIndex(options: RegistryOptions): Promise<SkillIndex> {
+/** A root without a priority is above those after it. */
+export type IndexRoot = Pick<SkillRoot, 'source' | 'path'> & Partial<SkillRoot>;
+
+/** Scans once. The roots are an option, or a list of their own, highest priority first. */
+export async function buildIndex(
+  given: RegistryOptions | readonly IndexRoot[],
+  more: Omit<RegistryOptions, 'roots'> = {},
+): Promise<SkillIndex> {
+  const options = 'roots' in given ? given : { ...more, roots: given.map(toRoot) };
   const { index } = await scanOnce(options, openState(options));
   return index;
+}
+
+function toRoot(root: IndexRoot, place: number, { length }: readonly IndexRoot[]): SkillRoot {
+  return { priority: length - place, explicit: true, ...root };
 }
 
 /** Scans, and keeps the result so that `refresh` and `watch` are cheap. */
@@ -51,7 +63,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 
 /** The cache file name for these options, so that different options use different files. */
 export function cacheFileName(options: RegistryOptions): string {
-  const { roots, mode, blockAngleBrackets, visibility, maxDepth, maxDirectories, nestedInSkills } = options;
-  const relevant = [roots, mode, blockAngleBrackets, visibility, maxDepth, maxDirectories, nestedInSkills];
+  const { roots, mode, blockAngleBrackets, tolerated, visibility, maxDepth, maxDirectories, nestedInSkills } = options;
+  const relevant = [roots, mode, blockAngleBrackets, tolerated, visibility, maxDepth, maxDirectories, nestedInSkills];
   return `skills-${checksum(Buffer.from(JSON.stringify(relevant)))}.cache`;
 }

@@ -19,11 +19,11 @@ export function openState({ cacheFile, mode = 'lenient', blockAngleBrackets = fa
 /** Scans the roots once. Returns the previous index if nothing changed, otherwise a new index that reuses unchanged records. */
 export async function scanOnce(settings: ScanSettings, state: ScanState): Promise<ScanOutcome> {
   const { roots, mode = 'lenient', blockAngleBrackets = false, explain = false, now = Date.now } = settings;
-  const { maxDepth = 16, maxDirectories = 20_000, nestedInSkills = false, visibility } = settings;
+  const { maxDepth = 16, maxDirectories = 20_000, nestedInSkills = false, visibility, tolerated = [] } = settings;
   const started = monotonicMs();
   const { previous } = state;
   const known = state.known();
-  const walkOptions = { roots, mode, blockAngleBrackets, maxDepth, maxDirectories, nestedInSkills };
+  const walkOptions = { roots, mode, blockAngleBrackets, tolerated, maxDepth, maxDirectories, nestedInSkills };
   const scan = new Scan({ ...walkOptions, explain, known, now });
   await walkInSlices(scan, settings);
 
@@ -33,7 +33,6 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
     ...walkOptions,
     visibility: visibility ?? {},
     omitInvalid: settings.omitInvalid ?? false,
-    tolerated: settings.tolerated ?? [],
   });
   const isUnchanged = result.unchangedCount === known.count && result.fresh.length === 0;
   const hasSameFindings = previous?.options === options && previous.findings === findings;

@@ -7,6 +7,7 @@ export interface ScanOptions {
   readonly roots: readonly SkillRoot[];
   readonly mode: Mode;
   readonly blockAngleBrackets: boolean;
+  readonly tolerated: readonly Diagnostic['code'][];
   readonly maxDepth: number;
   readonly maxDirectories: number;
   readonly nestedInSkills: boolean;

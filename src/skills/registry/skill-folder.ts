@@ -1,4 +1,4 @@
-import { diagnose, type Diagnostic, type Mode } from '#core';
+import { DIAGNOSTIC_RULES, diagnose, type Diagnostic, type Mode } from '#core';
 import { isSettled } from '#platform';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
 import { findSpelling } from './list-directory.ts';
@@ -18,6 +18,7 @@ export interface Folder {
 export interface FolderReaderOptions {
   readonly mode: Mode;
   readonly blockAngleBrackets: boolean;
+  readonly tolerated: readonly Diagnostic['code'][];
   readonly now: () => number;
 }
 
@@ -30,14 +31,16 @@ export class FolderReader {
   readonly #reader = new HeadReader();
   readonly #result: ScanResult;
   readonly #options: HeadOptions;
+  readonly #tolerated: FolderReaderOptions['tolerated'];
   readonly #now: () => number;
   /** Loaded for the first file that is not in the cache. */
   #readSimpleHead: typeof readSimpleHead | undefined;
   readonly #waiting: PendingHead[] = [];
 
-  constructor(result: ScanResult, { mode, blockAngleBrackets, now }: FolderReaderOptions) {
+  constructor(result: ScanResult, { mode, blockAngleBrackets, tolerated, now }: FolderReaderOptions) {
     this.#result = result;
     this.#options = { mode, blockAngleBrackets };
+    this.#tolerated = tolerated;
     this.#now = now;
   }
 
@@ -97,7 +100,7 @@ export class FolderReader {
   #parse(pending: PendingHead, read: typeof readSimpleHead): void {
     const head = read(pending.source, this.#options);
     if (head === undefined) this.#result.pending.push(pending);
-    else complete(pending.skill, head);
+    else this.#complete(pending.skill, head);
   }
 
   /** Loads the plain reader if a file waits for it; files after that do not wait. */
@@ -112,14 +115,19 @@ export class FolderReader {
   async loadParser(): Promise<(pending: PendingHead) => void> {
     const { readHeadAsYaml } = await import('../format/read-head.ts');
     return ({ skill, source }) => {
-      complete(skill, readHeadAsYaml(source, this.#options));
+      this.#complete(skill, readHeadAsYaml(source, this.#options));
     };
   }
-}
 
-function complete(skill: ScannedSkill, { head, diagnostics }: HeadReading | HeadRecord): void {
-  skill.head = head;
-  skill.diagnostics = diagnostics;
+  #complete(skill: ScannedSkill, { head, diagnostics }: HeadReading): void {
+    skill.head = head;
+    skill.diagnostics = this.#tolerated.length === 0 ? diagnostics : diagnostics.map((one) => this.#relaxed(one));
+  }
+
+  #relaxed(diagnostic: Diagnostic): Diagnostic {
+    if (!this.#tolerated.includes(diagnostic.code)) return diagnostic;
+    return { ...diagnostic, severity: DIAGNOSTIC_RULES[diagnostic.code].lenient };
+  }
 }
 
 function toScanned(
@@ -154,6 +162,7 @@ export function toUnchanged(place: UnchangedSkills, name: string, record: HeadRe
   const skill = toScanned({ place, name, dir: `${place.parent}/${name}`, isRoot: false }, record.file, record);
   skill.settled = true;
   skill.digest = record.digest;
-  complete(skill, record);
+  skill.head = record.head;
+  skill.diagnostics = record.diagnostics;
   return skill;
 }

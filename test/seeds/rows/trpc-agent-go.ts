@@ -5,6 +5,17 @@ const PARAMETERS = 'the tools that run things are offered where programs can run
 const PASSED = 'skill_run passes every parameter on and gives the result as it is';
 const FOUR = 'come from all four sources, to the place asked for or to work/inputs';
 const FOLDERS = 'a command finds its folders and variables';
+const IN_WORKSPACE = 'inputs and outputs are relative to the workspace';
+const CONTAINER = 'in a container a command reaches its workspace alone, has no network, and inputs and outputs work';
+const ISOLATED = 'skill_run is there without an option, and runs isolated';
+const TERMINAL = 'the interactive example of trpc-agent-go runs at a terminal, with its local executor';
+const WHOLE = 'the examples of the source documents run';
+const SELECT = 'skill_select_docs replaces by default and gives the whole selection in order';
+const DOCS = 'docs and include_all_docs: all beat named, and an empty list is none';
+const LIST = 'skill_list_docs gives the .md and .txt files but SKILL.md';
+const ENDS = 'time, output and a wish to stop end a program, each with its own reason';
+const TOLD = 'bad, missing and oversized documents are notes, and a later call shows what did not fit';
+const EVENTS = 'has the body in the system message of the next request, and an event tool.response for each call';
 const STATE = 'the state has the documented keys';
 const DELTA = 'a call has a state delta in the documented shape';
 const SPANS = 'each step of a run is told to whoever traces, with names and counts and no contents';
@@ -25,6 +36,9 @@ export const ROWS = seedRows(
     restored: 'test/seeds/restored.system.test.ts',
     models: 'test/model/auto.system.test.ts',
     statements: 'test/seeds/statements.test.ts',
+    agent: 'test/seeds/trpc-agent.system.test.ts',
+    packed: 'test/package.system.test.ts',
+    bubblewrap: 'test/sandbox/bubblewrap.system.test.ts',
   },
   [
     [
@@ -33,12 +47,8 @@ export const ROWS = seedRows(
       'the overview has names and descriptions and no body',
     ],
     ['skill_load shows the body of SKILL.md and chosen documents', 'seed', SEED_LOAD],
-    [
-      'skill_select_docs adds, replaces and clears documents',
-      'tools',
-      'skill_select_docs replaces by default and gives the whole selection in order',
-    ],
-    ['skill_list_docs lists the documents', 'tools', 'skill_list_docs gives the .md and .txt files but SKILL.md'],
+    ['skill_select_docs adds, replaces and clears documents', 'tools', SELECT],
+    ['skill_list_docs lists the documents', 'tools', LIST],
     ['skill_run runs a command in a workspace and returns stdout, stderr and files', 'seed', SEED_LOAD],
     ['output files are collected by patterns, with content and MIME type', 'seed', SEED_LOAD],
     [
@@ -66,28 +76,8 @@ export const ROWS = seedRows(
       'inputs go in, files come out, and artifacts are inputs of the next run',
     ],
     ['level 1 has name and description only', 'seed', 'the overview has names and descriptions and no body'],
-    [
-      'level 2: the body goes whole into the system message',
-      'tools',
-      'skill_load with content in the system message gives exactly their text',
-      {
-        sentence: '框架把该技能的 SKILL.md 正文整体注入到系统消息中',
-        ours: 'the body is in the tool result',
-        why: 'the system prompt stays constant, so that providers cache it',
-        restoredBy: [
-          [
-            "placement: 'system'",
-            'session',
-            'placed in the system message, loaded skills and selected documents are in each request while they live',
-          ],
-        ],
-      },
-    ],
-    [
-      'level 3: only the text of chosen documents is shown',
-      'tools',
-      'docs and include_all_docs: all beat named, and an empty list is none',
-    ],
+    ['level 2: the body goes whole into the system message', 'agent', EVENTS],
+    ['level 3: only the text of chosen documents is shown', 'tools', DOCS],
     [
       'scripts are never inlined into the prompt',
       'session',
@@ -111,11 +101,7 @@ export const ROWS = seedRows(
       'an archive at an address is downloaded once into SKILLS_CACHE_DIR',
     ],
     ['skill_load, skill_select_docs and skill_list_docs are registered by themselves', 'tools', PARAMETERS],
-    [
-      'skill_run is registered by itself with an executor',
-      'seed',
-      'skill_run is there without an option, and runs isolated',
-    ],
+    ['skill_run is registered by itself', 'seed', ISOLATED],
     ['guidance in the system message: skill_load first, documents if needed, then skill_run', 'seed', SEED_LOAD],
     ['SKILL.md of the example with an unusual body loads', 'seed', SEED_LOAD],
     ['a folder python_math with the name python-math', 'seed', SEED_LOAD],
@@ -125,24 +111,26 @@ export const ROWS = seedRows(
       'tools',
       'skill_load with content in tool results gives their text and their block',
     ],
-    [
-      'skill_load: docs is a list of file names',
-      'tools',
-      'docs and include_all_docs: all beat named, and an empty list is none',
-    ],
+    ['skill_load: docs is a list of file names', 'tools', DOCS],
     [
       'skill_load: include_all_docs',
       'seed',
-      'bad, missing and oversized documents are notes, and a later call shows what did not fit',
+      TOLD,
       {
         sentence: 'include_all_docs（可选）：为 true 时包含所有文档',
         ours: 'up to 48,000 characters in one answer; the rest is listed, and `skill_select_docs` returns it',
         why: 'one call must not fill the context',
-        restoredBy: [],
+        restoredBy: [
+          [
+            'security.max_documents_characters',
+            'seed',
+            'security.max_documents_characters lets more documents into one answer',
+          ],
+        ],
       },
     ],
     ['skill_load sets temp:skill:loaded:<name> to "1"', 'seed', STATE],
-    ['skill_load sets temp:skill:docs:<name> to "*" or a JSON list', 'seed', STATE],
+    ['skill_load sets temp:skill:docs:<name> to "*" or a JSON list', 'seed', TOLD],
     [
       'the keys live for one turn',
       'session',
@@ -154,35 +142,15 @@ export const ROWS = seedRows(
       'placed in the system message, loaded skills and selected documents are in each request while they live',
     ],
     ['repeated calls add or replace documents', 'tools', 'a repeated load is a note, with the documents that are new'],
-    [
-      'skill_select_docs: skill is required',
-      'tools',
-      'skill_select_docs replaces by default and gives the whole selection in order',
-    ],
-    [
-      'skill_select_docs: docs',
-      'tools',
-      'skill_select_docs replaces by default and gives the whole selection in order',
-    ],
+    ['skill_select_docs: skill is required', 'tools', SELECT],
+    ['skill_select_docs: docs', 'tools', SELECT],
     ['skill_select_docs: include_all_docs', 'seed', STATE],
-    [
-      'skill_select_docs: mode add',
-      'seed',
-      'bad, missing and oversized documents are notes, and a later call shows what did not fit',
-    ],
-    [
-      'skill_select_docs: mode replace',
-      'tools',
-      'skill_select_docs replaces by default and gives the whole selection in order',
-    ],
+    ['skill_select_docs: mode add', 'seed', TOLD],
+    ['skill_select_docs: mode replace', 'tools', SELECT],
     ['skill_select_docs: mode clear', 'seed', STATE],
     ['skill_select_docs updates temp:skill:docs:<name>', 'seed', DELTA],
-    ['skill_list_docs: skill is required', 'tools', 'skill_list_docs gives the .md and .txt files but SKILL.md'],
-    [
-      'skill_list_docs returns an array of file names',
-      'tools',
-      'skill_list_docs gives the .md and .txt files but SKILL.md',
-    ],
+    ['skill_list_docs: skill is required', 'tools', LIST],
+    ['skill_list_docs returns an array of file names', 'tools', LIST],
     ['session keys are managed without the user', 'seed', STATE],
     ['skill_run: skill is required', 'tools', PARAMETERS],
     ['skill_run: command is required', 'tools', PARAMETERS],
@@ -204,11 +172,7 @@ export const ROWS = seedRows(
     ],
     ['skill_run: env', 'seed', FOLDERS],
     ['skill_run: output_files with patterns', 'seed', 'a run lists the files that it wrote, and no leftovers'],
-    [
-      'patterns are relative to the workspace',
-      'outputs',
-      'a pattern that leaves the workspace is refused, wherever it stands',
-    ],
+    ['patterns are relative to the workspace', 'seed', IN_WORKSPACE],
     ['$OUTPUT_DIR/*.txt is out/*.txt', 'seed', 'inputs and outputs of the page'],
     ['inputs: a list of objects', 'inputs', FOUR],
     ['inputs.from artifact://name', 'inputs', FOUR],
@@ -230,7 +194,7 @@ export const ROWS = seedRows(
     ],
     ['inputs.from workspace://rel/path', 'inputs', FOUR],
     ['inputs.from skill://<name>/rel/path', 'inputs', FOUR],
-    ['inputs.to relative to the workspace', 'inputs', FOUR],
+    ['inputs.to relative to the workspace', 'seed', IN_WORKSPACE],
     ['inputs.to is WORK_DIR/inputs/<basename> by default', 'inputs', FOUR],
     ['inputs.mode copy by default', 'inputs', FOUR],
     [
@@ -247,18 +211,14 @@ export const ROWS = seedRows(
     ['outputs.max_file_bytes is 4 MiB', 'outputs', 'output_files and outputs make the same request'],
     ['outputs.max_total_bytes is 64 MiB', 'outputs', 'output_files and outputs make the same request'],
     ['limits are enforced', 'collect', 'what all files together may have is held, and smaller ones still fit'],
-    [
-      'skill_run: timeout in seconds',
-      'runs',
-      'time, output and a wish to stop end a program, each with its own reason',
-    ],
+    ['skill_run: timeout in seconds', 'runs', ENDS],
     ['the executor has a default timeout', 'tools', PASSED],
     ['save_as_artifacts returns artifact_files', 'seed', 'inputs and outputs of the page'],
     ['omit_inline_content leaves names and MIME types', 'seed', 'inputs and outputs of the page'],
     ['artifact_prefix', 'seed', 'inputs and outputs of the page'],
     ['result: stdout, stderr', 'seed', SEED_LOAD],
     ['result: exit_code', 'seed', SEED_LOAD],
-    ['result: timed_out', 'runs', 'time, output and a wish to stop end a program, each with its own reason'],
+    ['result: timed_out', 'runs', ENDS],
     ['result: duration_ms', 'outputs', 'has every field, in an order that does not depend on the machine'],
     ['result: output_files with name, content and mime_type', 'seed', SEED_LOAD],
     ['result: artifact_files with name and version', 'seed', 'inputs and outputs of the page'],
@@ -289,20 +249,32 @@ export const ROWS = seedRows(
       'a container has only a loopback network, no capabilities, and the user nobody',
     ],
     [
-      'reading and writing stay in the workspace',
-      'inputs',
-      'a program that exchanges work/inputs for a link gets nothing written elsewhere',
+      'reading and writing stay in the workspace, locally and in a container',
+      'agent',
+      'without isolation the result says so',
+      {
+        sentence: '本地/容器均限制读取与写入在工作区内',
+        ours: 'the default executor and containers confine a program; `local` does not, and each result says so',
+        why: 'a program that runs without isolation has the rights of the user',
+        restoredBy: [
+          [
+            "executor: 'auto'",
+            'agent',
+            'by default a command reaches its workspace alone, and cannot change the skill',
+          ],
+        ],
+      },
     ],
     [
       'output files that are read have a limit',
       'collect',
       'a file over the size limit is shown by its start, listed, and never saved',
     ],
-    ['a tool response carries a state delta', 'seed', DELTA],
+    ['a tool response is an event tool.response that carries a state delta', 'agent', EVENTS],
     [
-      'parallel tool calls are merged',
-      'session',
-      'the third failure of one kind is terminal, until a call succeeds or the next turn starts',
+      'the results of several tool calls are merged',
+      'agent',
+      'sends the results of several calls of one answer together',
     ],
     ['span workspace.create', 'runs', SPANS],
     ['spans workspace.stage.*', 'runs', SPANS],
@@ -318,11 +290,7 @@ export const ROWS = seedRows(
     ['outputs are collected exactly by patterns', 'seed', 'a run lists the files that it wrote, and no leftovers'],
     ['"unknown skill" names the skill', 'tools', 'an unknown skill is told in their words, with the nearest'],
     ['"executor is not configured"', 'seed', 'without an executor skill_run says that none is configured'],
-    [
-      'a timeout and a non-zero exit code are in the result',
-      'runs',
-      'time, output and a wish to stop end a program, each with its own reason',
-    ],
+    ['a timeout and a non-zero exit code are in the result', 'runs', ENDS],
     [
       'a pattern that matches nothing is reported',
       'collect',
@@ -345,6 +313,46 @@ export const ROWS = seedRows(
       'output files have name, MIME type and content',
       'collect',
       'are given by name with kind, size, digest, reference and content',
+    ],
+    ['scripts run in an isolated workspace', 'seed', ISOLATED],
+    ['Docker is needed for the container executor only', 'seed', ISOLATED],
+    [
+      'a skill repository is a folder: NewFSRepository("./skills")',
+      'agent',
+      'a folder of the project is the repository',
+    ],
+    ['without a configured executor the default one is used', 'seed', ISOLATED],
+    ['the interactive example: a chat in natural language', 'packed', TERMINAL],
+    ['the interactive example with -executor local', 'packed', TERMINAL],
+    ['the interactive example with -executor container', 'agent', CONTAINER],
+    ['the model chooses a skill by the overview, loads it, and runs its command', 'packed', WHOLE],
+    ['commands name scripts by their path', 'packed', WHOLE],
+    ['include_all_docs beats docs', 'tools', DOCS],
+    ['"*" selects all documents, a list the named ones', 'seed', DELTA],
+    ['outputs.globs relative to the workspace', 'seed', IN_WORKSPACE],
+    ['outputs.globs reach files of skills', 'seed', 'inputs and outputs are relative to the workspace in a sandbox'],
+    ['the typical flow with output_files', 'packed', WHOLE],
+    ['the typical flow with outputs', 'packed', WHOLE],
+    ['the typical flow with inputs of earlier steps', 'packed', WHOLE],
+    ['container: inputs and outputs as locally', 'agent', CONTAINER],
+    ['container: reading and writing stay in the workspace', 'agent', CONTAINER],
+    [
+      'the skill tree can be read-only',
+      'bubblewrap',
+      'a program sees its workspace, its skill read-only, and its links',
+    ],
+    ['calls can run in parallel', 'agent', 'calls run at the same time: each program waits for a file of the other'],
+    ['the state delta of a call decides the system message of the next request', 'agent', EVENTS],
+    [
+      'sources of scripts do not reach the context',
+      'statements',
+      'a document that was not chosen is not shown, and scripts never are',
+    ],
+    ['"unknown skill": the overview lists the skills that there are', 'packed', WHOLE],
+    [
+      'a tool call fails without ending the conversation',
+      'agent',
+      'sends the results of several calls of one answer together',
     ],
   ],
 );

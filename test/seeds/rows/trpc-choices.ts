@@ -51,4 +51,22 @@ export const CHOICES: readonly Choice[] = [
     why: 'a text must not pass for another skill',
     test: 'test/tools/trpc.test.ts: text of a skill cannot pass for another skill, a document or a note',
   },
+  {
+    theirs: 'content goes into the system message of every loop',
+    ours: "agents here do so; `openSkillTools`, `call` and `mcp` return it as the tool result, unless `placement: 'system'` is set",
+    why: 'the loops of others have a constant system prompt',
+    test: 'test/tools/trpc.test.ts: skill_load with content in the system message gives exactly their text',
+  },
+  {
+    theirs: '`skill_run` starts without a question',
+    ours: 'the command line asks, unless `--yes` or `--auto` is given; a program that opens the tools is not asked',
+    why: 'the user decides what runs',
+    test: 'test/package.system.test.ts: the interactive example of trpc-agent-go runs at a terminal, with its local executor',
+  },
+  {
+    theirs: 'several calls of one answer may run in parallel',
+    ours: 'the agent performs them in order; calls of `openSkillTools` may overlap',
+    why: 'each one is checked, asked about and recorded by itself',
+    test: 'test/seeds/trpc-agent.system.test.ts: calls run at the same time: each program waits for a file of the other',
+  },
 ];
