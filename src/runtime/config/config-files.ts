@@ -202,6 +202,15 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
   };
 }
 
+/** Defaults of a vocabulary that do not apply if a project chooses it, because they loosen ours. */
+export function defaultsForUserOnly(vocabulary: VocabularyName): readonly string[] {
+  const { settings = {} } = findProfile(vocabulary);
+  const kept = narrowDefaults(settings, {});
+  return SETTINGS.filter(({ path: at }) => valueAt(settings, at) !== undefined && valueAt(kept, at) === undefined).map(
+    ({ key }) => key,
+  );
+}
+
 /** Settings that a project may set, compared with our defaults, without those that its file sets itself. */
 function narrowDefaults(settings: Config, project: Config): Config {
   const allowed = withoutPaths(settings, userOnlyPaths(settings));
