@@ -43,7 +43,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const isAtEnd = useRef(true);
   const active = useRef(focused ?? 0);
   /** The row that gets the focus once it is in the document. */
-  const wanted = useRef<number>(undefined);
+  const focusTarget = useRef<number>(undefined);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const first = Math.max(0, Math.floor(top / rowHeight) - AROUND);
@@ -53,7 +53,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     const [element, rows] = [scroller.current, space.current];
     if (element === null || rows === null) return;
     active.current = Math.max(0, Math.min(count - 1, index));
-    wanted.current = active.current;
+    focusTarget.current = active.current;
     const room = element.clientHeight - rows.offsetTop;
     const start = active.current * rowHeight;
     if (start < element.scrollTop) element.scrollTop = start;
@@ -64,10 +64,10 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   };
   const focusWanted = (): boolean => {
     const element = space.current?.querySelector<HTMLElement>(
-      `[aria-posinset="${String((wanted.current ?? -2) + 1)}"] :is(a, button)`,
+      `[aria-posinset="${String((focusTarget.current ?? -2) + 1)}"] :is(a, button)`,
     );
     if (element === null || element === undefined) return false;
-    wanted.current = undefined;
+    focusTarget.current = undefined;
     element.focus({ preventScroll: true });
     return true;
   };
@@ -115,7 +115,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey || isTypingText(event.target)) return;
     if (space.current?.querySelector(':is(a, button)') === null) return;
     event.preventDefault();
-    const isEntering = event.target === scroller.current && wanted.current === undefined;
+    const isEntering = event.target === scroller.current && focusTarget.current === undefined;
     move(isEntering ? active.current : active.current + by);
   };
   const rows = [];

@@ -78,14 +78,14 @@ function Matrix({ trigger: { confusion } }: { readonly trigger: TriggerReport })
     .slice(0, MOST_LABELS)
     .map(([label]) => label)
     .toSorted((a, b) => Number(a === '-') - Number(b === '-') || (a < b ? -1 : 1));
-  const cell = (wanted: string, took: string): JSX.Element => {
-    const row = confusion.filter((one) => one.wanted === wanted);
+  const cell = (expected: string, took: string): JSX.Element => {
+    const row = confusion.filter((one) => one.wanted === expected);
     const count = row.find((one) => one.took === took)?.count ?? 0;
     if (count === 0) return <td key={took} class="none" />;
     const all = row.reduce((sum, one) => sum + one.count, 0);
     const share = `${String(Math.round(12 + (count / Math.max(1, all)) * 34))}%`;
     return (
-      <td key={took} class={wanted === took ? 'right' : 'wrong'} style={{ '--share': share }}>
+      <td key={took} class={expected === took ? 'right' : 'wrong'} style={{ '--share': share }}>
         {number(count)}
       </td>
     );
@@ -111,10 +111,10 @@ function Matrix({ trigger: { confusion } }: { readonly trigger: TriggerReport })
             </tr>
           </thead>
           <tbody>
-            {labels.map((wanted) => (
-              <tr key={wanted}>
-                <th scope="row">{showLabel(wanted)}</th>
-                {labels.map((took) => cell(wanted, took))}
+            {labels.map((expected) => (
+              <tr key={expected}>
+                <th scope="row">{showLabel(expected)}</th>
+                {labels.map((took) => cell(expected, took))}
               </tr>
             ))}
           </tbody>

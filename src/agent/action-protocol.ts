@@ -107,11 +107,11 @@ export function readDecision(value: unknown, tools: readonly ModelTool[]): Decis
   if (!isObject(value)) return refused(`the answer must be an object, not ${describeValue(value)}`);
   const isFlat = !Object.hasOwn(value, 'action') && typeof value['type'] === 'string';
   const action = isFlat ? omitKeys(value, BESIDE) : value['action'];
-  const said = {
+  const common = {
     diagnostics: readRemarks(value['diagnostics']),
     ...readPlan(action === undefined && isBarePlan(value) ? value : (value['plan_update'] ?? value['plan'])),
   };
-  if (action === undefined && said.planUpdate !== undefined) return { type: 'decision', ...said };
+  if (action === undefined && common.planUpdate !== undefined) return { type: 'decision', ...common };
   if (!isObject(action)) return refusedAction(value, action);
   const type = action['type'];
   if (typeof type !== 'string')
@@ -124,11 +124,11 @@ export function readDecision(value: unknown, tools: readonly ModelTool[]): Decis
   return {
     type: 'decision',
     call: { name: type, input: input.payload },
-    ...said,
+    ...common,
     notes: [
       ...(isFlat ? [] : unusedKeys(value, KEYS, 'the answer')),
       ...unusedKeys(action, known, isFlat ? 'the answer' : 'action'),
-      ...said.notes,
+      ...common.notes,
     ],
   };
 }

@@ -190,13 +190,13 @@ function recall(call: ModelToolCall, outputs: KeptOutputs): CallOutcome {
   const reading = readInput(RECALL_SCHEMA, call.input);
   if (reading.type === 'refused') return invalidCall(ownResult(call, inputProblem(reading.failure), true));
   const reference = String(reading.input['reference']);
-  const wanted = Number(reading.input['from_character'] ?? 0);
+  const start = Number(reading.input['from_character'] ?? 0);
   const whole = outputs.find(reference);
   if (whole === undefined)
     return { result: ownResult(call, `the output ${quoted(reference, 100)} is no longer stored`, true) };
   // Both ends move back where they would split a surrogate pair, so that parts join without a gap.
-  const from = sliceStart(whole, wanted).length;
-  const end = sliceStart(whole, wanted + RECALLED_CHARACTERS).length;
+  const from = sliceStart(whole, start).length;
+  const end = sliceStart(whole, start + RECALLED_CHARACTERS).length;
   const part = whole.slice(from, end);
   const note = end < whole.length ? `\n[characters ${String(from)} to ${String(end)} of ${String(whole.length)}]` : '';
   const line = `${call.name}: ${String(part.length)} characters`;

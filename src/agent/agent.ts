@@ -58,15 +58,15 @@ interface Beginning {
   readonly past?: ReplayedRun | undefined;
 }
 
-async function runInside(given: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
-  const limits = wholeBudget(given.budget);
-  const { now = () => performance.now() } = given;
-  const replay = past === undefined ? undefined : replayRun(past, given.model);
+async function runInside(agentOptions: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
+  const limits = wholeBudget(agentOptions.budget);
+  const { now = () => performance.now() } = agentOptions;
+  const replay = past === undefined ? undefined : replayRun(past, agentOptions.model);
   const elapsedBefore = past?.elapsedMs ?? 0;
   const startedAt = now() - elapsedBefore;
   let state: AgentState = FIRST_STATE;
   const { run, options } = await startRecorded(
-    withIdempotencyKey(withProtocol(given), past?.idempotencyKey),
+    withIdempotencyKey(withProtocol(agentOptions), past?.idempotencyKey),
     limits,
     replay,
     (event) => {
@@ -313,12 +313,12 @@ async function finish(
   { state, request }: { readonly state: () => AgentState; readonly request: string },
 ): Promise<AgentResult> {
   const { outcome, reason } = end;
-  const said = await giveAnswer(end, run, state());
+  const answer = await giveAnswer(end, run, state());
   const isRecorded = await endQuietly(run, outcome, reason);
   const { plan, used } = state();
   return {
     outcome: isRecorded ? outcome : 'failed',
-    answer: said,
+    answer,
     reason: isRecorded || reason !== '' ? reason : 'the end of the run could not be recorded',
     plan: plan ?? startPlan(request),
     used,
@@ -330,10 +330,10 @@ async function finish(
 /** Returns the answer of the model, or records and returns one that is composed from the events. */
 export async function giveAnswer({ reason, answer }: End, run: Run, state: AgentState): Promise<string> {
   if (answer !== undefined) return answer;
-  const said = degradedAnswer(reason, state);
+  const text = degradedAnswer(reason, state);
   // The signal is not passed: a run that was stopped gives an answer as well.
-  await run.session.perform({ type: 'final_answer', answer: said }, { askedBy: 'program' });
-  return said;
+  await run.session.perform({ type: 'final_answer', answer: text }, { askedBy: 'program' });
+  return text;
 }
 
 /** Ends a run. Returns false if the record could not be written. */

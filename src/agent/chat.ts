@@ -98,23 +98,23 @@ interface ChatState {
 }
 
 /** The run starts with the first message. It throws `run/resumed` if another run already continues the earlier chat. */
-export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
+export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
   // Subagents inherit the options of the run, so that their events arrive here as well.
   let options = {
-    ...withProtocol(given),
+    ...withProtocol(settings),
     run: {
-      ...given.run,
+      ...settings.run,
       record(event: RunEvent) {
         if (event.type === 'observation') observed.push(event.observation);
-        given.run?.record?.(event);
+        settings.run?.record?.(event);
       },
     },
   };
   const budget = wholeBudget(options.budget);
   const { now = () => performance.now(), protocol } = options;
   const outputs = keepOutputs();
-  let said: readonly Said[] = earlier?.said ?? [];
-  let { current, steps } = rebuilt(said, protocol, outputs, earlier?.run);
+  let messages: readonly Said[] = earlier?.said ?? [];
+  let { current, steps } = rebuilt(messages, protocol, outputs, earlier?.run);
   let state: AgentState = FIRST_STATE;
   let run: Run | undefined;
   let performed: PerformedAction[] = [];
@@ -125,7 +125,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
 
   const tell = (to: Run, event: OfType<RunEvent, 'chat'>['event']): void => {
     to.record({ type: 'chat', event });
-    said = reduceChat(said, event);
+    messages = reduceChat(messages, event);
   };
 
   const begin = async (request: string): Promise<Run> => {
@@ -149,7 +149,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
     ({ run } = started);
     if (started.options.run?.execution === undefined)
       options = { ...options, run: { ...options.run, execution: undefined } };
-    if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
+    if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said: messages });
     return run;
   };
 
@@ -163,8 +163,8 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
     const join = (opening: Opening): Conversation => joined(before, opening, { turn, protocol, outputs });
     // A message that fails before its first turn is part of the conversation as well.
     current = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
-    const given = isFirst ? [...(options.files ?? []), ...files] : files;
-    const asked = { ...options, model, request: message, files: given, ...(isFirst ? {} : { required: [] }) };
+    const attached = isFirst ? [...(options.files ?? []), ...files] : files;
+    const asked = { ...options, model, request: message, files: attached, ...(isFirst ? {} : { required: [] }) };
     const stop = openStop(signal, budget.wallMs);
     try {
       tell(here, { type: 'message', text: message });
@@ -206,7 +206,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       return run?.id;
     },
     get said() {
-      return said;
+      return messages;
     },
     get plan() {
       return state.plan;
@@ -242,11 +242,11 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
     },
     undo() {
       const step = steps.at(-1);
-      const last = said.at(-1);
+      const last = messages.at(-1);
       if (condition !== 'open' || step === undefined || last === undefined) return undefined;
       const project = run?.session.project;
       const files = project === undefined ? [] : undoObservations(project, step.observed);
-      if (run === undefined) said = said.slice(0, -1);
+      if (run === undefined) messages = messages.slice(0, -1);
       else {
         tell(run, { type: 'undo', files: files.map(({ path, result }) => ({ path, result })) });
         // Instructions that left the conversation count as not loaded.
@@ -290,14 +290,14 @@ function joined(
 }
 
 function rebuilt(
-  said: readonly Said[],
+  messages: readonly Said[],
   protocol: ProtocolName,
   outputs: KeptOutputs,
   run: string | undefined,
 ): { current: ChatState; steps: readonly Step[] } {
   let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
-  for (const { message, answer } of said) {
+  for (const { message, answer } of messages) {
     steps.push({ before: current, actions: [], observed: [], run });
     const opening = { request: message, skills: '', choice: [] };
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };

@@ -120,8 +120,8 @@ export function withRemark(
   const at = exchanges.length - (isBeforeLast ? 2 : 1);
   const last = exchanges[at];
   if (last === undefined) return buildConversation({ ...conversation, request: `${request}\n\n${remark}` }, exchanges);
-  const said = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
-  return withExchanges(conversation, exchanges.with(at, withMeasure({ ...last, remark: said })));
+  const joined = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
+  return withExchanges(conversation, exchanges.with(at, withMeasure({ ...last, remark: joined })));
 }
 
 export function shortExchange(

@@ -106,9 +106,9 @@ export function budgetText(name: keyof Budget, used: number, limit: number): str
 }
 
 /** Completes a budget with the defaults. Throws `input/invalid` for an invalid amount. */
-export function wholeBudget(given: Partial<Budget> = {}): Budget {
+export function wholeBudget(limits: Partial<Budget> = {}): Budget {
   // A misspelled limit would not limit anything.
-  const unknown = Object.keys(given).find((name) => !BUDGET_NAMES.some((known) => known === name));
+  const unknown = Object.keys(limits).find((name) => !BUDGET_NAMES.some((known) => known === name));
   if (unknown !== undefined)
     throw invalidInput(
       `there is no budget ${quoted(unknown)}`,
@@ -116,7 +116,7 @@ export function wholeBudget(given: Partial<Budget> = {}): Budget {
       `did you mean ${nearest(unknown, BUDGET_NAMES)[0] ?? BUDGET_NAMES.join(', ')}?`,
     );
   for (const name of BUDGET_NAMES) {
-    const amount = given[name];
+    const amount = limits[name];
     if (amount === undefined || (Number.isFinite(amount) && amount >= 0)) continue;
     throw invalidInput(
       `the budget ${name} is ${String(amount)}; expected a number of at least 0`,
@@ -124,5 +124,5 @@ export function wholeBudget(given: Partial<Budget> = {}): Budget {
       `the default is ${String(DEFAULT_BUDGET[name])}`,
     );
   }
-  return { ...DEFAULT_BUDGET, ...given };
+  return { ...DEFAULT_BUDGET, ...limits };
 }

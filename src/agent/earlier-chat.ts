@@ -19,11 +19,11 @@ export function findChat(directory: string, name: string, again: boolean): Earli
   const chats = [...lines].flatMap(({ event }) => (event.type === 'chat' ? [event.event] : []));
   const { problems } = checkResume({ folder, again });
   if (problems.length > 0) throw alreadyResumed(folder, problems);
-  const said =
+  const messages =
     chats.length > 0
       ? chats.reduce<EarlierChat['said']>(reduceChat, [])
       : [{ message: info.request, answer: lastAnswer(lines) }];
-  return { run: info.run, path: folder, said };
+  return { run: info.run, path: folder, said: messages };
 }
 
 function lastChat(directory: string): string {

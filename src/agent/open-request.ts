@@ -13,8 +13,8 @@ export async function openRequest(options: AgentOptions, parts: AgentParts): Pro
   const { request, required = [], files = [], activation = 'model', runtime } = options;
   const { execution, project } = run.session;
   const named = execution === undefined ? files.map((file) => toProjectName(file, project)) : files;
-  const given = await bringFiles(run, named, stop);
-  if ('code' in given) return { outcome: 'failed', reason: given.message };
+  const brought = await bringFiles(run, named, stop);
+  if ('code' in brought) return { outcome: 'failed', reason: brought.message };
   const called = await callByName(request, parts);
   if (typeof called === 'object') return called;
   const activated = await activateSkills(run, required, named);
@@ -36,7 +36,7 @@ export async function openRequest(options: AgentOptions, parts: AgentParts): Pro
   if (activation !== 'model') for (const { id } of found) proposed.set(id, activation);
   const sections = [
     called,
-    ...(given.references.length === 0 ? [] : [filesText(given.references)]),
+    ...(brought.references.length === 0 ? [] : [filesText(brought.references)]),
     ...(found.length === 0 ? [] : [shortlistText(found)]),
   ];
   return {

@@ -44,8 +44,8 @@ function readPlan(fields: Fields, report: Report): PlanUpdate | undefined {
     return undefined;
   }
   const withIds = fields['steps'].map((step: unknown, place) => {
-    const said = typeof step === 'string' ? { title: step } : step;
-    return isObject(said) ? { id: `s${place + 1}`, ...said } : said;
+    const stepFields = typeof step === 'string' ? { title: step } : step;
+    return isObject(stepFields) ? { id: `s${place + 1}`, ...stepFields } : stepFields;
   });
   const {
     goal = '',
@@ -82,7 +82,7 @@ function readPart(value: unknown, schema: JsonSchema, name: string, report: Repo
       const part = isAbsent ? undefined : readPart(value[key], property, `${name}.${key}`, report);
       return part === undefined ? [] : [[key, part] as const];
     });
-    const isUsable = (schema.required ?? []).every((key) => parts.some(([given]) => given === key));
+    const isUsable = (schema.required ?? []).every((key) => parts.some(([present]) => present === key));
     return isUsable ? Object.fromEntries(parts) : undefined;
   }
   if ('additionalProperties' in schema && isObject(value)) return readConstraints(value, name, report);

@@ -5,14 +5,14 @@ type ChatEvent = OfType<RunEvent, 'chat'>['event'];
 export type Said = OfType<ChatEvent, 'carry'>['said'][number];
 
 /** Returns the messages after an event. */
-export function reduceChat(said: readonly Said[], event: ChatEvent): readonly Said[] {
+export function reduceChat(messages: readonly Said[], event: ChatEvent): readonly Said[] {
   switch (event.type) {
     case 'message':
-      return [...said, { message: event.text, answer: '' }];
+      return [...messages, { message: event.text, answer: '' }];
     case 'answer':
-      return said.map((one, place) => (place === said.length - 1 ? { ...one, answer: event.text } : one));
+      return messages.map((one, place) => (place === messages.length - 1 ? { ...one, answer: event.text } : one));
     case 'undo':
-      return said.slice(0, -1);
+      return messages.slice(0, -1);
     case 'carry':
       return event.said;
   }

@@ -81,8 +81,8 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
     return sayAnswer(decision.answer, parts);
   }
   for (const message of decision.notes) run.record({ type: 'note', message });
-  const { results, touched, answer: said } = await actOn(decision.calls, parts);
-  if (said !== undefined) return answered(said, parts);
+  const { results, touched, answer: finalAnswer } = await actOn(decision.calls, parts);
+  if (finalAnswer !== undefined) return answered(finalAnswer, parts);
   if (refusal === undefined) withdraw('error', 'the answer was not accepted');
   const { repeated } = state();
   const remarks = [
@@ -93,8 +93,8 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
       ? [`${repeated.what} gave the same result ${String(NOTICED_TURNS)} times: do something else, or answer.`]
       : []),
   ];
-  const came = remarks.length === 0 ? { results } : { results, remark: remarks.join('\n') };
-  return { ...here, isRepairing: false, conversation: withAnswer(here, answer, came, parts) };
+  const outcome = remarks.length === 0 ? { results } : { results, remark: remarks.join('\n') };
+  return { ...here, isRepairing: false, conversation: withAnswer(here, answer, outcome, parts) };
 }
 
 /** Returns why the text of a decision is not the answer; undefined if it may be. */
@@ -124,8 +124,8 @@ function askAgain(
     return { outcome: 'failed', reason: `the model gave two invalid answers in a row: ${reason}` };
   const exchange = { results: [], remark: repair };
   // Providers reject calls without results, so the answer is repeated as text only.
-  const said = { ...answer, toolCalls: [] };
-  return { ...before, isRepairing: true, conversation: withAnswer(before, said, exchange, parts) };
+  const kept = { ...answer, toolCalls: [] };
+  return { ...before, isRepairing: true, conversation: withAnswer(before, kept, exchange, parts) };
 }
 
 /** Forced activation: asks for the choice at most twice, then the run continues without it. */
@@ -149,8 +149,8 @@ async function takeChoice(
     return { ...before, conversation, isRepairing: true };
   }
   const result = await actOnChoice(choice, parts);
-  const said = { ...answer, toolCalls: answer.toolCalls.filter(({ id }) => id === choice.call.id) };
-  return { conversation: withAnswer(before, said, { results: [result] }, parts), choice: [], isRepairing: false };
+  const kept = { ...answer, toolCalls: answer.toolCalls.filter(({ id }) => id === choice.call.id) };
+  return { conversation: withAnswer(before, kept, { results: [result] }, parts), choice: [], isRepairing: false };
 }
 
 async function sayAnswer(answer: string, parts: AgentParts): Promise<TurnsEnd> {
@@ -169,11 +169,11 @@ function answered(answer: string, { state }: AgentParts): TurnsEnd {
 function withAnswer(
   { conversation }: TurnState,
   { text, toolCalls }: ModelAnswer,
-  came: Pick<Exchange, 'results' | 'remark'>,
+  outcome: Pick<Exchange, 'results' | 'remark'>,
   { state, outputs, protocol }: AgentParts,
 ): Conversation {
   const calls = protocol === 'tools' ? toolCalls : [];
-  return withExchange(conversation, { turn: state().turn, text, toolCalls: calls, ...came }, outputs);
+  return withExchange(conversation, { turn: state().turn, text, toolCalls: calls, ...outcome }, outputs);
 }
 
 function toPlanContext({ run, state, allowed, request }: AgentParts): PlanContext {

@@ -8,7 +8,6 @@ import type { Observation } from './observation.ts';
 import type { Plan } from './plan.ts';
 import type { Decision } from './access.ts';
 import type { AskedBy, SessionEvent } from './session.ts';
-import type { Span } from './span.ts';
 
 export const ACTIVATION_REASONS = ['model', 'person', 'required', 'shortlist', 'forced', 'path'] as const;
 export type ActivationReason = (typeof ACTIVATION_REASONS)[number];
@@ -360,4 +359,27 @@ export function lastAnswer(lines: Iterable<{ readonly event: RunEvent }>): strin
   for (const { event } of lines)
     if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
   return answer;
+}
+/** Steps that are reported for tracing (EXEC-11). Nothing is measured without a callback. */
+const SPAN_NAMES = [
+  'workspace.create',
+  'workspace.stage.skill',
+  'workspace.stage.inputs',
+  'workspace.run',
+  'workspace.collect',
+  'workspace.inline',
+  'workspace.cleanup',
+] as const;
+
+type SpanName = (typeof SPAN_NAMES)[number];
+
+export interface Span {
+  readonly name: SpanName;
+  /** Unix time in milliseconds. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** Names, counts and states; never contents. */
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+  /** The step threw an error; its message is not included. */
+  readonly isFailed: boolean;
 }

@@ -204,12 +204,12 @@ async function* readEvents(body: ReadableStream<Uint8Array>, heard: () => void):
 
 async function refusal(response: Response): Promise<SkillError> {
   const body: unknown = await response.json().catch(() => undefined);
-  const said = (name: string): string | undefined => {
+  const readText = (name: string): string | undefined => {
     const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
     return typeof value === 'string' ? value : undefined;
   };
-  const message = said('error') ?? `the server answered ${String(response.status)}`;
-  const hint = said('hint') ?? 'see /api/v1/openapi.json';
+  const message = readText('error') ?? `the server answered ${String(response.status)}`;
+  const hint = readText('hint') ?? 'see /api/v1/openapi.json';
   if (response.status >= 500)
     return new SkillError({ code: 'io/failed', message, hint, data: { path: response.url, cause: message } });
   return new SkillError({

@@ -13,14 +13,14 @@ export interface ContentStore {
 const AT_ONCE = 8;
 
 /** Lets this many calls run at a time; the others wait in order. */
-export function paced<Given, Result>(act: (given: Given) => Promise<Result>): (given: Given) => Promise<Result> {
+export function paced<Input, Result>(act: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
   const waiting: (() => void)[] = [];
   let free = AT_ONCE;
-  return async (given) => {
+  return async (input) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
-      return await act(given);
+      return await act(input);
     } finally {
       const next = waiting.shift();
       if (next === undefined) free += 1;
@@ -61,7 +61,7 @@ export function recordedContents(pool: Pool, store: ContentStore): ContentStore 
       if (files.length === 0) return;
       await pool.query(
         `insert into skillwright.contents (digest, size)
-         select distinct on (digest) digest, size from unnest($1::text[], $2::bigint[]) as given (digest, size) order by digest
+         select distinct on (digest) digest, size from unnest($1::text[], $2::bigint[]) as input (digest, size) order by digest
          on conflict (digest) do update set saved_at = now() where contents.saved_at < ${A_WHILE_AGO}`,
         [files.map(({ digest }) => digest), files.map(({ bytes }) => bytes.length)],
       );
@@ -76,7 +76,7 @@ export function openTableContents(pool: Pool): ContentStore {
       if (files.length === 0) return;
       await pool.query(
         `insert into skillwright.contents (digest, bytes)
-         select distinct on (digest) digest, bytes from unnest($1::text[], $2::bytea[]) as given (digest, bytes) order by digest
+         select distinct on (digest) digest, bytes from unnest($1::text[], $2::bytea[]) as input (digest, bytes) order by digest
          on conflict (digest) do update set saved_at = now(), bytes = coalesce(contents.bytes, excluded.bytes)
          where contents.saved_at < ${A_WHILE_AGO} or contents.bytes is null`,
         [files.map(({ digest }) => digest), files.map(({ bytes }) => Buffer.from(bytes))],

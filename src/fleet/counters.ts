@@ -24,8 +24,8 @@ export function openCounters(): Counters {
 }
 
 function projectCounters(project: string, counts: Map<string, Sample>): ProjectCounters {
-  const add = (name: string, given: Readonly<Record<string, string>>, value: number): void => {
-    const labels = { project, ...given };
+  const add = (name: string, more: Readonly<Record<string, string>>, value: number): void => {
+    const labels = { project, ...more };
     const key = `${name} ${JSON.stringify(labels)}`;
     counts.set(key, [name, labels, (counts.get(key)?.[2] ?? 0) + value]);
   };

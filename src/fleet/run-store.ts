@@ -86,12 +86,12 @@ const END = `, attempt_ended as (
 function appendUnder(held: string, more = ''): string {
   return `with held as (${held}), added_lines as (
       insert into skillwright.lines (run, attempt, record, seq, line)
-      select $1, $2, given.record, given.seq, given.line
-      from unnest($4::text[], $5::int[], $6::text[]) as given (record, seq, line), held on conflict do nothing
+      select $1, $2, input.record, input.seq, input.line
+      from unnest($4::text[], $5::int[], $6::text[]) as input (record, seq, line), held on conflict do nothing
     ), added_files as (
       insert into skillwright.files (run, attempt, record, path, digest, bytes)
-      select $1, $2, given.record, given.path, given.digest, given.bytes
-      from unnest($7::text[], $8::text[], $9::text[], $10::bytea[]) as given (record, path, digest, bytes), held
+      select $1, $2, input.record, input.path, input.digest, input.bytes
+      from unnest($7::text[], $8::text[], $9::text[], $10::bytea[]) as input (record, path, digest, bytes), held
       on conflict (run, attempt, record, path) do update set digest = excluded.digest, bytes = excluded.bytes
     )${more} select count(*)::int as held from held`;
 }

@@ -43,7 +43,7 @@ export interface RecordFolders {
 }
 
 interface KnownFolder {
-  readonly made: RecordFolder | undefined;
+  readonly record: RecordFolder | undefined;
   /** Nothing is added any more. */
   readonly isComplete: boolean;
 }
@@ -53,12 +53,12 @@ export function openRecordFolders({ base, ...tables }: StoredRecordsOptions): Re
   const restore = async ({ id, state }: FleetRun, before: RecordFolder | undefined): Promise<KnownFolder> => {
     const isComplete = state === 'ended';
     const last = (await storedRecords(tables.pool, id)).findLast(({ isChild }) => !isChild);
-    if (last === undefined) return { made: undefined, isComplete };
+    if (last === undefined) return { record: undefined, isComplete };
     const directory = path.join(base, 'records', id, String(last.attempt));
     const earlier = before?.attempt === last.attempt ? before : undefined;
     try {
       const restored = await restoreRecord(tables, { run: id, ...last }, directory, earlier);
-      return { made: { ...restored, attempt: last.attempt }, isComplete };
+      return { record: { ...restored, attempt: last.attempt }, isComplete };
     } catch (error) {
       if (isComplete) rmSync(directory, { recursive: true, force: true });
       throw error;
@@ -70,7 +70,7 @@ export function openRecordFolders({ base, ...tables }: StoredRecordsOptions): Re
       const next = (async () => {
         // After a failure the folder is written again from the start.
         const earlier = await before?.catch(() => undefined);
-        return earlier?.isComplete === true ? earlier : restore(run, earlier?.made);
+        return earlier?.isComplete === true ? earlier : restore(run, earlier?.record);
       })();
       known.delete(run.id);
       known.set(run.id, next);
@@ -79,7 +79,7 @@ export function openRecordFolders({ base, ...tables }: StoredRecordsOptions): Re
         known.delete(oldest);
         rmSync(path.join(base, 'records', oldest), { recursive: true, force: true });
       }
-      return (await next).made;
+      return (await next).record;
     },
   };
 }
@@ -99,9 +99,9 @@ export function openStoredRecords(
   const reader = openRunReader();
   const found = (id: string): Promise<FleetRun> => findRun(pool, project, id);
   const open = async (id: string): Promise<string> => {
-    const made = await folders.of(await found(id));
-    if (made === undefined) throw httpError(409, 'the run has no record yet', 'wait until a worker has begun it');
-    return made.folder;
+    const record = await folders.of(await found(id));
+    if (record === undefined) throw httpError(409, 'the run has no record yet', 'wait until a worker has begun it');
+    return record.folder;
   };
   return {
     async list({ offset, limit, query, state }) {
@@ -112,9 +112,9 @@ export function openStoredRecords(
     open,
     async detail(id) {
       const run = await found(id);
-      const made = await folders.of(run);
-      if (made === undefined) return { ...NO_RECORD, run: toRunRow(run), reason: run.reason ?? '' };
-      const detail = reader.detail(id, made.folder);
+      const record = await folders.of(run);
+      if (record === undefined) return { ...NO_RECORD, run: toRunRow(run), reason: run.reason ?? '' };
+      const detail = reader.detail(id, record.folder);
       return {
         ...detail,
         files: (await listRunFiles(pool, project, id)).map(({ name, bytes }) => ({ name, bytes })),
@@ -137,18 +137,18 @@ export function openStoredRecords(
       while (!signal.aborted) {
         // Read before the events, so that events before the end are still sent.
         const run = await found(id);
-        const made = await folders.of(run);
+        const record = await folders.of(run);
         // Another attempt has a record of its own, which differs from where it continues.
-        if (read !== undefined && made !== undefined && made.attempt !== read) last = 0;
-        read = made?.attempt ?? read;
-        const hasNews = made !== undefined && made.lines > last;
-        for (const line of hasNews ? readRun(made.folder, { content }).lines : []) {
+        if (read !== undefined && record !== undefined && record.attempt !== read) last = 0;
+        read = record?.attempt ?? read;
+        const hasNews = record !== undefined && record.lines > last;
+        for (const line of hasNews ? readRun(record.folder, { content }).lines : []) {
           if (line.seq <= last) continue;
           last = line.seq;
-          yield made === undefined ? line : { ...line, attempt: made.attempt };
+          yield record === undefined ? line : { ...line, attempt: record.attempt };
         }
         // Lines that cannot be read are passed over.
-        last = Math.max(last, made?.lines ?? 0);
+        last = Math.max(last, record?.lines ?? 0);
         if (run.state === 'ended' && !hasNews) return;
         if (!hasNews) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -142,14 +142,14 @@ function refuseOccupiedFolder(
   chosen: readonly SkillBackup[],
 ): void {
   const base = findAgentBase(root.path, surroundings);
-  const taken = chosen
+  const blocking = chosen
     .filter(({ name }) => !root.lock.skills.has(name))
     .flatMap(({ lock }) => (lock === undefined ? [] : checkCopies(lock, root.path, base)))
     .find(({ status }) => status === 'changed' || status === 'edited');
-  if (taken === undefined) return;
+  if (blocking === undefined) return;
   const why =
-    taken.status === 'edited' ? 'was edited after it was copied' : 'exists and was not created by skillwright';
-  throw refused('install/agent', `${quoted(taken.path, 200)} ${why}, so ${quoted(taken.name)} was not restored`, {
+    blocking.status === 'edited' ? 'was edited after it was copied' : 'exists and was not created by skillwright';
+  throw refused('install/agent', `${quoted(blocking.path, 200)} ${why}, so ${quoted(blocking.name)} was not restored`, {
     hint: 'move it away and run the command again',
   });
 }

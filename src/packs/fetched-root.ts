@@ -50,10 +50,10 @@ async function fetchInto(
     mkdirSync(to);
     const staged = await stageSource(source, { to, cwd, home, env, signal });
     if (isRefusal(staged)) return { problem: describeProblem(root, staged.message) };
-    const made = path.join(temporary, 'root');
-    gather(staged, made);
-    writeFileSync(path.join(made, READY), 'ok');
-    await putInPlace(made, folder);
+    const staging = path.join(temporary, 'root');
+    gather(staged, staging);
+    writeFileSync(path.join(staging, READY), 'ok');
+    await putInPlace(staging, folder);
     return { folder };
   } finally {
     await removeTree(temporary);
@@ -63,21 +63,21 @@ async function fetchInto(
 /** Every skill in a folder of its name. A second skill of the same name gets a number. */
 function gather({ skills }: StagedSource, to: string): void {
   mkdirSync(to);
-  const taken = new Set<string>();
+  const used = new Set<string>();
   for (const { path: from, folder, name } of skills) {
-    const wanted = path.posix.basename(folder) || name.replaceAll(/[^\w.-]/g, '-') || 'skill';
-    let free = wanted;
-    for (let number = 2; taken.has(free.toLowerCase()); number += 1) free = `${wanted}-${String(number)}`;
-    taken.add(free.toLowerCase());
+    const base = path.posix.basename(folder) || name.replaceAll(/[^\w.-]/g, '-') || 'skill';
+    let free = base;
+    for (let number = 2; used.has(free.toLowerCase()); number += 1) free = `${base}-${String(number)}`;
+    used.add(free.toLowerCase());
     renameSync(from, path.join(to, free));
   }
 }
 
 /** Another process may have finished first; its folder is as good. */
-async function putInPlace(made: string, folder: string): Promise<void> {
+async function putInPlace(staging: string, folder: string): Promise<void> {
   if (existsSync(folder) && !existsSync(path.join(folder, READY))) await removeTree(folder);
   try {
-    renameSync(made, folder);
+    renameSync(staging, folder);
   } catch (error) {
     if (!existsSync(path.join(folder, READY))) throw error;
   }
@@ -98,8 +98,8 @@ function toCacheKey(root: string, source: PackSource): string {
 }
 
 function findCacheFolder({ env, cacheDir }: FetchOptions): string | undefined {
-  const { SKILLS_CACHE_DIR: given = '' } = env;
-  if (given.trim() !== '') return path.resolve(given.trim());
+  const { SKILLS_CACHE_DIR: cache = '' } = env;
+  if (cache.trim() !== '') return path.resolve(cache.trim());
   return cacheDir === undefined ? undefined : path.join(cacheDir, 'roots');
 }
 

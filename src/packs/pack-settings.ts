@@ -126,8 +126,8 @@ export function olderFolder(root: string): string | undefined {
 }
 
 /** The folder for skills below a project or home folder, `wanted` if the vocabulary names one. `new`, `install` and `pack` use the same. */
-export function skillsFolder(top: string, wanted?: string): string {
-  if (wanted !== undefined) return path.join(top, wanted);
+export function skillsFolder(top: string, folder?: string): string {
+  if (folder !== undefined) return path.join(top, folder);
   const [own, older] = [path.join(top, FOLDER), path.join(top, OLDER_FOLDER)];
   return !isPresent(own) && isDirectory(older) ? older : own;
 }

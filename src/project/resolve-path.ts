@@ -35,12 +35,12 @@ export type Purpose = 'read' | 'write';
 export function resolvePath(text: string, places: FileRoots, purpose: Purpose): PathResolution {
   const parsed = parsePath(text, places);
   if (parsed.type === 'refused') return parsed;
-  const { root: given, rest } = parsed;
-  const root = tryRealPath(given.dir);
+  const { root: scheme, rest } = parsed;
+  const root = tryRealPath(scheme.dir);
   if (root === undefined)
-    return refused(hostFailure('file/missing', `the folder of the ${describeRoot(given)} does not exist`));
-  const resolved = resolveBeneath(root, rest, [...new Set([given.dir, root])]);
-  const shown = shownPath(given, rest);
+    return refused(hostFailure('file/missing', `the folder of the ${describeRoot(scheme)} does not exist`));
+  const resolved = resolveBeneath(root, rest, [...new Set([scheme.dir, root])]);
+  const shown = shownPath(scheme, rest);
   if (resolved.type === 'failed') {
     const isBelowFile = resolved.code === 'file/exists' && purpose === 'read';
     const problem = isBelowFile ? ({ code: 'file/missing' } as const) : resolved;
@@ -50,10 +50,10 @@ export function resolvePath(text: string, places: FileRoots, purpose: Purpose): 
     return refused(hostFailure('file/missing', `${quoted(shown, 200)} does not exist`));
   const placed: ResolvedPath = {
     type: 'resolved',
-    place: given.place,
+    place: scheme.place,
     root,
     relative: resolved.path,
-    shown: shownPath(given, resolved.path),
+    shown: shownPath(scheme, resolved.path),
     absolute: path.join(root, resolved.path),
   };
   const problem = purpose === 'write' ? writeProblem(placed, places) : undefined;

@@ -116,14 +116,14 @@ export function expandArguments(body: string, { text, names = [] }: SkillArgumen
     const written = body.slice(start, end);
     out += body.slice(from, start - Math.ceil(escapes / 2));
     from = end;
-    const given = value.type === 'all' ? typed : words[value.type === 'number' ? value.at - base : value.at];
+    const argument = value.type === 'all' ? typed : words[value.type === 'number' ? value.at - base : value.at];
     if (isEscaped(placeholder)) out += written;
-    else if (given === undefined || given.length > room) {
+    else if (argument === undefined || argument.length > room) {
       out += written;
       unfilled.add(written);
     } else {
-      out += given;
-      room -= given.length;
+      out += argument;
+      room -= argument.length;
       isFilled = true;
     }
   }

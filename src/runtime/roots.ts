@@ -68,11 +68,11 @@ export function defaultRoots({
   const diagnostics: Diagnostic[] = [];
   const kept: Omit<SkillRoot, 'priority'>[] = [];
   const seen = new Set<string>();
-  const keep = ({ source, path: given }: RootCandidate, explicit: boolean): void => {
-    const absolute = path.resolve(cwd, explicit ? expandHome(given, home) : given);
-    if (explicit && (given.includes('\0') || isUrlOrArchive(given, absolute))) {
-      const message = `the root ${quoted(given)} is not a folder: it is an archive, a URL or an invalid file name`;
-      diagnostics.push(diagnose({ code: 'root/not-supported', path: given, message }, 'lenient'));
+  const keep = ({ source, path: written }: RootCandidate, explicit: boolean): void => {
+    const absolute = path.resolve(cwd, explicit ? expandHome(written, home) : written);
+    if (explicit && (written.includes('\0') || isUrlOrArchive(written, absolute))) {
+      const message = `the root ${quoted(written)} is not a folder: it is an archive, a URL or an invalid file name`;
+      diagnostics.push(diagnose({ code: 'root/not-supported', path: written, message }, 'lenient'));
       return;
     }
     const real = realPath(absolute);

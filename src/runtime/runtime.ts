@@ -115,13 +115,13 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     warned.add(message);
   };
   const { vocabulary, recordedVocabulary } = options;
-  const given = vocabulary === undefined ? options.config : { ...options.config, vocabulary };
+  const override = vocabulary === undefined ? options.config : { ...options.config, vocabulary };
   const loaded = await loadConfig(
     surroundings,
     options.configFile,
-    given === undefined && recordedVocabulary === undefined
+    override === undefined && recordedVocabulary === undefined
       ? undefined
-      : { config: given ?? {}, where: 'options', recordedVocabulary },
+      : { config: override ?? {}, where: 'options', recordedVocabulary },
   );
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);

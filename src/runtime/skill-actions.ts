@@ -199,8 +199,8 @@ function select(
   }
   const { files } = listSkillFiles(skill.dir);
   const { mode, offset } = action;
-  const wanted = mode === 'clear' ? [] : action.documents;
-  const documents = chooseDocuments(skill, files, wanted, { before: loaded, room: limits.documents, offset });
+  const selection = mode === 'clear' ? [] : action.documents;
+  const documents = chooseDocuments(skill, files, selection, { before: loaded, room: limits.documents, offset });
   const selected = selectDocuments(loaded?.documents ?? [], mode, documents.selected);
   return {
     type: 'documents-selected',
@@ -255,11 +255,11 @@ interface DocumentContext {
 function chooseDocuments(
   skill: SkillEntry,
   files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
-  wanted: DocumentSelection,
+  selection: DocumentSelection,
   { before, offset, ...limits }: DocumentContext,
 ): ChosenDocuments {
   const all = documentPaths(files, skill.file);
-  const paths = wanted === '*' ? all : [...new Set(wanted)].toSorted();
+  const paths = selection === '*' ? all : [...new Set(selection)].toSorted();
   const { documents = [], unshown: notShown = [] } = before ?? {};
   const isShown = (path: string): boolean =>
     offset === undefined && (documents === '*' ? !notShown.includes(path) : documents.includes(path));
@@ -289,7 +289,7 @@ function chooseDocuments(
     }
   }
   const missing = paths.filter((path) => !selected.includes(path));
-  return { shown, selected: wanted === '*' ? '*' : selected, unshown: missing, omitted, notes };
+  return { shown, selected: selection === '*' ? '*' : selected, unshown: missing, omitted, notes };
 }
 
 /** What is not shown of a selection of all documents; undefined where all are. `before` is the selection that a call adds to. */

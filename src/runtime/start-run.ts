@@ -207,8 +207,8 @@ interface NotifierOptions {
 function openNotifier({ listeners, follow, redactor }: NotifierOptions): (event: RunEvent) => void {
   const openedAt = performance.now();
   let seq = 0;
-  return (given) => {
-    const event = redacted(given, redactor);
+  return (original) => {
+    const event = redacted(original, redactor);
     follow?.(event);
     if (listeners.length === 0) return;
     if (!isUnrecorded(event)) seq += 1;

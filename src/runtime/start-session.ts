@@ -345,7 +345,7 @@ async function execute(
     const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
     return isUsable ? skill : undefined;
   };
-  const wanted = {
+  const settings = {
     ...configured,
     mounts: projectMounts(config, places),
     ...defined(options),
@@ -355,7 +355,7 @@ async function execute(
   // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;
-  return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });
+  return openExecution({ ...settings, network: (settings.network ?? []).filter(isReached) }, { ...places, findSkill });
 }
 
 function projectMounts({ sandbox }: Config, { project }: SessionSource['places']): ExecutionOptions['mounts'] {

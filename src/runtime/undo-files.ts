@@ -172,8 +172,8 @@ function missingBits(
   const lost = specialBits & ~(lstatSync(path.join(project, source), { throwIfNoEntry: false })?.mode ?? 0);
   if (lost === 0) return {};
   const names = BIT_NAMES.filter(([bit]) => (lost & bit) !== 0).map(([, name]) => name);
-  const wanted = (specialBits | mode).toString(8);
-  return { reason: `without its ${names.join(' and ')} bit; to set it: chmod ${wanted} ${typedWord(file)}` };
+  const modeText = (specialBits | mode).toString(8);
+  return { reason: `without its ${names.join(' and ')} bit; to set it: chmod ${modeText} ${typedWord(file)}` };
 }
 
 type Undone = Omit<UndoneFile, 'path'>;

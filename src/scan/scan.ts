@@ -1,13 +1,11 @@
 /** The static scan of a skill. It applies rules to the files and neither executes nor fetches anything. */
-import { compareText, printable } from '#core';
-import { checkFile } from './check-file.ts';
-import type { ScanFile, ScanFinding } from './finding.ts';
+import { compareText, printable, quoted } from '#core';
+import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { findHiddenText, type HiddenText } from './hidden.ts';
 import { toFinding, matchText, type Hit } from './match.ts';
-import { isDocument } from './passages.ts';
-import { explainsAttacks, isSkillFile, readTopic, withinSubject } from './subject.ts';
+import { isDocument, type Passage } from './passages.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
-import { SCAN_RULES } from './rules.ts';
+import { SCAN_RULES, type RuleId } from './rules.ts';
 
 /** Characters per file; a finding reports that the rest was not scanned. */
 export const MAX_SCANNED = 500_000;
@@ -129,4 +127,141 @@ function compareFindings(a: ScanFinding, b: ScanFinding): number {
     a.column - b.column ||
     compareText(a.message, b.message)
   );
+}
+
+interface NameRule {
+  readonly rule: RuleId;
+  readonly severity?: ScanSeverity;
+  readonly name: RegExp;
+  readonly says: string;
+}
+
+/** Matched against the path in lower case. */
+const NAMES: readonly NameRule[] = [
+  {
+    rule: 'persistence',
+    name: /(?:^|\/)(?:\.git\/hooks\/|\.husky\/|\.vscode\/tasks\.json$|\.idea\/runconfigurations\/|\.envrc$)/,
+    says: 'programs run this file by themselves',
+  },
+  {
+    rule: 'persistence',
+    severity: 'medium',
+    name: /(?:^|\/)\.(?:bashrc|zshrc|profile)$/,
+    says: 'shells run this file in a home folder',
+  },
+  {
+    rule: 'agent-memory',
+    name: /(?:^|\/)(?:\.claude\/(?:settings(?:\.local)?\.json|hooks\/)|\.mcp\.json$|\.cursorrules$|\.cursor\/rules\/|\.windsurfrules$|copilot-instructions\.md$)/,
+    says: 'agents take orders from this file',
+  },
+  {
+    rule: 'agent-memory',
+    severity: 'low',
+    name: /^(?:claude|agents|gemini)\.md$/,
+    says: 'agents that work in this folder take orders from this file',
+  },
+  {
+    rule: 'install-hook',
+    severity: 'high',
+    name: /(?:^|\/)(?:sitecustomize|usercustomize)\.py$|\.pth$/,
+    says: 'Python runs this file whenever it starts',
+  },
+  {
+    rule: 'install-hook',
+    severity: 'low',
+    name: /(?:^|\/)(?:conftest\.py|setup\.py|binding\.gyp)$/,
+    says: 'tools run this file by themselves',
+  },
+  {
+    rule: 'credential-path',
+    severity: 'medium',
+    name: /(?:^|\/)(?:\.npmrc|\.pypirc|\.netrc|\.env(?:\.local|\.production)?|id_rsa|id_ed25519|[^/]+\.pem|credentials\.json)$/,
+    says: 'this file usually holds credentials',
+  },
+];
+
+function checkFile(file: ScanFile, path: string): readonly ScanFinding[] {
+  const lower = file.path.toLowerCase();
+  const at = (rule: RuleId, severity: ScanSeverity, message: string): ScanFinding => ({
+    rule,
+    severity,
+    path,
+    line: 1,
+    column: 1,
+    message,
+  });
+  const named = NAMES.filter(({ name }) => name.test(lower)).map(({ rule, severity, says }) =>
+    at(rule, severity ?? SCAN_RULES[rule].severity, `${says}: ${quoted(file.path)}`),
+  );
+  if (file.binary === 'program') {
+    const severity = file.isExecutable ? 'high' : SCAN_RULES['native-program'].severity;
+    named.push(at('native-program', severity, `a program that cannot be read: ${quoted(file.path)}`));
+  }
+  if (file.binary === 'archive')
+    named.push(at('nested-archive', SCAN_RULES['nested-archive'].severity, `an archive: ${quoted(file.path)}`));
+  return named;
+}
+
+/** What the frontmatter and a document say they are about. */
+interface Subject {
+  /** The frontmatter of SKILL.md in lower case. */
+  readonly topic: string;
+  /** The document explains attacks, so it quotes their wording. Never true for SKILL.md, which an agent reads as instructions. */
+  readonly isAboutAttacks: boolean;
+}
+
+const UPLOADS: ReadonlySet<string> = new Set(['exfiltration', 'copy-elsewhere']);
+
+const HOST = /https?:\/\/([a-z0-9.-]{3,253})/g;
+
+/** Shorter names, such as `co` in `co.uk`, do not identify a service. */
+const MIN_LABEL = 5;
+
+const MAX_TOPIC = 4_000;
+
+const MIN_EXPLANATIONS = 3;
+
+/** In a passage: an instruction has no reason to speak of those who attack. */
+const EXPLAINS_ATTACK = /\b(?:attackers?|exploitable|exploitation|malware|yara|forensics?|threat model|cve-\d)/i;
+
+/** In a document, several times. */
+const EXPLAINS_ATTACKS =
+  /\b(?:attackers?|exploit(?:s|ed|able|ation)?|vulnerab(?:le|ility|ilities)|misconfigur\w{1,8}|malware|yara|forensics?|threat model|severity: |cve-\d)\b/i;
+
+function readTopic(files: readonly ScanFile[]): string {
+  const text = files.find(isSkillFile)?.text ?? '';
+  const end = text.indexOf('\n---', 3);
+  return text.startsWith('---') && end !== -1 ? text.slice(0, Math.min(end, MAX_TOPIC)).toLowerCase() : '';
+}
+
+function isSkillFile({ path }: ScanFile): boolean {
+  return path === 'SKILL.md';
+}
+
+/** Whether a document explains attacks. */
+function explainsAttacks(passages: readonly Passage[]): boolean {
+  let left = MIN_EXPLANATIONS;
+  return passages.some(({ kind, text }) => kind === 'body' && EXPLAINS_ATTACKS.test(text) && (left -= 1) === 0);
+}
+
+/** A high hit becomes `medium` if the passage or the document explains attacks, or if it uploads to the service that the skill is for. */
+function withinSubject(hit: Hit, { topic, isAboutAttacks: isExplained }: Subject): Hit {
+  if (hit.severity !== 'high') return hit;
+  const isQuoted = isExplained || (isProse(hit.passage) && EXPLAINS_ATTACK.test(hit.passage.text));
+  return isQuoted || uploadsToOwnService(hit, topic) ? { ...hit, severity: 'medium' } : hit;
+}
+
+function isProse({ kind }: Passage): boolean {
+  return kind === 'body' || kind === 'comment';
+}
+
+function uploadsToOwnService({ means, passage }: Hit, topic: string): boolean {
+  if (topic === '' || !UPLOADS.has(means)) return false;
+  const hosts = [...passage.text.toLowerCase().matchAll(HOST)].map(([, host]) => host ?? '');
+  return hosts.length > 0 && hosts.every((host) => isNamed(host, topic));
+}
+
+function isNamed(host: string, topic: string): boolean {
+  const [label = '', top = ''] = host.split('.').slice(-2);
+  return label.length >= MIN_LABEL && (topic.includes(`${label}.${top}`) || new RegExp(`\\b${label}\\b`).test(topic));
 }

@@ -86,10 +86,10 @@ export function openRunReader(own?: OwnRuns): RunReader {
         budgets: info.budgets,
         skills: info.skills.map(({ id: skill, name, digest }) => ({ id: skill, name, digest })),
         tools: info.tools,
-        approvals: info.approvals.map(({ call, tool, answer: said }) => ({
+        approvals: info.approvals.map(({ call, tool, answer: verdict }) => ({
           call,
           tool,
-          answer: typeof said === 'string' ? said : `${said.verdict} (${said.scope}, ${said.by})`,
+          answer: typeof verdict === 'string' ? verdict : `${verdict.verdict} (${verdict.scope}, ${verdict.by})`,
         })),
         files:
           outputs === undefined

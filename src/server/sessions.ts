@@ -74,6 +74,6 @@ function readCookie({ headers }: IncomingMessage, name: string): string {
 }
 
 /** Compares hashes in constant time, so that neither content nor length leaks. */
-function isSame(given: string, link: string): boolean {
-  return timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(link)));
+function isSame(secret: string, link: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(sha256(link)));
 }

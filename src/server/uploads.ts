@@ -52,9 +52,9 @@ export function openUploads(
       );
   };
   return {
-    store(given, bytes) {
+    store(original, bytes) {
       makeRoom();
-      const [id, name] = [randomUUID(), fileName(given)];
+      const [id, name] = [randomUUID(), fileName(original)];
       mkdirSync(path.join(folder(), id), { recursive: true, mode: 0o700 });
       writeFileSync(path.join(folder(), id, name), bytes, { flag: 'wx', mode: 0o600 });
       uploads.set(id, { name, at: now() });
@@ -75,9 +75,9 @@ export function openUploads(
 }
 
 /** A name that every system accepts: no folders, no control characters, no leading dot. */
-function fileName(given: string): string {
+function fileName(original: string): string {
   const name = path
-    .basename(given.replaceAll('\\', '/'))
+    .basename(original.replaceAll('\\', '/'))
     .replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
     .replace(/^\.+/, '_')
     .trim();

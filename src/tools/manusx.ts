@@ -18,6 +18,7 @@ import { canRun, singleAction } from './single-action.ts';
 import {
   NOTE_MARK,
   askedSkill,
+  failureHint,
   failureText,
   inOrder,
   isBelow,
@@ -135,13 +136,10 @@ export const manusx: Vocabulary = {
       `${SKILL} ${printable(name)}\n\n${withResources(body, dir, files)}`,
       ...documents.map((document) => `${DOCUMENT} ${printable(document.path)}\n\n${inert(document.text.trim())}`),
     ].join('\n\n'),
-  toFailure: (failed, { action }) => ({
-    success: false,
-    message: failureText(
-      failed,
-      failed.code === 'skill/unknown' ? { subject: `Skill '${askedSkill(action)}' not found` } : {},
-    ),
-  }),
+  toFailure: (failed, { action }) =>
+    failed.code === 'skill/unknown'
+      ? { success: false, message: `Skill '${askedSkill(action)}' not found`, hint: failureHint(failed) }
+      : { success: false, message: failureText(failed) },
 };
 
 function succeeded(data: Readonly<Record<string, unknown>>): unknown {

@@ -9,7 +9,7 @@ import {
   isProblem,
 } from '#core';
 import { showContent } from './content.ts';
-import { named, offsetParameter, searchParameters, skillChoice, skillName } from './parameters.ts';
+import { DEFAULT_RESULTS, named, offsetParameter, skillChoice, skillName } from './parameters.ts';
 import { PROFILES } from './profiles.ts';
 import { shellTool } from './shell-tool.ts';
 import { singleAction } from './single-action.ts';
@@ -41,7 +41,15 @@ const search: ToolRow = singleAction({
   name: 'search_skills',
   description: 'Find skills for a task.',
   action: 'search_skills',
-  schema: searchParameters,
+  schema: () =>
+    jsonSchema.section(
+      'What to search for.',
+      {
+        query: named(jsonSchema.text('What the task needs, in a few words.')),
+        n: jsonSchema.count('How many to return.', 1, 1_000, DEFAULT_RESULTS),
+      },
+      ['query'],
+    ),
   toAction: (input) => ({ type: 'search_skills', ...input }),
   toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
   isOffered: always,
@@ -60,7 +68,7 @@ const load: ToolRow = singleAction({
 
 const loadAsset: ToolRow = singleAction({
   name: 'load_skill_asset',
-  description: 'Read a file of a skill: SKILL.md, or below references/, assets/ or scripts/.',
+  description: 'Read a file of a skill below references/, assets/ or scripts/.',
   action: 'read_resource',
   schema: () =>
     jsonSchema.section(
@@ -75,7 +83,8 @@ const loadAsset: ToolRow = singleAction({
   toAction({ skill_name: skill, relative_path: path, offset }) {
     const reading = toRelativePath(path);
     if (isProblem(reading)) return reading;
-    if (!isBelow(reading, FOLDERS) && reading !== 'SKILL.md')
+    // `load_skill` is continued by an offset where the user limits its length.
+    if (!isBelow(reading, FOLDERS) && !(reading === 'SKILL.md' && offset !== undefined))
       return failure('path/not-offered', `${quoted(reading)} is not below references/, assets/ or scripts/`, {
         hint: 'list the assets of the skill and use one of their paths',
       });

@@ -26,8 +26,12 @@ interface Wording {
 
 /** Renders a failure: what was wrong, what to do, and the nearest names. */
 export function failureText(failed: ActionFailed, wording: Wording = {}): string {
+  return `${cleanText(wording.subject ?? failed.message)}. ${failureHint(failed, wording)}`;
+}
+
+/** What to do about a failure, and the nearest names. */
+export function failureHint(failed: ActionFailed, wording: Wording = {}): string {
   const sentences = [
-    `${wording.subject ?? failed.message}.`,
     `${capital(buildHint(failed, wording))}.`,
     ...(failed.nearest.length === 0 ? [] : [`Nearest: ${failed.nearest.map((name) => printable(name)).join(', ')}.`]),
   ];

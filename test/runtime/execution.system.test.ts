@@ -7,7 +7,6 @@ import type { Action } from '../../src/core/action.ts';
 import type { Executor, ExecutorName } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { RunResult } from '../../src/core/outputs.ts';
-import type { Span } from '../../src/core/span.ts';
 import type { ExecutionOptions } from '../../src/runtime/execution/parts.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
@@ -17,6 +16,7 @@ import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { knownExecutor } from '../sandbox/known-executor.ts';
 import { runtimeOver } from './support.ts';
 import { needs } from '../needs.ts';
+import type { Span } from '../../src/core/run-events.ts';
 
 /** A skill with a script in each language that is surely here. */
 function writeTools(root: string): void {

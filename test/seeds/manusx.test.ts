@@ -71,7 +71,8 @@ describe('ManusX by its document', () => {
     const { call } = await manusx();
     expect((await call('skill_request', { skill_name: 'xls' })).value).toEqual({
       success: false,
-      message: "Skill 'xls' not found. The skills are data-analysis, pdf.",
+      message: "Skill 'xls' not found",
+      hint: 'The skills are data-analysis, pdf.',
     });
   });
 

@@ -93,7 +93,8 @@ describe('ManusX', () => {
     const { value, isError } = await call('skill_request', { skill_name: 'pfd' });
     expect(value).toEqual({
       success: false,
-      message: "Skill 'pfd' not found. Choose one of the listed skills. Nearest: pdf.",
+      message: "Skill 'pfd' not found",
+      hint: 'Choose one of the listed skills. Nearest: pdf.',
     });
     expect(isError).toBe(true);
   });

@@ -19,7 +19,7 @@ describe('openseed', () => {
       { type: 'search_skills', query: 'fill a form' },
       { type: 'search_skills', query: 'x', n: 2 },
     ]);
-    expect((await call('search_skills', { query: 'x', n: 0 })).value).toContain('whole number from 1 to 50');
+    expect((await call('search_skills', { query: 'x', n: 0 })).value).toContain('whole number from 1 to 1000');
   });
 
   verifies('TOOL-1', 'load_skill gives the whole SKILL.md as text', async () => {
@@ -67,12 +67,13 @@ describe('openseed', () => {
       { type: 'read_resource', skill: 'pdf', path: 'SKILL.md', offset: 40_000 },
     ]);
     const refused = await Promise.all(
-      ['USAGE.md', 'references', 'referencesX/a', '../pdf/references/a', '/etc/passwd', ''].map(read),
+      ['USAGE.md', 'SKILL.md', 'references', 'referencesX/a', '../pdf/references/a', '/etc/passwd', ''].map(read),
     );
     expect(refused.map(({ isError }) => isError)).toEqual(refused.map(() => true));
     expect(refused.map(({ text }) => text)).toMatchInlineSnapshot(`
       [
         ""USAGE.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
+        ""SKILL.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""references" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""referencesX/a" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         "the path "../pdf/references/a" contains "..". Stay inside the skill: .. is not allowed.",

@@ -29,7 +29,7 @@ const WORKSPACE_IS_NEW =
 export function replayRun(past: ReplayedRun, model: Model): Replay {
   const { answers, calls, children, proposed } = past;
   const hasRun = [...calls.values()].some(({ action, observation }) => startsProgram(action) && observation);
-  let said = 0;
+  let replayed = 0;
   let followed = 0;
   let isReminded = false;
   let isReplayed = false;
@@ -40,14 +40,14 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
     model: {
       ...model,
       call(request, options) {
-        const answer = answers[said];
+        const answer = answers[replayed];
         if (answer === undefined) {
           if (followed < calls.size)
             return Promise.reject(cannotResume(past, `call ${String(followed + 1)} of the record was not requested`));
           isReplayed = true;
           return model.call(request, options);
         }
-        said += 1;
+        replayed += 1;
         return Promise.resolve(answer);
       },
     },
@@ -56,7 +56,7 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
       // A final answer of the loop itself is not part of the record.
       if (action.type === 'final_answer' && askedBy === 'program') return undefined;
       if (known === undefined) {
-        if (said < answers.length) throw cannotResume(past, `${action.type} is not in the record`);
+        if (replayed < answers.length) throw cannotResume(past, `${action.type} is not in the record`);
         isReplayed = true;
         return undefined;
       }
@@ -76,7 +76,7 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
       return cannotResume(past, `it contains an invalid observation (${error.message})`).message;
     },
     remind(conversation) {
-      if (isReminded || said < answers.length) return conversation;
+      if (isReminded || replayed < answers.length) return conversation;
       isReminded = true;
       // Before the model is called, only an action of the last recorded answer ends the replay: its result is of the new workspace.
       return hasRun ? withRemark(conversation, WORKSPACE_IS_NEW, { isBeforeLast: isReplayed }) : conversation;

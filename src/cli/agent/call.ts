@@ -66,14 +66,14 @@ export const command = defineCommand({
   ],
   positionals: [0, 2],
   async run(invocation) {
-    const { flags: given, positionals, terminal, signal, words } = invocation;
+    const { flags: options, positionals, terminal, signal, words } = invocation;
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
-    const { log: level = 'normal' } = given;
+    const { log: level = 'normal' } = options;
     const byDefault = findProfile(runtime.config.vocabulary).offersPrograms === true ? 'auto' : 'none';
-    const { executor: named = byDefault } = given;
+    const { executor: named = byDefault } = options;
     const executor = named === 'none' ? undefined : named;
-    const isListing = given.tools === true;
+    const isListing = options.tools === true;
     if (!isListing && name === undefined)
       throw usageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
     const input = parseInput(text);
@@ -93,7 +93,8 @@ export const command = defineCommand({
     // Without an executor that was asked for, the tools that run nothing still work.
     const run = await start(executor === undefined ? undefined : modelExecution(terminal, executor)).catch(
       (error: unknown) => {
-        if (given.executor !== undefined || !isSkillError(error) || error.code !== 'executor/unavailable') throw error;
+        if (options.executor !== undefined || !isSkillError(error) || error.code !== 'executor/unavailable')
+          throw error;
         return start(undefined);
       },
     );
@@ -108,7 +109,9 @@ export const command = defineCommand({
           parameters,
         }));
         terminal.out(
-          given.json === true ? jsonText({ tools: listed }) : tools.tools.flatMap((tool) => toolLines(tool, terminal)),
+          options.json === true
+            ? jsonText({ tools: listed })
+            : tools.tools.flatMap((tool) => toolLines(tool, terminal)),
         );
         if (executor === undefined) terminal.remark(NO_EXECUTOR);
         outcome = 'done';
@@ -130,7 +133,7 @@ export const command = defineCommand({
           near.length > 0 ? `did you mean ${near.join(', ')}?` : `known tools: ${names.join(', ')}`,
         );
       }
-      for (const skill of given.load ?? []) {
+      for (const skill of options.load ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
         if (loaded.type === 'failed')
           throw policyRefusal(loaded, repeatedCommand(words)) ?? usageError(loaded.message, loaded.hint);
@@ -141,7 +144,7 @@ export const command = defineCommand({
       outcome = error === undefined ? (answer.isError ? 'failed' : 'done') : 'refused';
       if (error !== undefined) throw error;
       terminal.out(
-        given.json === true
+        options.json === true
           ? jsonText({
               tool: name,
               isError: answer.isError,

@@ -44,14 +44,14 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal, signal, words, surroundings } = invocation;
+    const { flags: options, terminal, signal, words, surroundings } = invocation;
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
     let earlier: ReturnType<typeof findChat> | undefined;
     const agent = await openAgent(invocation, {
       announce: async (_, runtime) => {
         const runs = runsDirectory(surroundings.cwd, runtime.config.runs?.directory);
         // Before the first message is typed.
-        earlier = given.resume === undefined ? undefined : findChat(runs, given.resume, given.again === true);
+        earlier = options.resume === undefined ? undefined : findChat(runs, options.resume, options.again === true);
         return isAtTerminal ? await greet(invocation, runtime) : await announceModel(invocation, runtime);
       },
     });
@@ -71,10 +71,10 @@ export const command = defineCommand({
     const chat = openChat({
       ...agent.options,
       unapproved: 'continue',
-      required: given.skill,
-      files: given.in?.map((file) => path.resolve(surroundings.cwd, file)),
+      required: options.skill,
+      files: options.in?.map((file) => path.resolve(surroundings.cwd, file)),
       earlier,
-      again: given.again === true,
+      again: options.again === true,
     });
     const last = await runChat({
       model: async (name) => {
@@ -100,9 +100,9 @@ export const command = defineCommand({
 });
 
 async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
-  const { flags: given, terminal } = invocation;
-  const chosen = await chooseModel(invocation, runtime, given.model);
-  const { executor = 'auto' } = given;
+  const { flags: options, terminal } = invocation;
+  const chosen = await chooseModel(invocation, runtime, options.model);
+  const { executor = 'auto' } = options;
   const { onTrial } = commandExecution(terminal);
   const { usableExecutor } = await import('#runtime/executors');
   const sandbox = executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
@@ -132,9 +132,9 @@ function openInput(
   runtime: Runtime,
   isAtTerminal: boolean,
 ): { readonly input: ChatInput; readonly remember: (message: string) => void } {
-  const { flags: given, terminal, signal, surroundings } = invocation;
+  const { flags: options, terminal, signal, surroundings } = invocation;
   if (!isAtTerminal) return { input: openLines(process.stdin, signal), remember: () => undefined };
-  const cache = given['no-cache'] === true ? undefined : cacheDirectory(surroundings);
+  const cache = options['no-cache'] === true ? undefined : cacheDirectory(surroundings);
   const history = openChatHistory(cache, surroundings.cwd);
   const input = openEditor(process, {
     prompt: terminal.style('bold', '> '),

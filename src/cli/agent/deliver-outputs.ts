@@ -22,15 +22,15 @@ export interface Delivery {
 }
 
 export async function deliverOutputs(run: Run, invocation: DeliveryInvocation): Promise<Delivery> {
-  const { flags: given, terminal, signal, words, surroundings } = invocation;
+  const { flags, terminal, signal, words, surroundings } = invocation;
   const mayUse = async (folder: string, files: string): Promise<boolean> => {
-    if (!isAttended() || given.json === true) return false;
-    if (given.yes === true) return true;
+    if (!isAttended() || flags.json === true) return false;
+    if (flags.yes === true) return true;
     return confirm(askStreams(process), terminal.wrap(`Save ${files} to ${nearPath(folder)}?`), { signal });
   };
   const delivered = await deliverResults(run, {
     cwd: surroundings.cwd,
-    out: given.out,
+    out: flags.out,
     mayUse,
     approve: openApprover(invocation),
     signal,
@@ -40,7 +40,7 @@ export async function deliverOutputs(run: Run, invocation: DeliveryInvocation): 
   const fetch =
     run.id === undefined || kept.length === 0
       ? undefined
-      : toCommandLine(['runs', 'files', run.id, ...settingWords(given), ...OUT_FLAG]);
+      : toCommandLine(['runs', 'files', run.id, ...settingWords(flags), ...OUT_FLAG]);
   const redacted = kept.filter(({ isRedacted }) => isRedacted).map(({ name }) => name);
   const end = words.includes('--') ? words.indexOf('--') : words.length;
   return {

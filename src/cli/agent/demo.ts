@@ -50,19 +50,19 @@ export const command = defineCommand({
     ['skillwright demo --keep', 'run the tour and keep its folder'],
   ],
   positionals: [0, 0],
-  async run({ flags: given, terminal, signal }) {
+  async run({ flags: options, terminal, signal }) {
     const folder = makeFolder();
     try {
       if (terminal.isInteractive) terminal.overwrite('preparing a sandbox and running …');
-      const run = await demonstrate(folder, given.executor ?? 'auto', signal);
+      const run = await demonstrate(folder, options.executor ?? 'auto', signal);
       if (terminal.isInteractive) terminal.overwrite('');
       if (!terminal.printJson({ ...run, events: undefined }))
-        terminal.out(demoText(run, { isPlain: given.plain === true, terminal }));
-      if (given.keep === true) terminal.remark(`folder: ${folder}`);
+        terminal.out(demoText(run, { isPlain: options.plain === true, terminal }));
+      if (options.keep === true) terminal.remark(`folder: ${folder}`);
       if (run.result.outcome === 'cancelled') return EXIT.interrupted;
       return run.result.outcome === 'done' && run.verified === 'intact' ? EXIT.done : EXIT.failed;
     } finally {
-      if (given.keep !== true) rmSync(folder, { recursive: true, force: true });
+      if (options.keep !== true) rmSync(folder, { recursive: true, force: true });
     }
   },
 });

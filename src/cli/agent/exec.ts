@@ -16,9 +16,11 @@ import {
   type RunResult,
   type SkillEntry,
   type OfType,
+  nearest,
+  type Action,
 } from '#core';
-import { isPresent } from '#platform';
-import { resolveSkill } from '#skills';
+import { isPresent, isInside, realPath, tryRealPath } from '#platform';
+import { resolveSkill, listSkillFiles } from '#skills';
 import type { ExecutionOptions, Run, Runtime, Session } from '#runtime';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
@@ -37,7 +39,6 @@ import {
   sandboxOptions,
   weakerQuestion,
 } from './programs.ts';
-import { locateScript } from './find-script.ts';
 
 const flags = {
   in: option(
@@ -89,11 +90,11 @@ export const command = defineCommand({
   ],
   positionals: [2, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal, signal } = invocation;
+    const { flags: options, positionals, terminal, signal } = invocation;
     const [skill = '', script = '', ...args] = positionals;
     const asked = buildAction(invocation, skill, script, args);
     const runtime = await openRuntime(invocation);
-    const named = resolveSkill(runtime.index, skill, given.source);
+    const named = resolveSkill(runtime.index, skill, options.source);
     const isNamed = named !== undefined && asked.type === 'run_script';
     const action = isNamed ? { ...asked, ...locateScript(named, asked.script) } : asked;
     const run = await openRun(invocation, runtime, named);
@@ -138,24 +139,24 @@ async function openRun(
   runtime: Runtime,
   named: SkillEntry | undefined,
 ): Promise<Run> {
-  const { flags: given, positionals, terminal } = invocation;
+  const { flags: options, positionals, terminal } = invocation;
   if (named !== undefined) await askForTrust(invocation, runtime, [named]);
   const isBuiltIn = named?.source === 'builtin';
-  const { executor } = given;
+  const { executor } = options;
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   return runtime.startRun({
     request: `exec ${positionals.join(' ')}`,
     approve: openApprover(invocation),
     execution: {
       ...commandExecution(terminal),
-      askWeaker: isBuiltIn && given.command !== true ? undefined : weakerQuestion(terminal),
+      askWeaker: isBuiltIn && options.command !== true ? undefined : weakerQuestion(terminal),
       packages: packageOptions(invocation),
       executor,
-      env: variables(given.env ?? []),
+      env: variables(options.env ?? []),
       serve: servedPort(invocation),
       ...sandboxOptions(invocation, runtime.config, false),
       hostInputs: hostFiles(invocation),
-      container: given.image === undefined ? undefined : { image: given.image },
+      container: options.image === undefined ? undefined : { image: options.image },
       onOutput: terminal.isJson
         ? undefined
         : (stream, chunk) => terminal.pass(stream, cleanText(decoders[stream].decode(chunk, { stream: true }))),
@@ -169,16 +170,16 @@ function buildAction(
   script: string,
   args: readonly string[],
 ): Parameters<Session['perform']>[0] {
-  const { flags: given, surroundings } = invocation;
-  const seconds = wholeNumber(given.timeout, '--timeout', { least: 1, most: MAX_SECONDS });
+  const { flags: options, surroundings } = invocation;
+  const seconds = wholeNumber(options.timeout, '--timeout', { least: 1, most: MAX_SECONDS });
   const shared = {
     skill,
-    source: given.source,
-    timeoutSeconds: seconds ?? (given.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
-    inputs: (given.in ?? []).map((text) => parseInputFile(text, surroundings.cwd)),
-    outputs: { save_as_artifacts: given.save === true },
+    source: options.source,
+    timeoutSeconds: seconds ?? (options.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
+    inputs: (options.in ?? []).map((text) => parseInputFile(text, surroundings.cwd)),
+    outputs: { save_as_artifacts: options.save === true },
   };
-  if (given.command !== true) return { type: 'run_script', script, args, ...shared };
+  if (options.command !== true) return { type: 'run_script', script, args, ...shared };
   if (args.length > 0) throw usageError('--command takes one argument: the command line', 'put it in quotes');
   return { type: 'run_command', command: script, ...shared };
 }
@@ -187,8 +188,8 @@ function buildAction(
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 86_400;
 
-function servedPort({ flags: given, terminal }: Invocation<typeof flags>): ExecutionOptions['serve'] {
-  const port = wholeNumber(given.serve, '--serve', { least: 1, most: 65_535 });
+function servedPort({ flags: options, terminal }: Invocation<typeof flags>): ExecutionOptions['serve'] {
+  const port = wholeNumber(options.serve, '--serve', { least: 1, most: 65_535 });
   if (port === undefined) return undefined;
   return { port, onReady: () => terminal.remark(`serving http://127.0.0.1:${String(port)} until Ctrl-C`) };
 }
@@ -210,13 +211,13 @@ function fileAndName(text: string, cwd: string): { readonly file: string; readon
 }
 
 /** Naming a file on the command line approves reading it. */
-function hostFiles({ flags: given, surroundings: { cwd } }: Invocation<typeof flags>): readonly string[] {
-  return (given.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, cwd).file);
+function hostFiles({ flags: options, surroundings: { cwd } }: Invocation<typeof flags>): readonly string[] {
+  return (options.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, cwd).file);
 }
 
-function variables(given: readonly string[]): Readonly<Record<string, string>> {
+function variables(assignments: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    given.map((text) => {
+    assignments.map((text) => {
       const equals = text.indexOf('=');
       if (equals < 1) throw usageError(`--env has no value: ${quoted(text, 200)}`, 'write --env NAME=VALUE');
       return [text.slice(0, equals), text.slice(equals + 1)];
@@ -259,4 +260,58 @@ function endLines(result: RunResult, { copied, lines }: Delivery, { style }: Ter
     ...lines,
     `${end} after ${(duration / 1000).toFixed(1)} s, ${isolation === 'none' ? style('red', 'not isolated') : `isolated by ${executor}`}`,
   ];
+}
+
+/**
+ * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.
+ * Paths that leave the skill are passed on, for the runtime to refuse. Throws `input/invalid` with the candidates.
+ */
+function locateScript(
+  { name, dir }: SkillEntry,
+  typed: string,
+): Pick<OfType<Action, 'run_script'>, 'script' | 'anywhere'> {
+  const bare = typed.replace(/^(?:\.\/+)+/, '');
+  if (bare.startsWith('/') || bare.split('/').includes('..')) return { script: typed };
+  const { files, isCut } = listSkillFiles(dir);
+  const paths = files.map((file) => file.path);
+  const isThere = new Set(paths);
+  const inScripts = bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
+  const inSkill = bare === typed ? [inScripts, bare] : [bare, inScripts];
+  const exact = inSkill.find((at) => isThere.has(at));
+  const named = exact === undefined ? paths.filter((at) => at.endsWith(`/${bare}`)) : [exact];
+  const [only, ...more] = named;
+  const outside = inSkill.find((at) => !isInside(tryRealPath(path.join(dir, at)) ?? realPath(dir), realPath(dir)));
+  if (only === undefined && outside !== undefined)
+    throw invalidInput(
+      `${quoted(outside, 200)} of the skill ${quoted(name)} is a link that leads out of the skill`,
+      'a file of the skill',
+      'put the file itself into the skill',
+    );
+  if (only === undefined && isCut) return { script: bare, anywhere: true };
+  if (only === undefined) {
+    const toBaseName = (at: string): string => at.slice(at.lastIndexOf('/') + 1);
+    const near = new Set(nearest(bare, [...new Set(paths.flatMap((at) => [at, toBaseName(at)]))], 5));
+    const similar = paths.filter((at) => near.has(at) || near.has(toBaseName(at)));
+    const known = similar.length > 0 ? similar : paths.filter((at) => at !== 'SKILL.md').slice(0, 5);
+    throw invalidInput(
+      `the skill ${quoted(name)} has no file ${quoted(typed, 200)}`,
+      'a file of the skill',
+      known.length === 0 ? 'the skill has no other file than SKILL.md' : `did you mean ${listed(known)}?`,
+    );
+  }
+  if (more.length > 0)
+    throw invalidInput(
+      `the skill ${quoted(name)} has ${String(named.length)} files named ${quoted(typed, 200)}`,
+      'the path of one file',
+      `name one by its path: ${listed(named)}`,
+    );
+  return only.startsWith('scripts/') ? { script: only } : { script: only, anywhere: true };
+}
+
+const SHOWN = 10;
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - SHOWN;
+  const shown = paths.slice(0, SHOWN).map((at) => printable(at));
+  return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }

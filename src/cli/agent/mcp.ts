@@ -49,15 +49,15 @@ export const command = defineCommand({
   ],
   positionals: [0, 2],
   async run(invocation) {
-    const { flags: given, positionals, terminal, signal } = invocation;
-    const port = parsePort(given);
-    const client = given['print-config'];
+    const { flags: options, positionals, terminal, signal } = invocation;
+    const port = parsePort(options);
+    const client = options['print-config'];
     if (client !== undefined) {
-      if (given.http === true && port === undefined)
+      if (options.http === true && port === undefined)
         throw usageError('the address needs a port', 'add --port N to both commands, such as --port 4100');
       const { file, text } = clientConfig(
         client,
-        given.http === true ? `http://127.0.0.1:${String(port)}/mcp` : undefined,
+        options.http === true ? `http://127.0.0.1:${String(port)}/mcp` : undefined,
       );
       terminal.out(text);
       terminal.remark(`put this into ${file}`);
@@ -70,22 +70,22 @@ export const command = defineCommand({
     if (word === 'check') return checkServers(runtime, name, terminal);
     warnAboutConfig(runtime, terminal);
     await askForTrust(invocation, runtime);
-    const { executor = 'auto' } = given;
+    const { executor = 'auto' } = options;
     const { openSkillServer } = await import('#mcp/server');
     const server = await openSkillServer({
       runtime,
       version: VERSION,
-      approve: openApprover({ ...invocation, flags: { ...given, defer: true } }),
+      approve: openApprover({ ...invocation, flags: { ...options, defer: true } }),
       onWarning: (message) => reportWarning(terminal, message),
       run: {
-        host: given.files === true ? {} : undefined,
+        host: options.files === true ? {} : undefined,
         execution: executor === 'none' ? undefined : agentExecution(invocation, runtime, executor),
       },
     });
     const closed = new AbortController();
     try {
       server.watch(AbortSignal.any([signal, closed.signal]));
-      if (given.http === true) await serveUntilInterrupted(invocation, server, port);
+      if (options.http === true) await serveUntilInterrupted(invocation, server, port);
       else if (!(await serveUntilClosed(invocation, server))) return EXIT.failed;
     } finally {
       // Otherwise the watchers keep the process alive after the client has closed the connection.

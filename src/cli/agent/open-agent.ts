@@ -60,15 +60,15 @@ export async function openAgent(
   invocation: AgentInvocation,
   { isOneValue = false, recordedVocabulary, announce = announceModel }: OpenAgentOptions = {},
 ): Promise<OpenAgent> {
-  const { flags: given, terminal, signal, surroundings } = invocation;
-  const budget = parseBudget(given.budget);
+  const { flags, terminal, signal, surroundings } = invocation;
+  const budget = parseBudget(flags.budget);
   const runtime = await openRuntime(invocation, { recordedVocabulary });
-  refuseReserved(runtime.index, given.skill);
+  refuseReserved(runtime.index, flags.skill);
   const servers = await serversFor(runtime, terminal);
   const untrusted = await askForTrust(invocation, runtime);
   if (terminal.isJson && !isOneValue && untrusted.length > 0) terminal.out(lineJson({ untrusted }));
   const chosen = await announce(invocation, runtime);
-  const display = displayFor(given, terminal, isOneValue);
+  const display = displayFor(flags, terminal, isOneValue);
   const refusals = openRefusalWatch();
   const connections = new Set<string>();
   const sinks: readonly EventSink[] = [
@@ -81,7 +81,7 @@ export async function openAgent(
   ];
   const deliver = (run: Run): Promise<Delivery> => deliverOutputs(run, invocation);
   const run = { host: {}, approve: openApprover(invocation), sinks, servers };
-  const isContinued = isAttended() || given.defer === true || given['keep-going'] === true;
+  const isContinued = isAttended() || flags.defer === true || flags['keep-going'] === true;
   return {
     runtime,
     chosen,
@@ -92,11 +92,11 @@ export async function openAgent(
       {
         runtime,
         model: chosen.model,
-        protocol: given.protocol,
+        protocol: flags.protocol,
         budget,
         signal,
         run,
-        projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd),
+        projectInstructions: flags['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd),
         unapproved: isContinued ? 'continue' : 'stop',
         beforeEnd: async (_session, recorded) => {
           const { copied, lines, problem } = await deliver(recorded);

@@ -54,21 +54,21 @@ export const command = defineCommand({
   ],
   positionals: [0, 1],
   async run(invocation) {
-    const { flags: given, positionals } = invocation;
+    const { flags: options, positionals } = invocation;
     const [name] = positionals;
-    if (given.list === true) return await listLayers(invocation);
-    if (given.prune === true) return await pruneLayers(invocation, name);
+    if (options.list === true) return await listLayers(invocation);
+    if (options.prune === true) return await pruneLayers(invocation, name);
     if (name === undefined) throw usageError('missing argument: SKILL', 'name a skill, or use --list or --prune');
     return await prepare(invocation, name);
   },
 });
 
 async function prepare(invocation: PrepareInvocation, name: string): Promise<number> {
-  const { flags: given, terminal, signal, surroundings } = invocation;
+  const { flags: options, terminal, signal, surroundings } = invocation;
   const runtime = await openRuntime(invocation);
-  const skill = runtime.find(name, given.source);
+  const skill = runtime.find(name, options.source);
   await askForTrust(invocation, runtime, [skill]);
-  const { executor } = given;
+  const { executor } = options;
   const run = await runtime.startRun({
     request: `prepare ${name}`,
     approve: openApprover(invocation),
@@ -77,7 +77,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
       executor,
       packages: {
         ...packageOptions(invocation),
-        wheels: given.wheels && path.resolve(surroundings.cwd, given.wheels),
+        wheels: options.wheels && path.resolve(surroundings.cwd, options.wheels),
       },
     },
   });
@@ -88,7 +88,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
     const layers: PreparedLayer[] = [];
     for (const needs of sets)
       layers.push(
-        await (given['dry-run'] === true
+        await (options['dry-run'] === true
           ? resolved(run, skill, needs, signal)
           : installed(run, skill, needs, invocation)),
       );

@@ -44,19 +44,19 @@ type With<F extends Flags> = Pick<GlobalInvocation, 'terminal' | 'surroundings'>
 
 /** What the flags and the configuration let programs see. An agent sees the project by default, and starts programs where their skill is. */
 export function sandboxOptions(
-  { flags: given, surroundings: { cwd } }: With<typeof SANDBOX_FLAGS>,
+  { flags, surroundings: { cwd } }: With<typeof SANDBOX_FLAGS>,
   config: Config,
   isAgent: boolean,
 ): Pick<ExecutionOptions, 'mounts' | 'network' | 'startsInProject'> {
-  const project = given.project ?? config.sandbox?.project ?? (isAgent ? 'read' : 'none');
-  const mounts = (given.mount ?? []).map((text) => readMount(text, cwd));
-  const allowed = given.allow ?? [];
+  const project = flags.project ?? config.sandbox?.project ?? (isAgent ? 'read' : 'none');
+  const mounts = (flags.mount ?? []).map((text) => readMount(text, cwd));
+  const allowed = flags.allow ?? [];
   for (const host of allowed) checkHost(host);
   return {
     mounts:
       project === 'none'
         ? mounts
-        : [{ folder: cwd, access: project, isProject: true, isOptional: given.project === undefined }, ...mounts],
+        : [{ folder: cwd, access: project, isProject: true, isOptional: flags.project === undefined }, ...mounts],
     network: allowed.length === 0 ? undefined : [...(config.execution?.network ?? []), ...allowed],
     startsInProject: isAgent ? undefined : true,
   };
@@ -83,15 +83,15 @@ function checkHost(text: string): void {
 }
 
 export function packageOptions({
-  flags: given,
+  flags,
   surroundings,
   terminal,
 }: With<typeof PACKAGE_FLAGS>): NonNullable<ExecutionOptions['packages']> {
   return {
-    with: given.with,
-    environment: given.environment,
-    venv: given.venv && path.resolve(surroundings.cwd, given.venv),
-    isOffline: given.offline,
+    with: flags.with,
+    environment: flags.environment,
+    venv: flags.venv && path.resolve(surroundings.cwd, flags.venv),
+    isOffline: flags.offline,
     onProgress: (text) => terminal.remark(`packages: ${text}`),
   };
 }

@@ -11,23 +11,23 @@ const { approve: _used, again: _again, ...RESUMED } = { ...RESUME_FLAGS, ...SETT
 type GivenFlags = Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
 
 /** Continues a recorded run with the approval: the request and everything before the action are in the record. */
-export function resumingCommand(run: string, given: GivenFlags): ApprovingCommand {
-  return (ticket) => [...resumingWords(run, given), '--approve', ticket];
+export function resumingCommand(run: string, flags: GivenFlags): ApprovingCommand {
+  return (ticket) => [...resumingWords(run, flags), '--approve', ticket];
 }
 
 /** The command that continues a run that a budget or a person ended; undefined for every other end. */
 export function continuation(
   { outcome, run }: Pick<AgentResult, 'outcome' | 'run'>,
-  given: GivenFlags,
+  flags: GivenFlags,
 ): string | undefined {
   if (run === undefined || (outcome !== 'degraded' && outcome !== 'cancelled')) return undefined;
-  const { budget: _spent, ...others } = given;
-  const words = ['skillwright', ...resumingWords(run, outcome === 'degraded' ? others : given)];
+  const { budget: _spent, ...others } = flags;
+  const words = ['skillwright', ...resumingWords(run, outcome === 'degraded' ? others : flags)];
   return `continue with: ${words.map(typedWord).join(' ')}${outcome === 'degraded' ? ' --budget NAME=N' : ''}`;
 }
 
-function resumingWords(run: string, given: GivenFlags): readonly string[] {
-  const repeated = Object.entries(given).flatMap(([name, value]) => {
+function resumingWords(run: string, flags: GivenFlags): readonly string[] {
+  const repeated = Object.entries(flags).flatMap(([name, value]) => {
     if (!Object.hasOwn(RESUMED, name) || value === false || value === undefined) return [];
     // The record says that the run had no programs.
     if (name === 'executor' && value === 'none') return [];

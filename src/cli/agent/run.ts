@@ -53,9 +53,9 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, terminal, words, surroundings } = invocation;
+    const { flags: flagValues, terminal, words, surroundings } = invocation;
     const request = await readRequest(invocation);
-    const { activation } = given;
+    const { activation } = flagValues;
     const { chosen, display, untrusted, options, deliver, work, judge } = await openAgent(invocation);
     let delivery: Delivery = { copied: [], kept: [], lines: [] };
     const result = await work((steps) =>
@@ -63,8 +63,8 @@ export const command = defineCommand({
         ...options,
         request,
         activation,
-        required: given.skill,
-        files: given.in?.map((file) => path.resolve(surroundings.cwd, file)),
+        required: flagValues.skill,
+        files: flagValues.in?.map((file) => path.resolve(surroundings.cwd, file)),
         steps,
         // The user gets the answer, too, if the files cannot be copied.
         beforeEnd: async (_session, recorded) => {
@@ -73,7 +73,7 @@ export const command = defineCommand({
       }),
     );
     const { copied, kept, fetch, problem, lines } = delivery;
-    const again = result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given);
+    const again = result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, flagValues);
     const { status: ended, showRest } = judge(result, again);
     const status = problem !== undefined && ended === EXIT.done ? EXIT.failed : ended;
     if (terminal.isJson)
@@ -95,7 +95,7 @@ export const command = defineCommand({
     else {
       display.end(result.answer);
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
-      const rest = continuation(result, given) ?? [];
+      const rest = continuation(result, flagValues) ?? [];
       terminal.remark([...endLines(result, copied, lines), rest].flat().map((line) => terminal.wrap(line, 2)));
     }
     if (problem !== undefined) reportProblem(terminal, { message: problem.message, hint: problem.hint });

@@ -55,14 +55,14 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal, signal, surroundings } = invocation;
-    const port = wholeNumber(given.port, '--port', { least: 1, most: 65_535 });
+    const { flags: flagValues, terminal, signal, surroundings } = invocation;
+    const port = wholeNumber(flagValues.port, '--port', { least: 1, most: 65_535 });
     const runtime = await openRuntime(invocation);
     await askForTrust(invocation, runtime);
     const chosen = await announceModel(invocation, runtime);
     const { mounts = [], network } = sandboxOptions(invocation, runtime.config, true);
-    const instructions = given['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd);
-    const { executor = 'auto' } = given;
+    const instructions = flagValues['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd);
+    const { executor = 'auto' } = flagValues;
     const { createRunServer } = await import('#server/run-server');
     const server = await createRunServer({
       runtime,
@@ -75,14 +75,14 @@ export const command = defineCommand({
       openModel: async (name, ending) => (await chooseModel({ ...invocation, signal: ending }, runtime, name)).model,
       agent: {
         projectInstructions: instructions,
-        budget: given.budget === undefined ? undefined : parseBudget(given.budget),
+        budget: flagValues.budget === undefined ? undefined : parseBudget(flagValues.budget),
         run: { host: {}, approve: approver(surroundings.home, invocation) },
       },
       runAgent: (options, live) => runAgent(withPrograms(options, invocation, live)),
       resumed: (live) =>
         executor === 'none' ? {} : { execution: { ...agentExecution(invocation, runtime, executor), ...live } },
       reach: {
-        executor: given.executor,
+        executor: flagValues.executor,
         writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
         hosts: network ?? runtime.config.execution?.network ?? [],
       },
@@ -93,7 +93,7 @@ export const command = defineCommand({
       if (terminal.isJson) terminal.out(lineJson({ url: server.url, link, token: server.token }));
       else terminal.out(link);
       terminal.remark('the console is open; press Ctrl-C to end it');
-      if (given['no-open'] !== true) openBrowser(link, terminal.isInteractive);
+      if (flagValues['no-open'] !== true) openBrowser(link, terminal.isInteractive);
       await untilStopped(signal);
     } finally {
       await server.close();

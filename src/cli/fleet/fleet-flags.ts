@@ -8,14 +8,14 @@ export const FLEET_FLAGS = {
   artifacts: option('URL', 'keep contents in this bucket, s3://BUCKET[/PREFIX] (default: in the database)'),
 } as const satisfies Flags;
 
-export function fleetOptions({ flags: given, surroundings: { env } }: Invocation<typeof FLEET_FLAGS>): FleetOptions {
-  const database = given.database ?? env['SKILLWRIGHT_DATABASE_URL'];
+export function fleetOptions({ flags, surroundings: { env } }: Invocation<typeof FLEET_FLAGS>): FleetOptions {
+  const database = flags.database ?? env['SKILLWRIGHT_DATABASE_URL'];
   if (database === undefined || database === '')
     throw usageError(
       'no database is named',
       'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
     );
-  return { database, env, artifacts: given.artifacts };
+  return { database, env, artifacts: flags.artifacts };
 }
 
 /** Opens the database. What DBOS says about migrations goes to stderr: stdout belongs to the answer. */

@@ -34,12 +34,12 @@ export const command = defineCommand({
   ],
   positionals: [0, 3],
   async run(invocation) {
-    const { flags: given, positionals } = invocation;
+    const { flags: flagValues, positionals } = invocation;
     const [verb = 'status', act = 'list', name = ''] = positionals;
     if (!['status', 'migrate', 'prune', 'keys'].includes(verb) || (verb !== 'keys' && positionals.length > 1))
       throw usage();
     const options = fleetOptions(invocation);
-    const olderThan = milliseconds(given['older-than'], '--older-than');
+    const olderThan = milliseconds(flagValues['older-than'], '--older-than');
     if (verb === 'prune' && olderThan === undefined)
       throw usageError('missing argument: --older-than', 'e.g. skillwright fleet prune --older-than 90d');
     const fleet = await openFleetFor(options);
@@ -60,9 +60,9 @@ export const command = defineCommand({
   },
 });
 
-async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
+async function status({ flags: options, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
   const { fleetState } = await import('#fleet');
-  const state = await fleetState(pool, given.project);
+  const state = await fleetState(pool, options.project);
   if (terminal.printJson({ ...state })) return EXIT.done;
   for (const { id, version, running, slots, isDraining, seenAt } of state.workers)
     terminal.out(
@@ -75,11 +75,15 @@ async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fle
   return EXIT.done;
 }
 
-async function prune({ flags: given, terminal }: FleetInvocation, fleet: Fleet, olderThanMs: number): Promise<number> {
+async function prune(
+  { flags: options, terminal }: FleetInvocation,
+  fleet: Fleet,
+  olderThanMs: number,
+): Promise<number> {
   const { pruneFleet } = await import('#fleet');
-  const isDryRun = given['dry-run'] === true;
+  const isDryRun = options['dry-run'] === true;
   const { unreachable, before, runs, entries, contents, bytes } = await pruneFleet(fleet, olderThanMs, {
-    project: given.project,
+    project: options.project,
     isDryRun,
     onProgress: (count) => terminal.isInteractive && terminal.remark(`${String(count)} runs removed`),
   });
@@ -93,19 +97,19 @@ async function prune({ flags: given, terminal }: FleetInvocation, fleet: Fleet, 
   return EXIT.done;
 }
 
-async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
+async function keys({ flags: options, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
   const { listKeys } = await import('#fleet');
-  const found = await listKeys(pool, given.project ?? 'default');
+  const found = await listKeys(pool, options.project ?? 'default');
   if (!terminal.printJson({ keys: found }))
     for (const { id, name, rights, revokedAt } of found)
       terminal.out(`${id}  ${printable(name)}  ${rights.join(' ')}${revokedAt === null ? '' : '  revoked'}`);
   return EXIT.done;
 }
 
-async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, name: string): Promise<number> {
+async function create({ flags: options, terminal }: FleetInvocation, { pool }: Fleet, name: string): Promise<number> {
   const { createKey } = await import('#fleet');
-  const rights = RIGHTS.filter((right) => (given.rights ?? ['submit', 'read']).includes(right));
-  const { key, secret } = await createKey(pool, { name, project: given.project ?? 'default', rights }, ACTOR);
+  const rights = RIGHTS.filter((right) => (options.rights ?? ['submit', 'read']).includes(right));
+  const { key, secret } = await createKey(pool, { name, project: options.project ?? 'default', rights }, ACTOR);
   if (!terminal.printJson({ key, secret })) {
     terminal.out(secret);
     terminal.remark(`key ${key.id} of project ${key.project} may ${rights.join(', ')}; it is not shown again`);
@@ -113,9 +117,9 @@ async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fle
   return EXIT.done;
 }
 
-async function revoke({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, id: string): Promise<number> {
+async function revoke({ flags: options, terminal }: FleetInvocation, { pool }: Fleet, id: string): Promise<number> {
   const { revokeKey } = await import('#fleet');
-  const project = given.project ?? 'default';
+  const project = options.project ?? 'default';
   if (!(await revokeKey(pool, { actor: ACTOR, project }, id)))
     throw usageError(`project ${project} has no key ${quoted(id)}`, 'list the keys: skillwright fleet keys');
   terminal.remark(`key ${id} is revoked`);

@@ -37,11 +37,11 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal, signal, surroundings } = invocation;
-    const port = Number(given.port ?? '8787');
+    const { flags: options, terminal, signal, surroundings } = invocation;
+    const port = Number(options.port ?? '8787');
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw usageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
-    const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
+      throw usageError(`--port ${JSON.stringify(options.port)} is not a port`, 'pass a number from 0 to 65535');
+    const webhooksTo = (options['webhooks-to'] ?? []).map(readGrant);
     const { openFleetServer, pinSkills, watchDatabase } = await import('#fleet');
     const fleet = await openFleetFor(fleetOptions(invocation));
     let watch: Awaited<ReturnType<typeof watchDatabase>> | undefined;
@@ -65,7 +65,7 @@ export const command = defineCommand({
         page: { runtime, surroundings, pages: builtFile('console') },
         port,
         webhooksTo,
-        host: given.host,
+        host: options.host,
         onNote: (note) => reportWarning(terminal, note),
       }).catch(portInUse(port, 'end what listens there, or choose another --port'));
       terminal.out(server.url);

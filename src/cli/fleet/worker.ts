@@ -82,28 +82,28 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal, signal } = invocation;
-    const { executor = 'auto' } = given;
-    const slots = count(given.slots, 'slots') ?? 4;
-    const perProject = count(given['per-project'], 'per-project');
-    const perMinute = count(given['per-minute'], 'per-minute');
-    const grace = count(given.grace, 'grace') ?? 30;
+    const { flags: flagValues, terminal, signal } = invocation;
+    const { executor = 'auto' } = flagValues;
+    const slots = count(flagValues.slots, 'slots') ?? 4;
+    const perProject = count(flagValues['per-project'], 'per-project');
+    const perMinute = count(flagValues['per-minute'], 'per-minute');
+    const grace = count(flagValues.grace, 'grace') ?? 30;
     const options = fleetOptions(invocation);
     const { home, cwd } = invocation.surroundings;
     const directory =
-      given.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, given.data);
+      flagValues.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, flagValues.data);
     const { createAttemptRunner, startWorker } = await import('#fleet');
     const runtime = await openRuntime(invocation);
-    const { model, reason } = await chooseModel(invocation, runtime, given.model);
+    const { model, reason } = await chooseModel(invocation, runtime, flagValues.model);
     // SIGTERM does not stop them: a draining worker still works on what it took.
     const openNamed = async (name: string | undefined): Promise<Model> =>
       (await chooseModel({ ...invocation, signal: new AbortController().signal }, runtime, name)).model;
     // A script has its own position in each run.
-    const isScript = given.model?.startsWith('scripted:') === true;
-    const config = await parseSettings(given.set);
+    const isScript = flagValues.model?.startsWith('scripted:') === true;
+    const config = await parseSettings(flagValues.set);
     if (executor !== 'none') await tryExecutor(runtime, executor, terminal);
     const fleet = await openPatiently(() => openFleetFor({ ...options, connections: slots + 6 }), invocation);
-    const openModel = async (): Promise<Model> => (isScript ? openNamed(given.model) : model);
+    const openModel = async (): Promise<Model> => (isScript ? openNamed(flagValues.model) : model);
     try {
       const starting = startWorker({
         ...fleet,
@@ -114,7 +114,7 @@ export const command = defineCommand({
           openModel,
           openJudge: openNamed,
         }),
-        settings: defined({ config, configFile: given.config && path.resolve(cwd, given.config) }),
+        settings: defined({ config, configFile: flagValues.config && path.resolve(cwd, flagValues.config) }),
         directory,
         slots,
         limits: defined({ perProject, perMinute }),
@@ -146,15 +146,15 @@ export const command = defineCommand({
 });
 
 /** Tests the isolation before runs come: it takes seconds, in which a worker does not answer others. Runs find the result in the cache. */
-async function tryExecutor(runtime: Runtime, wanted: 'auto' | Executor['name'], terminal: Terminal): Promise<void> {
+async function tryExecutor(runtime: Runtime, choice: 'auto' | Executor['name'], terminal: Terminal): Promise<void> {
   const { usableExecutor } = await import('#runtime/executors');
-  const usable = await usableExecutor(runtime, wanted, (name) =>
+  const usable = await usableExecutor(runtime, choice, (name) =>
     terminal.remark(`testing the isolation of ${name}; this takes some seconds once a day`),
   );
   if (usable === undefined)
     reportWarning(
       terminal,
-      `the executor ${wanted} isolates nothing on this machine, so programs of skills do not run; see skillwright doctor`,
+      `the executor ${choice} isolates nothing on this machine, so programs of skills do not run; see skillwright doctor`,
     );
 }
 

@@ -28,16 +28,16 @@ export const command = defineCommand({
     ['skillwright approvals revoke release-notes', 'revoke all answers for a skill'],
   ],
   positionals: [0, 3],
-  async run({ flags: given, positionals, ...invocation }) {
+  async run({ flags: options, positionals, ...invocation }) {
     const { home, cwd } = invocation.surroundings;
     if (home === undefined)
       throw invalidInput('HOME is not set; answers are stored in the home folder', 'a home folder', 'set HOME');
-    const files = openApprovalFiles(home, given.folder === undefined ? undefined : path.resolve(cwd, given.folder));
-    const parsed: ApprovalsInvocation = { ...invocation, flags: given, positionals, files };
+    const files = openApprovalFiles(home, options.folder === undefined ? undefined : path.resolve(cwd, options.folder));
+    const parsed: ApprovalsInvocation = { ...invocation, flags: options, positionals, files };
     const [verb = 'list', ...words] = positionals;
-    const isAll = given.all === true;
+    const isAll = options.all === true;
     if (verb === 'list' && words.length === 0 && !isAll) return list(parsed);
-    if (verb === 'answer' && words.length === 2 && !isAll) return answer(parsed, given);
+    if (verb === 'answer' && words.length === 2 && !isAll) return answer(parsed, options);
     if (verb === 'revoke' && words.length === (isAll ? 0 : 1)) return revoke(parsed, words[0]);
     throw usageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },

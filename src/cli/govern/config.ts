@@ -73,7 +73,7 @@ async function initConfig({
   const { from } = flags;
   if (positionals.length > 1) throw usageError('init takes no argument', 'write skillwright config init --from SYSTEM');
   if (from === undefined) throw usageError('--from is missing', `name the system: ${SYSTEMS.join(', ')}`);
-  const plan = planConfig(from, surroundings);
+  const plan = await planConfig(from, surroundings);
   if (!terminal.isJson) showPlan(plan, terminal);
   const isConfirmed =
     flags['dry-run'] !== true &&
@@ -125,7 +125,7 @@ function showExplained(rows: readonly ExplainedValue[], loaded: LoadedConfig, te
     printable(row.key),
     valueText(row.value, terminal),
     [row, ...row.also].map(originText).join(' and '),
-    row.overridden.map((said) => `overrides ${valueText(said.value, terminal)} (${originText(said)})`).join(', '),
+    row.overridden.map((origin) => `overrides ${valueText(origin.value, terminal)} (${originText(origin)})`).join(', '),
   ]);
   const widths = [0, 1, 2].map((column) => Math.max(0, ...cells.map((cell) => textWidth(cell[column] ?? ''))));
   for (const cell of cells)
@@ -159,7 +159,10 @@ export function shownConfig(config: Config): Config {
 export function shownValue(row: ExplainedValue): ExplainedValue {
   const [, group = row.key, name] = /^(telemetry\.headers|model\.params|mcp_servers)\.(.*)$/s.exec(row.key) ?? [];
   const place = [...group.split('.'), ...(name === undefined ? [] : [name])];
-  const shown = <S extends ExplainedValue['also'][number]>(said: S): S => ({ ...said, value: hide(said.value, place) });
+  const shown = <S extends ExplainedValue['also'][number]>(origin: S): S => ({
+    ...origin,
+    value: hide(origin.value, place),
+  });
   return { ...shown(row), also: row.also.map(shown), overridden: row.overridden.map(shown) };
 }
 

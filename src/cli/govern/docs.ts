@@ -50,21 +50,21 @@ function topicLines(listed: readonly Page[], terminal: Terminal): readonly strin
 }
 
 /** Messages of earlier versions cite `docs/agent.md`; that is understood as well. */
-function findPage(given: string, all: readonly Page[]): Page {
-  const wanted = given
+function findPage(typedTopic: string, all: readonly Page[]): Page {
+  const normalized = typedTopic
     .replace(/^docs\//, '')
     .replace(/\.md$/, '')
     .toLowerCase();
   const found =
-    all.find(({ topic }) => topic === wanted) ?? all.find(({ topic }) => path.posix.basename(topic) === wanted);
+    all.find(({ topic }) => topic === normalized) ?? all.find(({ topic }) => path.posix.basename(topic) === normalized);
   if (found !== undefined) return found;
-  const here = all.filter(({ topic }) => topic.startsWith('zh/') === wanted.startsWith('zh/'));
+  const here = all.filter(({ topic }) => topic.startsWith('zh/') === normalized.startsWith('zh/'));
   const names = new Map(here.flatMap(({ topic }) => [[path.posix.basename(topic), topic] as const, [topic, topic]]));
-  const similar = nearest(wanted, [...names.keys()]).map((name) => names.get(name) ?? name);
-  const containing = here.filter(({ topic, title }) => `${topic} ${title}`.toLowerCase().includes(wanted));
+  const similar = nearest(normalized, [...names.keys()]).map((name) => names.get(name) ?? name);
+  const containing = here.filter(({ topic, title }) => `${topic} ${title}`.toLowerCase().includes(normalized));
   const near = new Set([...similar, ...containing.slice(0, 5).map(({ topic }) => topic)]);
   throw usageError(
-    `unknown topic ${quoted(given, 100)}`,
+    `unknown topic ${quoted(typedTopic, 100)}`,
     near.size === 0 ? 'list the topics: skillwright docs' : `did you mean ${[...near].join(', ')}?`,
   );
 }

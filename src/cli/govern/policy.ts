@@ -33,9 +33,9 @@ export const command = defineCommand({
   ],
   positionals: [0, 2],
   async run(invocation) {
-    const { flags: given, positionals, terminal, surroundings } = invocation;
+    const { flags: options, positionals, terminal, surroundings } = invocation;
     const runtime = await openRuntime(invocation);
-    const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
+    const active = (options.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const [tool, subject] = positionals;
     const { explainPolicy } = await import('#runtime/explain-policy');
     const { layers, decide } = await explainPolicy(runtime, active);
@@ -55,7 +55,7 @@ export const command = defineCommand({
     const { config } = runtime;
     const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(invocation, config, true);
     const reach = {
-      executor: given.executor ?? config.execution?.executor,
+      executor: options.executor ?? config.execution?.executor,
       writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
       hosts: network,
     };

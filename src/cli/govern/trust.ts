@@ -121,9 +121,9 @@ function resolveFolder({ surroundings, positionals }: TrustInvocation): {
   readonly cwd: string;
 } {
   const { cwd, home } = surroundings;
-  const [given] = positionals;
-  if (given !== undefined) {
-    const folder = path.resolve(cwd, given);
+  const [argument] = positionals;
+  if (argument !== undefined) {
+    const folder = path.resolve(cwd, argument);
     return { folder, cwd: folder };
   }
   const top = projectTop({ cwd, home });

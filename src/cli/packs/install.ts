@@ -62,18 +62,18 @@ export const command = definePackCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals } = invocation;
-    if (given.backup === true && given.force === true)
+    const { flags: options, positionals } = invocation;
+    if (options.backup === true && options.force === true)
       throw usageError('--backup and --force cannot be combined', 'see skillwright install --help');
-    if ((given.frozen === true) === positionals.length > 0)
+    if ((options.frozen === true) === positionals.length > 0)
       throw usageError(
-        given.frozen === true ? '--frozen takes no SOURCE: the lock names the sources' : 'missing argument: SOURCE',
+        options.frozen === true ? '--frozen takes no SOURCE: the lock names the sources' : 'missing argument: SOURCE',
         'e.g. skillwright install ./folder, or skillwright install --frozen',
       );
-    if (given.frozen === true && given.agent !== undefined)
+    if (options.frozen === true && options.agent !== undefined)
       throw usageError('--frozen takes no --agent: the lock names the agents', 'see skillwright install --help');
     const settings = await settingsFor(invocation);
-    return given.frozen === true ? frozen(invocation, settings) : install(invocation, settings);
+    return options.frozen === true ? frozen(invocation, settings) : install(invocation, settings);
   },
 });
 
@@ -84,12 +84,12 @@ function existingFor({ force, backup }: InstallInvocation['flags']): 'refuse' | 
 }
 
 async function install(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
-  const { flags: given, positionals, terminal, signal } = invocation;
+  const { flags: flagValues, positionals, terminal, signal } = invocation;
   const [source = '', ...skills] = positionals;
-  const targets = targetsFor(settings, { agents: given.agent, folders: given.to?.slice(1) });
+  const targets = targetsFor(settings, { agents: flagValues.agent, folders: flagValues.to?.slice(1) });
   const progress = openProgress(terminal);
   const { confirm: ask, ...options } = changeOptions(invocation, settings);
-  const view = { all: given.findings === true };
+  const view = { all: flagValues.findings === true };
   let isShown = false;
   let refused: InstallPlan['refused'] = [];
   const show = (plan: InstallPlan, isAsked: boolean): void => {
@@ -100,19 +100,19 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
     showPlan([...planLines(plan, terminal, view), ...note], isAsked, terminal);
   };
-  let isConfirmed = given.yes === true;
-  const isAsking = !isConfirmed && !options.dryRun && given.json !== true && isTerminal(askStreams(process));
+  let isConfirmed = flagValues.yes === true;
+  const isAsking = !isConfirmed && !options.dryRun && flagValues.json !== true && isTerminal(askStreams(process));
   const done = await installSkills({
     ...options,
-    settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+    settings: { ...settings, requireSigned: settings.requireSigned || flagValues['require-signed'] === true },
     source,
     skills,
-    strict: given.strict === true ? true : given.lenient === true ? false : undefined,
-    existing: existingFor(given),
-    force: given.force === true,
-    offline: given.offline === true,
+    strict: flagValues.strict === true ? true : flagValues.lenient === true ? false : undefined,
+    existing: existingFor(flagValues),
+    force: flagValues.force === true,
+    offline: flagValues.offline === true,
     targets,
-    copy: given.copy === true,
+    copy: flagValues.copy === true,
     trust: true,
     onProgress: (step) => progress.show(progressText(step)),
     onRefused: (plan) => (refused = plan.refused),
@@ -120,7 +120,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
       ? async (offer) => {
           progress.end();
           const folders = await chooseSkills(offer, { source, terminal, signal });
-          const isFixed = given.agent !== undefined || (given.to ?? []).length > 1;
+          const isFixed = flagValues.agent !== undefined || (flagValues.to ?? []).length > 1;
           if (folders === undefined || isFixed) return folders === undefined ? undefined : { folders };
           const chosen = await chooseAgents(offer.targets, { cwd: settings.surroundings.cwd, terminal, signal });
           return chosen === undefined ? undefined : { folders, targets: chosen };
@@ -128,7 +128,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
       : undefined,
     async confirm(plan) {
       isConfirmed = true;
-      show(plan, given.yes !== true);
+      show(plan, flagValues.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
       const what = count === 0 ? 'change the folders of agents' : `install ${countText(count, 'skill')}`;
@@ -137,7 +137,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   });
   progress.end();
   if (isProblem(done)) {
-    if (given.json !== true && refused.length > 1) terminal.err(refusedLines(refused, terminal, view));
+    if (flagValues.json !== true && refused.length > 1) terminal.err(refusedLines(refused, terminal, view));
     return refuseAll(invocation, done, refused);
   }
   show(done.plan, false);
@@ -157,11 +157,11 @@ async function report(
   { plan, isDone, kept, notes, unplaced }: Installed,
   { settings, isConfirmed }: { readonly settings: PackSettings; readonly isConfirmed: boolean },
 ): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { flags: options, terminal } = invocation;
   terminal.remark(notes.map((note) => `note: ${note}`));
   const isMissing = plan.refused.some(({ isNamed }) => isNamed);
   const changed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill.name);
-  if (given.json !== true) {
+  if (options.json !== true) {
     terminal.out(changed.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
     terminal.remark(keptLines(kept));
     const isLinked = plan.places.reduce((sum, { add }) => sum + add.length, 0) > unplaced.length;
@@ -192,22 +192,22 @@ async function report(
     await trustHint(invocation, runtime, plan.root);
   const status = reportUnplaced(invocation, { unplaced, root: plan.root });
   const names = plan.skills.map(({ skill }) => skill.name);
-  if (isDone && given.json !== true) terminal.remark(agentSummary(settings, names, given.agent));
+  if (isDone && options.json !== true) terminal.remark(agentSummary(settings, names, options.agent));
   return isMissing ? EXIT.refused : status;
 }
 
 async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
-  const { flags: given, terminal } = invocation;
-  const targets = targetsFor(settings, { folders: given.to?.slice(1) });
+  const { flags: options, terminal } = invocation;
+  const targets = targetsFor(settings, { folders: options.to?.slice(1) });
   // The user did not confirm these skills: only the signature of a pinned key vouches for them.
-  const isSigned = settings.requireSigned || given['require-signed'] === true;
+  const isSigned = settings.requireSigned || options['require-signed'] === true;
   const restored = await withProgress(invocation, (show) =>
     restoreLock({
       ...rootOptions(invocation, { ...settings, requireSigned: isSigned }),
       targets,
-      existing: existingFor(given),
-      offline: given.offline === true,
-      dryRun: given['dry-run'] === true,
+      existing: existingFor(options),
+      offline: options.offline === true,
+      dryRun: options['dry-run'] === true,
       trust: isSigned,
       onProgress: show,
     }),

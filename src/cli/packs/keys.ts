@@ -68,14 +68,15 @@ function list({ terminal, surroundings }: KeysInvocation): number {
 
 async function makeNew(invocation: KeysInvocation, name: string): Promise<number> {
   const {
-    flags: given,
+    flags: options,
     terminal,
     surroundings: { cwd, home },
   } = invocation;
-  if (given.folder === undefined && home === undefined)
+  if (options.folder === undefined && home === undefined)
     throw invalidInput('HOME is not set, so there is no place for the key', 'a folder', 'pass --folder DIR');
-  const folder = given.folder === undefined ? path.join(home ?? cwd, '.agent/keys') : path.resolve(cwd, given.folder);
-  if (given['dry-run'] === true) {
+  const folder =
+    options.folder === undefined ? path.join(home ?? cwd, '.agent/keys') : path.resolve(cwd, options.folder);
+  if (options['dry-run'] === true) {
     const files = [`${name}.key`, `${name}.pub`].map((file) => path.join(folder, file));
     if (!terminal.printJson({ ok: true, done: false, files }))
       terminal.out(files.map((file) => `would write ${printable(file)}`));
@@ -94,8 +95,8 @@ async function makeNew(invocation: KeysInvocation, name: string): Promise<number
 }
 
 /** The password of a new key; undefined for --no-password. The user types it twice, because a typo would lock the key forever. */
-async function newPassword({ flags: given, signal, surroundings }: KeysInvocation): Promise<string | undefined> {
-  const { 'no-password': isOpen = false, 'password-file': file } = given;
+async function newPassword({ flags: options, signal, surroundings }: KeysInvocation): Promise<string | undefined> {
+  const { 'no-password': isOpen = false, 'password-file': file } = options;
   if (isOpen && file !== undefined)
     throw usageError('--no-password and --password-file cannot be combined', 'see skillwright keys --help');
   if (isOpen) return undefined;
@@ -114,9 +115,9 @@ function keyNotCreated(reason: string): SkillError {
 
 const MAX_KEY_BYTES = 16 * 1024;
 
-async function add(invocation: KeysInvocation, name: string, given: string): Promise<number> {
+async function add(invocation: KeysInvocation, name: string, key: string): Promise<number> {
   const { flags, terminal, surroundings } = invocation;
-  const text = keyText(path.resolve(surroundings.cwd, given), given);
+  const text = keyText(path.resolve(surroundings.cwd, key), key);
   const keys = openPinnedKeys(surroundings);
   const { id } = keys.read(name, text).key;
   const what = `pin ${id} as ${quoted(name)} and accept packs signed with it`;
@@ -132,14 +133,14 @@ async function add(invocation: KeysInvocation, name: string, given: string): Pro
 }
 
 /** The content of an existing file; otherwise the argument is the key itself. */
-function keyText(file: string, given: string): string {
-  if (!isPresent(file)) return given;
+function keyText(file: string, key: string): string {
+  if (!isPresent(file)) return key;
   const read = readTextFile(file, MAX_KEY_BYTES);
-  return read.type === 'read' ? read.text : given;
+  return read.type === 'read' ? read.text : key;
 }
 
 async function remove(invocation: KeysInvocation, name: string): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { flags: options, terminal } = invocation;
   const keys = openPinnedKeys(invocation.surroundings);
   const meant = keys.list().keys.filter((one) => one.name === name || one.key.id === name.toUpperCase());
   if (meant.length === 0)
@@ -148,9 +149,9 @@ async function remove(invocation: KeysInvocation, name: string): Promise<number>
       'the name or id of a pinned key',
       'list the pinned keys with skillwright keys',
     );
-  const isDry = given['dry-run'] === true;
+  const isDry = options['dry-run'] === true;
   const what = `unpin ${meant.map((one) => `${one.name} (${one.key.id})`).join(', ')}`;
-  if (!isDry && !(await asker(invocation, given.yes)(what))) throw keyNotCreated('not confirmed: no key was removed');
+  if (!isDry && !(await asker(invocation, options.yes)(what))) throw keyNotCreated('not confirmed: no key was removed');
   const gone = isDry ? meant : await keys.remove(name);
   if (!terminal.printJson({ ok: true, done: !isDry, removed: gone.map(keyJson) }))
     for (const { name: called, key } of gone)

@@ -40,8 +40,8 @@ export const command = definePackCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal } = invocation;
-    if (given.import !== undefined) return importForeign(invocation, given.import);
+    const { flags: options, terminal } = invocation;
+    if (options.import !== undefined) return importForeign(invocation, options.import);
     const { root, skills } = await listLocked(rootOptions(invocation, await readingSettings(invocation)));
     if (!terminal.printJson({ root, skills }))
       for (const { name, version = '-', source, revision, digest, links = [], copies = [] } of skills)
@@ -57,10 +57,10 @@ export const command = definePackCommand({
 
 /** Installs the skills source by source, each after confirmation. */
 async function importForeign(invocation: Invocation<typeof flags>, file: string): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { flags: flagValues, terminal } = invocation;
   const settings = await settingsFor(invocation);
   const { confirm: ask, ...options } = changeOptions(invocation, settings);
-  const isNamed = given.scope !== undefined || given.to !== undefined;
+  const isNamed = flagValues.scope !== undefined || flagValues.to !== undefined;
   const imported = await withProgress(invocation, (show, end) =>
     importSkills({
       ...options,
@@ -68,14 +68,14 @@ async function importForeign(invocation: Invocation<typeof flags>, file: string)
       // Skills of a user go to the user's root, unless another one is named.
       settingsFor: async (scope) =>
         scope === 'person' && !isNamed
-          ? await settingsFor({ ...invocation, flags: { ...given, scope: 'user' } })
+          ? await settingsFor({ ...invocation, flags: { ...flagValues, scope: 'user' } })
           : settings,
       onUnread: (unread) => terminal.err(unread.map(({ name, reason }) => `cannot import ${quoted(name)}: ${reason}`)),
       trust: true,
       onProgress: show,
       async confirm(plan, names) {
         end();
-        showPlan(planLines(plan, terminal, { all: false }), given.yes !== true, terminal);
+        showPlan(planLines(plan, terminal, { all: false }), flagValues.yes !== true, terminal);
         return ask(`install ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`);
       },
     }),

@@ -30,16 +30,16 @@ export const command = definePackCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals: words, terminal, signal } = invocation;
+    const { flags: options, positionals: words, terminal, signal } = invocation;
     const settings = await settingsFor(invocation);
     const built = await withProgress(invocation, (show) =>
       packWords({
         settings,
         words,
-        output: given.output,
-        dryRun: given['dry-run'] === true,
-        force: given.force === true,
-        allowSecrets: given['allow-secrets'] === true,
+        output: options.output,
+        dryRun: options['dry-run'] === true,
+        force: options.force === true,
+        allowSecrets: options['allow-secrets'] === true,
         findSkill: async (name) => resolveSkill((await openRuntime(invocation)).index, name)?.dir,
         signal,
         onProgress: ({ step, done, total }) => show({ step: step === 'read' ? 'reading' : 'packing', done, total }),

@@ -30,16 +30,16 @@ export const command = definePackCommand({
   ],
   positionals: [1, 1],
   async run(invocation) {
-    const { flags: given, positionals, terminal } = invocation;
-    if (given.key === undefined) throw usageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
+    const { flags: options, positionals, terminal } = invocation;
+    if (options.key === undefined) throw usageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
     const { cwd } = invocation.surroundings;
     const file = path.resolve(cwd, positionals[0] ?? '');
-    const isDry = given['dry-run'] === true;
+    const isDry = options['dry-run'] === true;
     const signed = await signPackFile({
       file,
-      key: chooseKey(given.key, cwd, invocation),
-      out: given.output === undefined ? undefined : path.resolve(cwd, given.output),
-      force: given.force === true,
+      key: chooseKey(options.key, cwd, invocation),
+      out: options.output === undefined ? undefined : path.resolve(cwd, options.output),
+      force: options.force === true,
       dryRun: isDry,
     });
     const { keyId, comment, line, path: out } = signed;

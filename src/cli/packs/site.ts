@@ -30,18 +30,18 @@ export const command = definePackCommand({
   ],
   positionals: [1, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal, signal } = invocation;
+    const { flags: options, positionals, terminal, signal } = invocation;
     const settings = await settingsFor(invocation);
     const { cwd } = settings.surroundings;
-    const url = given.url === undefined ? undefined : siteUrl(given.url);
+    const url = options.url === undefined ? undefined : siteUrl(options.url);
     const built = await withProgress(invocation, (show) =>
       buildSite({
         settings,
         skills: positionals.map((folder) => path.resolve(cwd, folder)),
-        out: path.resolve(cwd, given.out ?? 'site'),
-        title: given.title ?? 'Skills',
+        out: path.resolve(cwd, options.out ?? 'site'),
+        title: options.title ?? 'Skills',
         url,
-        key: given.key === undefined ? undefined : chooseKey(given.key, cwd, invocation),
+        key: options.key === undefined ? undefined : chooseKey(options.key, cwd, invocation),
         signal,
         onProgress: (done, total) => show({ step: 'publishing', done, total }),
       }),

@@ -51,23 +51,23 @@ export const command = definePackCommand({
   async run(invocation) {
     const mode = chooseMode(invocation);
     const settings = await settingsFor(invocation);
-    const { flags: given, positionals: names, terminal } = invocation;
+    const { flags: flagValues, positionals: names, terminal } = invocation;
     const { confirm: ask, ...options } = changeOptions(invocation, settings);
     const show = (changed: Updated['changed']): void => {
       const isFound = changed.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
-      const view = { all: given.findings === true };
+      const view = { all: flagValues.findings === true };
       const lines = changed.flatMap((skill) => changedLines(skill, terminal, view));
       const note = isFound ? [terminal.style('dim', SCAN_NOTE)] : [];
-      showPlan([...lines, ...note], given.yes !== true && !options.dryRun, terminal);
+      showPlan([...lines, ...note], flagValues.yes !== true && !options.dryRun, terminal);
     };
     const updated = await withProgress(invocation, (onProgress, end) =>
       updateSkills({
         ...options,
-        settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+        settings: { ...settings, requireSigned: settings.requireSigned || flagValues['require-signed'] === true },
         names,
         mode,
-        strict: given.strict === true ? true : given.lenient === true ? false : undefined,
-        offline: given.offline === true,
+        strict: flagValues.strict === true ? true : flagValues.lenient === true ? false : undefined,
+        offline: flagValues.offline === true,
         trust: true,
         onProgress,
         async confirm(changed) {
@@ -102,11 +102,11 @@ function questionFor(changed: Updated['changed']): string {
 }
 
 async function report(invocation: UpdateInvocation, updated: Updated, agents: SkillAgents): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { flags: options, terminal } = invocation;
   const { root, skills, changed, isDone, kept, notes, unplaced } = updated;
   terminal.remark(notes.map((note) => `note: ${printable(note)}`));
   const refused = skills.flatMap((skill) => (skill.status === 'refused' ? [skill] : []));
-  if (given.json !== true) {
+  if (options.json !== true) {
     for (const { name, status } of changed)
       terminal.out(`${WORDS[status][isDone ? 'done' : 'dry']} ${printable(name)}${agents.text(name)}`);
     terminal.remark(keptLines(kept));

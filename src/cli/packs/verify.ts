@@ -51,12 +51,12 @@ export const command = definePackCommand({
 type VerifyInvocation = Invocation<typeof flags>;
 
 /** Without a pack these flags would be ignored, and the output would suggest that they were checked. */
-function refusePackFlags({ flags: given }: VerifyInvocation): void {
+function refusePackFlags({ flags: options }: VerifyInvocation): void {
   const [flag] = [
-    ...(given.signature === true ? ['--signature'] : []),
-    ...(given.lenient === true ? ['--lenient'] : []),
-    ...(given.findings === true ? ['--findings'] : []),
-    ...(given.format === 'sarif' ? ['--format sarif'] : []),
+    ...(options.signature === true ? ['--signature'] : []),
+    ...(options.lenient === true ? ['--lenient'] : []),
+    ...(options.findings === true ? ['--findings'] : []),
+    ...(options.format === 'sarif' ? ['--format sarif'] : []),
   ];
   if (flag !== undefined) throw usageError(`${flag} works only with a pack`, 'usage: skillwright verify PACK');
 }
@@ -67,17 +67,17 @@ function isPack(word: string, { surroundings: { cwd } }: PackSettings): boolean 
 }
 
 async function installed(invocation: VerifyInvocation, settings: PackSettings): Promise<number> {
-  const { flags: given, positionals: names, terminal } = invocation;
+  const { flags: options, positionals: names, terminal } = invocation;
   const { style } = terminal;
   const { root, skills, isIntact } = await withProgress(invocation, (show) =>
     verifyInstalled({
       ...rootOptions(invocation, settings),
       names,
-      withOlder: given.to === undefined,
+      withOlder: options.to === undefined,
       onProgress: (done, total) => show({ step: 'verifying', done, total }),
     }),
   );
-  if (given.json === true || given.format === 'json') {
+  if (options.json === true || options.format === 'json') {
     const shown = skills.map(({ name, status, locked, digest, files = {}, drift, reason, places = [] }) => ({
       name,
       status,
@@ -116,13 +116,13 @@ async function installed(invocation: VerifyInvocation, settings: PackSettings): 
 }
 
 async function pack(invocation: VerifyInvocation, settings: PackSettings, source: string): Promise<number> {
-  const { flags: given, terminal, signal } = invocation;
+  const { flags: options, terminal, signal } = invocation;
   const { style } = terminal;
-  const { signature = false, lenient = false } = given;
+  const { signature = false, lenient = false } = options;
   const verified = accepted(await verifyPack({ settings, source, signature, lenient, signal }));
   const { skills, refusals, leftOut, archive, hasManifest, signedBy } = verified;
   const isGood = refusals.length === 0;
-  const format = given.json === true ? 'json' : (given.format ?? 'text');
+  const format = options.json === true ? 'json' : (options.format ?? 'text');
   if (format === 'json')
     terminal.out(
       jsonText({
@@ -156,7 +156,7 @@ async function pack(invocation: VerifyInvocation, settings: PackSettings, source
       signedBy === undefined ? style('dim', 'not signed with a pinned key') : `signed by ${printable(signedBy)}`,
       ...skills.flatMap(({ name, version = '-', digest, scan }) => [
         `${printable(name)}  ${printable(version)}  ${digest}`,
-        ...findingLines(scan, terminal, { all: given.findings === true }).map((line) => `  ${line}`),
+        ...findingLines(scan, terminal, { all: options.findings === true }).map((line) => `  ${line}`),
       ]),
       ...leftOut.map((line) => style('yellow', `left out ${printable(line)}`)),
       ...refusals.flatMap(({ code, message, hint }) => [

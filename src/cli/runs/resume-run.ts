@@ -18,7 +18,7 @@ type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
 /** `directory` is where the current project records its runs. */
 export async function resumeRun(invocation: ResumeInvocation, place: string, directory: string): Promise<number> {
   const {
-    flags: given,
+    flags,
     terminal,
     surroundings: { cwd, home },
   } = invocation;
@@ -32,19 +32,19 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
   const project = projectOfRun(info, { folder: place, cwd, directory, isSealed: true });
   if (project !== undefined && project !== realPath(cwd))
     return giveUp([`the run worked in ${printable(project)}: resume it there, or pass --cwd`]);
-  const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
+  const named = new Set((flags.in ?? []).map((file) => path.resolve(cwd, file)));
   const { runtime, display, options, work, judge } = await openAgent(invocation, {
     isOneValue: true,
     recordedVocabulary: VOCABULARY_NAMES.find((name) => name === info.vocabulary),
   });
-  const { executor = 'auto' } = given;
+  const { executor = 'auto' } = flags;
   const { resumeAgent } = await import('#agent/resume');
   const resumed = await work((steps) =>
     resumeAgent({
       ...options,
       path: place,
       mayBring: (file) => named.has(file) || isInProject(file, cwd),
-      again: given.again,
+      again: flags.again,
       onRepeat: (actions) => {
         reportWarning(terminal, `run ${info.run} was resumed before; these actions may happen again:`);
         terminal.err(actions.map((action) => `  ${printable(describeAction(action))}`));
@@ -67,7 +67,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
     display.end(result.answer);
     terminal.remark(endLines(result).map((line) => terminal.wrap(line, 2)));
   }
-  const { status, showRest } = judge(result, resumingCommand(result.run ?? info.run, given));
+  const { status, showRest } = judge(result, resumingCommand(result.run ?? info.run, flags));
   showRest();
   return status;
 }

@@ -21,7 +21,7 @@ type FilesInvocation = Invocation<typeof APPROVAL_FLAGS> & { readonly flags: { r
 
 /** Lists the files; with --out, copies them, all or none, and replaces no file that has other content. */
 export async function runFiles(invocation: FilesInvocation, place: string): Promise<number> {
-  const { flags: given, terminal, signal, surroundings } = invocation;
+  const { flags, terminal, signal, surroundings } = invocation;
   const byName = new Map<string, KeptResult>();
   for (const { event } of readRun(place, { content: 'start' }).lines) {
     if (event.type !== 'content-keep' || event.name === undefined) continue;
@@ -32,7 +32,7 @@ export async function runFiles(invocation: FilesInvocation, place: string): Prom
     byName.set(name, { name, bytes, path: path.join(place, kept), isExecutable });
   }
   const files = [...byName.values()];
-  const { out } = given;
+  const { out } = flags;
   const copied =
     out === undefined
       ? []

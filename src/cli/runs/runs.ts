@@ -155,30 +155,30 @@ async function show(invocation: RunsInvocation): Promise<number> {
 }
 
 async function tail(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal, signal } = invocation;
+  const { flags: options, terminal, signal } = invocation;
   const place = await resolveRunFolder(invocation);
-  const wanted = wholeNumber(given.lines, '--lines', { least: 0, most: 1_000_000 }) ?? TAIL_LINES;
+  const count = wholeNumber(options.lines, '--lines', { least: 0, most: 1_000_000 }) ?? TAIL_LINES;
   const tell = (line: JournalLine): void =>
-    terminal.out(given.json === true ? visibleJson(JSON.stringify(line)) : eventLine(line, terminal));
+    terminal.out(options.json === true ? visibleJson(JSON.stringify(line)) : eventLine(line, terminal));
   const recent: JournalLine[] = [];
   let last = 0;
   for (const line of readRun(place, { content: 'start' }).lines) {
     recent.push(line);
-    if (recent.length > wanted) recent.shift();
+    if (recent.length > count) recent.shift();
     last = line.seq;
   }
   recent.forEach(tell);
-  if (given.follow !== true) return EXIT.done;
+  if (options.follow !== true) return EXIT.done;
   for await (const line of followRun(place, { signal, content: 'start' })) if (line.seq > last) tell(line);
   return signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
 async function verify(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, positionals, terminal } = invocation;
-  if (given.all === true && positionals.length > 1)
+  const { flags: options, positionals, terminal } = invocation;
+  if (options.all === true && positionals.length > 1)
     throw usageError('--all cannot be combined with an ID', 'give one of them');
   const keys = keysFor(invocation);
-  const isAll = given.all === true || positionals.length < 2;
+  const isAll = options.all === true || positionals.length < 2;
   const directory = await resolveRunsDirectory(invocation);
   const only = isAll ? undefined : await resolveRunFolder(invocation);
   const places = only === undefined ? listRuns(directory).map(({ path: place }) => place) : [only];
@@ -193,7 +193,7 @@ async function verify(invocation: RunsInvocation): Promise<number> {
     terminal.out(chainLines(chain, isAll, terminal));
     if (checked.length === 0 && chain.status === 'absent') terminal.remark(`no runs in ${printable(directory)}`);
   }
-  return verifyExit(checked, chain, given['require-seal'] === true);
+  return verifyExit(checked, chain, options['require-seal'] === true);
 }
 
 /** 1: something was changed. 4: nothing shows a change, but a run has no seal or no end, so that cannot be excluded. */
@@ -214,12 +214,11 @@ function keysFor({ surroundings: { home } }: RunsInvocation): ChainKeys {
 }
 
 async function exportRun(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal } = invocation;
-  if (given.format === 'index') {
-    const wanted =
-      invocation.positionals[1] === undefined ? undefined : path.basename(await resolveRunFolder(invocation));
+  const { flags: options, terminal } = invocation;
+  if (options.format === 'index') {
+    const id = invocation.positionals[1] === undefined ? undefined : path.basename(await resolveRunFolder(invocation));
     const rows = [...eventIndex(await resolveRunsDirectory(invocation))].filter(
-      ({ run }) => wanted === undefined || run === wanted,
+      ({ run }) => id === undefined || run === id,
     );
     terminal.out(rows.map((row) => visibleJson(JSON.stringify(row))));
     return EXIT.done;
@@ -230,20 +229,20 @@ async function exportRun(invocation: RunsInvocation): Promise<number> {
 }
 
 async function prune(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal } = invocation;
-  const olderThanMs = milliseconds(given['older-than'], '--older-than');
-  const maxBytes = byteCount(given['max-size'], '--max-size');
-  const keep = wholeNumber(given.keep, '--keep', { least: 0, most: 1_000_000_000 });
+  const { flags: options, terminal } = invocation;
+  const olderThanMs = milliseconds(options['older-than'], '--older-than');
+  const maxBytes = byteCount(options['max-size'], '--max-size');
+  const keep = wholeNumber(options.keep, '--keep', { least: 0, most: 1_000_000_000 });
   const directory = await resolveRunsDirectory(invocation);
   const [, name] = invocation.positionals;
   const run = name === undefined ? undefined : path.basename(findRun(directory, name));
-  const missing = given.missing === true;
+  const missing = options.missing === true;
   if (olderThanMs === undefined && maxBytes === undefined && run === undefined && !missing)
     throw usageError(
       'missing argument: ID, --older-than, --max-size or --missing',
       'e.g. skillwright runs prune --older-than 30d',
     );
-  const dryRun = given['dry-run'] === true;
+  const dryRun = options['dry-run'] === true;
   const { sealKey, home } = keysFor(invocation);
   const pruned = await pruneRuns({
     directory,
@@ -281,7 +280,7 @@ async function files(invocation: RunsInvocation): Promise<number> {
 }
 
 async function replay(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal, signal } = invocation;
+  const { flags: options, terminal, signal } = invocation;
   const place = await resolveRunFolder(invocation);
   const { info } = readRun(place, { content: 'start' });
   const { replayRun } = await import('#runtime/replay');
@@ -290,9 +289,9 @@ async function replay(invocation: RunsInvocation): Promise<number> {
       recordedVocabulary: VOCABULARY_NAMES.find((name) => name === info.vocabulary),
     }),
     path: place,
-    writes: given.writes === true,
-    network: given.network === true,
-    record: given.record === true,
+    writes: options.writes === true,
+    network: options.network === true,
+    record: options.record === true,
     approve: openApprover({ ...invocation, flags: {} }),
     signal,
     sealKey: keysFor(invocation).sealKey,
@@ -361,6 +360,6 @@ function differences({ expected, got }: ReplayStep): readonly string[] {
   });
 }
 
-function facts({ effect, came, shown }: ReplayStep['got']): ReadonlyMap<string, string> {
-  return new Map([['decision', effect ?? 'none'], ['result', came ?? 'none'], ...Object.entries(shown)]);
+function facts({ effect, came: result, shown }: ReplayStep['got']): ReadonlyMap<string, string> {
+  return new Map([['decision', effect ?? 'none'], ['result', result ?? 'none'], ...Object.entries(shown)]);
 }

@@ -13,8 +13,8 @@ type UndoInvocation = Invocation<{ readonly 'dry-run': Flag & { readonly type: '
 
 /** `directory` is where the current project records its runs. */
 export function undoRun(invocation: UndoInvocation, folder: string, directory: string): number {
-  const { flags: given, terminal, surroundings } = invocation;
-  const dryRun = given['dry-run'] === true;
+  const { flags, terminal, surroundings } = invocation;
+  const dryRun = flags['dry-run'] === true;
   const undone = undoRecorded(folder, { ...surroundings, directory, dryRun });
   if (isProblem(undone)) {
     reportProblem(terminal, { message: undone.message, hint: undone.hint });

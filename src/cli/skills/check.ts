@@ -43,31 +43,31 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, terminal } = invocation;
-    if (given['dry-run'] === true && given.fix !== true)
+    const { flags: flagValues, terminal } = invocation;
+    if (flagValues['dry-run'] === true && flagValues.fix !== true)
       throw usageError('--dry-run needs --fix', 'skillwright check --fix --dry-run');
     const runtime = await openRuntime(invocation);
-    const options = checkOptions(runtime, given.lenient === true);
+    const options = checkOptions(runtime, flagValues.lenient === true);
     const { skills, diagnostics: unopened } = await findCheckTargets(invocation.positionals, runtime, {
       ...options,
       cwd: invocation.surroundings.cwd,
-      source: given.source,
+      source: flagValues.source,
       signal: invocation.signal,
     });
     const checked = skills.map((target) =>
-      checkAndFix(target, options, { dryRun: given.fix !== true || given['dry-run'] === true }),
+      checkAndFix(target, options, { dryRun: flagValues.fix !== true || flagValues['dry-run'] === true }),
     );
-    const isFixing = given.fix === true;
+    const isFixing = flagValues.fix === true;
     const diagnostics = [
       ...unopened,
       ...checked.flatMap((skill) => (isFixing ? skill.diagnostics : skill.found)),
-      ...(given.catalog === true ? await catalogDiagnostics(checked, options) : []),
+      ...(flagValues.catalog === true ? await catalogDiagnostics(checked, options) : []),
     ].toSorted(compareDiagnostics);
     print({ invocation, checked, diagnostics, isFixing });
     const isBad = diagnostics.some(
-      ({ severity }) => severity === 'error' || (severity === 'warning' && given['warnings-as-errors'] === true),
+      ({ severity }) => severity === 'error' || (severity === 'warning' && flagValues['warnings-as-errors'] === true),
     );
-    if (!isBad && given.format === undefined && given.json !== true)
+    if (!isBad && flagValues.format === undefined && flagValues.json !== true)
       terminal.remark(terminal.style('green', `${String(checked.length)} checked, no violations`));
     return isBad ? EXIT.failed : EXIT.done;
   },
@@ -110,12 +110,12 @@ interface CheckResult {
 }
 
 function print({
-  invocation: { flags: given, terminal, surroundings },
+  invocation: { flags: options, terminal, surroundings },
   checked,
   diagnostics,
   isFixing,
 }: CheckResult): void {
-  const format = given.json === true ? 'json' : (given.format ?? 'text');
+  const format = options.json === true ? 'json' : (options.format ?? 'text');
   const ok = !diagnostics.some(({ severity }) => severity === 'error');
   const fixed = isFixing ? checked.flatMap(({ applied }) => applied) : [];
   switch (format) {
@@ -136,7 +136,7 @@ function print({
       terminal.out(diagnostics.map(annotation));
       return;
     default:
-      if (isFixing) terminal.out(checked.flatMap((skill) => fixLines(skill, given['dry-run'] === true, terminal)));
+      if (isFixing) terminal.out(checked.flatMap((skill) => fixLines(skill, options['dry-run'] === true, terminal)));
       terminal.out(diagnostics.map((diagnostic) => diagnosticText(diagnostic, terminal)));
       if (diagnostics.length > 0) terminal.remark(summary(diagnostics, checked.length, isFixing));
   }

@@ -53,16 +53,16 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal, surroundings } = invocation;
-    if (given.events !== undefined) {
-      const ledger = ledgerFromLines(eventsText(path.resolve(surroundings.cwd, given.events)));
+    const { flags: options, positionals, terminal, surroundings } = invocation;
+    if (options.events !== undefined) {
+      const ledger = ledgerFromLines(eventsText(path.resolve(surroundings.cwd, options.events)));
       if (!terminal.printJson({ ledger })) terminal.out(ledgerLines(ledger, terminal));
       return EXIT.done;
     }
     const runtime = await openRuntime(invocation);
     const servers = await serversFor(runtime, terminal);
     const skills = await openTools(invocation, runtime, servers);
-    for (const name of positionals) await load(skills, name, given.source);
+    for (const name of positionals) await load(skills, name, options.source);
     const standing = standingCost(skills);
     await servers?.close();
     const { ledger } = skills.session;
@@ -74,14 +74,14 @@ export const command = defineCommand({
 });
 
 async function openTools(
-  { flags: given, positionals }: Invocation<typeof flags>,
+  { flags: options, positionals }: Invocation<typeof flags>,
   runtime: Runtime,
   servers: ToolServers | undefined,
 ): Promise<SkillTools> {
   const session = await runtime.startSession({
     servers,
     maxLoaded: Math.max(1, positionals.length),
-    ...(given.search === true ? { catalog: 'search' } : {}),
+    ...(options.search === true ? { catalog: 'search' } : {}),
   });
   return buildSkillTools(session, runtime);
 }

@@ -29,12 +29,12 @@ export const command = defineCommand({
   ],
   positionals: [1, 1],
   async run(invocation) {
-    const { flags: given, terminal } = invocation;
+    const { flags: options, terminal } = invocation;
     const { skill, runtime } = await findSkill(invocation);
     const files = listEntries(skill.dir);
     const diagnostics = runtime.diagnostics.filter(({ path: file }) => file.startsWith(`${skill.dir}/`));
     const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
-    const body = given.body === true ? readBody(skill) : undefined;
+    const body = options.body === true ? readBody(skill) : undefined;
     const distrust = (await runtime.distrust([skill], { files: true })).get(skill.dir);
     const answer = {
       skill: skillJson(skill, distrust),
@@ -73,18 +73,18 @@ function listEntries(dir: string): ReturnType<ConfinedDirectory['list']> {
 async function findSkill(
   invocation: Invocation<typeof flags>,
 ): Promise<{ readonly skill: SkillEntry; readonly runtime: Runtime }> {
-  const { flags: given, positionals, surroundings } = invocation;
+  const { flags: options, positionals, surroundings } = invocation;
   const [reference = ''] = positionals;
   const asPath = path.resolve(surroundings.cwd, reference);
   const dir = /^skill\.md$/i.test(path.basename(asPath)) ? path.dirname(asPath) : asPath;
   const isPath = /^[.~/]|^[a-z]:|\.md$/i.test(reference) || isPresent(path.join(asPath, 'SKILL.md'));
   if (!isPath) {
     const runtime = await openRuntime(invocation);
-    return { skill: runtime.find(reference, given.source), runtime };
+    return { skill: runtime.find(reference, options.source), runtime };
   }
   const runtime = await openRuntime({
     ...invocation,
-    flags: { ...given, root: [path.dirname(dir)], 'only-root': true },
+    flags: { ...options, root: [path.dirname(dir)], 'only-root': true },
   });
   const skill = runtime.index.all.find((entry) => path.resolve(entry.dir) === dir);
   if (skill !== undefined) return { skill, runtime };

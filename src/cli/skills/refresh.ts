@@ -22,13 +22,13 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const { flags: given, terminal } = invocation;
+    const { flags: options, terminal } = invocation;
     const runtime = await openRuntime(invocation);
-    if (given.deep === true) await runtime.searchSkills('', 1, { deep: true, signal: invocation.signal });
+    if (options.deep === true) await runtime.searchSkills('', 1, { deep: true, signal: invocation.signal });
     const { index } = runtime;
     if (!terminal.isJson) terminal.out(reportText(index));
-    else if (given.watch !== true) terminal.printJson({ indexHash: index.indexHash, report: index.report });
-    return given.watch === true ? watch(invocation, runtime) : EXIT.done;
+    else if (options.watch !== true) terminal.printJson({ indexHash: index.indexHash, report: index.report });
+    return options.watch === true ? watch(invocation, runtime) : EXIT.done;
   },
 });
 

@@ -31,12 +31,12 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: given, positionals, terminal, surroundings } = invocation;
-    const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
-    if (given.queries !== undefined && positionals.length > 0)
+    const { flags: options, positionals, terminal, surroundings } = invocation;
+    const limit = wholeNumber(options.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
+    if (options.queries !== undefined && positionals.length > 0)
       throw usageError('WORDS and --queries cannot be combined', 'use skillwright search WORDS... or --queries FILE');
-    if (given.queries !== undefined)
-      return answerFile(invocation, path.resolve(surroundings.cwd, given.queries), limit);
+    if (options.queries !== undefined)
+      return answerFile(invocation, path.resolve(surroundings.cwd, options.queries), limit);
     const query = positionals.join(' ');
     if (query.trim() === '')
       throw usageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
@@ -45,12 +45,12 @@ export const command = defineCommand({
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
     const untrusted = await untrustedNames(runtime, results);
     // A search of one root or one kind of root is not about what could be installed.
-    const isNarrow = given.source !== undefined || given['only-root'] === true;
+    const isNarrow = options.source !== undefined || options['only-root'] === true;
     const available = await searchAvailable(runtime, { home: surroundings.home, query, limit: isNarrow ? 0 : limit });
     const answer = {
       results: results.map((result) => resultJson(result, untrusted)),
       available: available.results.map(availableJson),
-      emptyReason: results.length > 0 ? undefined : await nothingFound(runtime, given.deep === true),
+      emptyReason: results.length > 0 ? undefined : await nothingFound(runtime, options.deep === true),
     };
     if (!terminal.printJson(answer)) {
       if (results.length > 0) {
@@ -62,14 +62,14 @@ export const command = defineCommand({
     }
     for (const problem of available.problems) reportWarning(terminal, problem);
     const count = results.length + available.results.length;
-    return count > 0 || given.json === true ? EXIT.done : EXIT.failed;
+    return count > 0 || options.json === true ? EXIT.done : EXIT.failed;
   },
 });
 
 type SearchInvocation = Invocation<typeof flags>;
 
-function searchOptions({ flags: given, signal }: SearchInvocation): Parameters<Runtime['searchSkills']>[2] {
-  return { deep: given.deep === true, signal, source: given.source };
+function searchOptions({ flags: options, signal }: SearchInvocation): Parameters<Runtime['searchSkills']>[2] {
+  return { deep: options.deep === true, signal, source: options.source };
 }
 
 async function answerFile(invocation: SearchInvocation, file: string, limit: number): Promise<number> {

@@ -87,7 +87,7 @@ export async function choose<T>(
   { signal }: { readonly signal: AbortSignal },
 ): Promise<T> {
   if (!isTerminal(streams)) return otherwise;
-  const said = await converse<T>(
+  const choice = await converse<T>(
     streams,
     {
       text: `${text}\n${choices.map(({ key, about }) => `[${key}] ${about}`).join('  ')} > `,
@@ -97,9 +97,9 @@ export async function choose<T>(
     },
     signal,
   );
-  const [word = ''] = choices.find(({ answer }) => answer === said)?.about.split(/[,:]/, 1) ?? [];
+  const [word = ''] = choices.find(({ answer }) => answer === choice)?.about.split(/[,:]/, 1) ?? [];
   streams.output.write(`${word}\n`);
-  return said;
+  return choice;
 }
 
 export function isTerminal({ input, output }: AskStreams): boolean {

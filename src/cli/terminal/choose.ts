@@ -131,9 +131,9 @@ function openChoiceList(choices: readonly Choice[]): ChoiceList {
   const setFilter = (next: string): void => {
     filter = next;
     at = 0;
-    const wanted = filter.toLowerCase();
-    const byLabel = all.filter(({ searched: [label] }) => label.includes(wanted));
-    const byAbout = all.filter(({ searched: [label, about] }) => !label.includes(wanted) && about.includes(wanted));
+    const typed = filter.toLowerCase();
+    const byLabel = all.filter(({ searched: [label] }) => label.includes(typed));
+    const byAbout = all.filter(({ searched: [label, about] }) => !label.includes(typed) && about.includes(typed));
     shown = [...byLabel, ...byAbout];
   };
   const clearFilter = (): boolean => {

@@ -5,10 +5,8 @@ import { LIFETIMES, PLACEMENTS } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
 import { VOCABULARY_NAMES } from '../vocabulary-names.ts';
 import { SECRET_SOURCES } from './secret-config.ts';
-import { EXECUTION_SCHEMA } from './execution-config.ts';
-import { MCP_SERVERS_SCHEMA } from './mcp-config.ts';
-import { PACKAGES_SCHEMA } from './packages-config.ts';
 import { choice, count, flag, list, map, section, text } from '../json/schema-of.ts';
+import { EXECUTOR_NAMES } from '../execution.ts';
 
 /** Stricter first. */
 const FORMAT_MODES = ['strict', 'lenient'] as const;
@@ -33,6 +31,78 @@ export const ARCHIVE_LIMITS = {
 
 const path = text(
   'A folder; relative to the project (project file) or the home folder (user file); ~ is the home folder.',
+);
+
+const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
+
+/** The key `execution` of `.agent/config.json`. */
+const EXECUTION_SCHEMA = section('How scripts and commands are run.', {
+  executor: choice(
+    'The executor for programs: auto uses the first that isolates; local does not isolate and is allowed only in the user file.',
+    EXECUTOR_CHOICES,
+    'auto',
+  ),
+  allow_weaker: flag(
+    'Let auto use landlock, which is weaker, where nothing else isolates. Only the user file may set it.',
+  ),
+  image: text('Image of the container executor.'),
+  runtime: text(
+    'OCI runtime of the container executor, such as runsc (gVisor), as the engine names it. Only the user file may set it.',
+  ),
+  network: list(
+    'Hosts that programs may reach; a project file can only remove some.',
+    text('example.org, *.example.org, example.org:8443, private://db.intranet:5432.'),
+    1_000,
+  ),
+  require_approval_for: list('Tools that always require approval.', text('A tool, such as write_file or run_script.')),
+});
+
+const VALUE = {
+  description: 'A source, or a text that is not secret.',
+  anyOf: [...SECRET_SOURCES, text('The value itself; the file shows it.')],
+} as const;
+
+/** One entry of `mcp_servers` in `.agent/config.json`. */
+const MCP_SERVER_SCHEMA = section('One server: a program that is started, or an address.', {
+  command: text('Program of a local server, such as npx.'),
+  args: list('Arguments of the program.', text('A word, passed on without a shell.'), 200),
+  env: map('Environment variables of the program, which inherits no others but PATH, HOME and the locale.', VALUE),
+  url: text('Address of a server that speaks streamable HTTP: https, or http on this machine.'),
+  headers: map('Headers of each request.', VALUE),
+  bearer: { description: 'Source of the token that each request carries.', anyOf: SECRET_SOURCES },
+  tools: list(
+    'Names of the tools to offer, * for any characters. Default: all.',
+    text('A name as the server writes it, such as issues_*.'),
+    500,
+  ),
+  skills: flag('Use the skills that the server offers; each needs trust.', true),
+  enabled: flag('Use the server.', true),
+  connect_timeout_seconds: count('How long connecting may take.', 1, 600, 20),
+  timeout_seconds: count('How long a call may take.', 1, 3_600, 60),
+});
+
+/** The key `mcp_servers`. */
+const MCP_SERVERS_SCHEMA = map(
+  'MCP servers whose tools and skills the agent may use, by name; only in the user file.',
+  MCP_SERVER_SCHEMA,
+);
+
+/** The `packages` section of the configuration. */
+const PACKAGES_SCHEMA = section(
+  'Packages for scripts. Indexes come from your pip and npm configuration and never from a project.',
+  {
+    environments: map(
+      'Lists of packages by name, for --environment and packages.skills.',
+      list('The packages.', text('pypdf, pandas>=2, npm:docx@9.'), 200),
+    ),
+    skills: map('The environment of each skill, by its name.', text('Name of an environment.')),
+    offline: flag('Use only packages that are installed already; a project file cannot turn this off.'),
+    hosts: list(
+      'Hosts besides the index that installations may reach; only in the user file.',
+      text('files.example.org, private://files.intranet:8080.'),
+      100,
+    ),
+  },
 );
 
 /** The schema of `.agent/config.json`. */

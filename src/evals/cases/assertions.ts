@@ -85,7 +85,7 @@ function toRubricLine(value: unknown, id: string): RubricLine {
   if (!isObject(value)) return { id, text: typeof value === 'string' ? value : stableJson(value) };
   const written = value['id'] ?? value['name'] ?? value['criterion'];
   const named = typeof written === 'string' || typeof written === 'number' ? String(written) : id;
-  const key = TEXT_KEYS.find((wanted) => isText(value[wanted]));
+  const key = TEXT_KEYS.find((name) => isText(value[name]));
   const text = key === undefined ? stableJson(value) : String(value[key]);
   const more = Object.entries(value).filter(([name]) => name !== key && DETAIL_KEYS.has(name));
   return {

@@ -31,13 +31,13 @@ export function readFolderCase(
       constraints: isObject(constraints) ? convertConstraints(constraints) : constraints,
     }),
   };
-  const report = relocated(file.report, (wanted) => (expected === undefined ? wanted : placeInExpected(wanted, at)));
+  const report = relocated(file.report, (path) => (expected === undefined ? path : placeInExpected(path, at)));
   return readOwnCase({ ...file, report }, { path: at, value: written, defaults: {}, madeId });
 }
 
-function placeInExpected(wanted: JsonPath, at: JsonPath): JsonPath {
-  const [first, key, ...rest] = wanted.slice(at.length);
-  if (first !== 'expect') return wanted;
+function placeInExpected(path: JsonPath, at: JsonPath): JsonPath {
+  const [first, key, ...rest] = path.slice(at.length);
+  if (first !== 'expect') return path;
   if (key === undefined) return [...at, 'expected'];
   const written = String(key).startsWith('skills_') ? 'skills' : key === 'sequence' ? 'actions' : key;
   return [...at, 'expected', written, ...rest];
@@ -78,8 +78,8 @@ function splitActions({ sequence, ...lists }: WrittenFields): WrittenFields {
 /** Accepts the notation of actions, `{"type": "run_script", "payload": {...}}`. */
 function convertAction(item: unknown): unknown {
   if (!isObject(item)) return item;
-  const { tool, action, type, name, arguments: given, args, payload, ...rest } = item;
-  const all = given ?? args ?? payload;
+  const { tool, action, type, name, arguments: input, args, payload, ...rest } = item;
+  const all = input ?? args ?? payload;
   return { ...rest, tool: tool ?? action ?? type ?? name, ...defined({ arguments: all }) };
 }
 

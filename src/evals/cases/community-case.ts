@@ -177,7 +177,7 @@ function collectAssertions({ report }: CaseFile, item: Item, path: JsonPath): As
 }
 
 function readFiles(file: CaseFile, item: Item, path: JsonPath): readonly string[] {
-  const key = FILE_KEYS.find((wanted) => item[wanted] !== undefined && item[wanted] !== null);
+  const key = FILE_KEYS.find((name) => item[name] !== undefined && item[name] !== null);
   if (key === undefined) return [];
   const listed = [item[key]].flat();
   const names = listed.map((entry) => (isObject(entry) ? textAt(entry, ['path', 'file', 'name']) : entry));
@@ -205,7 +205,7 @@ function chooseId(
   read: DraftCase['case'],
   { place, file }: { readonly place: number; readonly file: CaseFile },
 ): { readonly id: DraftId; readonly at: JsonPath } {
-  const key = ID_KEYS.find((wanted) => typeof item[wanted] === 'string' || typeof item[wanted] === 'number');
+  const key = ID_KEYS.find((name) => typeof item[name] === 'string' || typeof item[name] === 'number');
   const about = read.skills.target ?? file.suite.guess ?? 'case';
   const written = key === undefined ? '' : String(item[key]).trim();
   if (key === undefined || written === '') {
@@ -218,7 +218,7 @@ function chooseId(
 
 /** The skill of a file: the skill that contains it, else the name in the file, else the folder name. */
 export function targetOfFile({ report, suite }: CaseFile, head: Readonly<Record<string, unknown>>): string | undefined {
-  const key = ['skill_name', 'skillName', 'skill', 'capability'].find((wanted) => typeof head[wanted] === 'string');
+  const key = ['skill_name', 'skillName', 'skill', 'capability'].find((name) => typeof head[name] === 'string');
   const label = key === undefined ? '' : String(head[key]).trim();
   const { skill, guess } = suite;
   if (skill === undefined) return label === '' ? guess : label;

@@ -48,7 +48,7 @@ function jsonDocument(text: string): DocumentReading {
   const read = readJsonText(text);
   if (read.depth > MAX_DEPTH) return tooDeep();
   const { repeated } = read;
-  return { type: 'read', document: { value: parsed.value, repeated, locate: (wanted) => read.locate(wanted) } };
+  return { type: 'read', document: { value: parsed.value, repeated, locate: (path) => read.locate(path) } };
 }
 
 type ParsedJson =
@@ -78,7 +78,7 @@ function linesDocument(text: string): DocumentReading {
     if (read.depth > MAX_DEPTH) return tooDeep();
     repeated.push(...read.repeated.map((found) => [values.length, ...found]));
     values.push(parsed.value);
-    places.push({ line, locate: (wanted) => read.locate(wanted) });
+    places.push({ line, locate: (path) => read.locate(path) });
   }
   const locate = ([index, ...rest]: JsonPath): Position => {
     const place = places[Number(index)];
@@ -135,7 +135,7 @@ function parsedYaml(text: string): DocumentReading {
   }
   const value: unknown = document.toJS();
   if (isDeeperThan(value, MAX_DEPTH)) return tooDeep();
-  const locate = (wanted: JsonPath): Position => locateOffset(offsetIn(document, wanted));
+  const locate = (path: JsonPath): Position => locateOffset(offsetIn(document, path));
   return { type: 'read', document: { value, repeated: [], locate } };
 }
 
@@ -152,10 +152,10 @@ function firstAlias(document: Document.Parsed): number | undefined {
 }
 
 /** The offset of the key or value; of the nearest parent if neither exists. */
-function offsetIn(document: Document.Parsed, wanted: JsonPath): number {
+function offsetIn(document: Document.Parsed, path: JsonPath): number {
   let node: unknown = document.contents;
   let offset = findStart(node);
-  for (const key of wanted) {
+  for (const key of path) {
     const below: unknown = isMap(node) || isSeq(node) ? node.items[indexIn(node.items, key)] : undefined;
     if (below === undefined) return offset;
     offset = findStart(isPair(below) ? below.key : below, offset);

@@ -92,7 +92,7 @@ export function reportMissingSkills(
   ]);
   const { allOf = [], anyOf = [], noneOf = [], only = [] } = expect.skills ?? {};
   const check = (names: readonly string[], at: JsonPath, severity: 'error' | 'warning'): void => {
-    for (const name of names.filter((wanted) => !known.has(wanted))) {
+    for (const name of names.filter((name) => !known.has(name))) {
       const [near] = nearest(name, [...known], 1);
       const hint = near === undefined ? 'name a skill from skills.folders or the suite' : `did you mean ${near}?`;
       addProblem(report, at, `unknown skill ${quoted(name)}`, hint, severity);

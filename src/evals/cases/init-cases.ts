@@ -56,19 +56,19 @@ function outcomeTemplate({ head: { name } }: ReadSkill): string {
 
 function triggerCases({ dir, head }: ReadSkill): readonly string[] {
   const { name } = head;
-  const { wanted, unwanted } = extractPhrases(head.description);
+  const { expected, unwanted } = extractPhrases(head.description);
   const others = neighbours(dir);
   const quiet = [
     ...unwanted.map((input) => ({ input, distractors: [] })),
     ...others.map((other) => ({
-      input: extractPhrases(other.head.description).wanted[0] ?? other.head.description,
+      input: extractPhrases(other.head.description).expected[0] ?? other.head.description,
       distractors: [`../../${path.basename(other.dir)}`],
     })),
     { input: 'Thank you, that is all for today.', distractors: [] },
   ];
   return [
     '  # Requests taken from the description: each should load the skill. Add requests of real users.',
-    ...wanted.map((input, place) => triggerCase(`${name}-fires-${String(place + 1)}`, input, [], name)),
+    ...expected.map((input, place) => triggerCase(`${name}-fires-${String(place + 1)}`, input, [], name)),
     '',
     '  # Requests that should not load it: excluded by its description, handled by other skills, or unrelated.',
     ...quiet.map(({ input, distractors }, place) =>
@@ -209,7 +209,7 @@ const ASKER_AT_END = /\s*(?:\b(?:or|and)\s+)?\b(?:the user )?(?:asks?|says?|ment
 const ASKER_WITHIN = /\s+and\s+(?:asks?|wants?|says?)\s+/i;
 
 /** Extracts example requests from a skill description: those it should handle and those it excludes. */
-export function extractPhrases(description: string): Readonly<Record<'wanted' | 'unwanted', readonly string[]>> {
+export function extractPhrases(description: string): Readonly<Record<'expected' | 'unwanted', readonly string[]>> {
   const sentences = description
     .split(/(?<=[.!?])\s+|[。！？]|\n+/)
     .map((sentence) => sentence.replace(/[.!?]+$/, '').trim());
@@ -224,11 +224,13 @@ export function extractPhrases(description: string): Readonly<Record<'wanted' | 
   const clauses = unquoted.flatMap((sentence) =>
     SUCH_AS.test(sentence) ? [] : splitClauses(USE_WHEN.exec(sentence)?.[1] ?? ''),
   );
-  const wanted = distinct([...quoted, ...listed, ...clauses]);
+  const expected = distinct([...quoted, ...listed, ...clauses]);
   return {
     // Without other phrases, the first sentence itself is the request.
-    wanted:
-      wanted.length > 0 ? wanted : distinct(others.slice(0, 1).map((sentence) => sliceStart(sentence, MAX_CHARACTERS))),
+    expected:
+      expected.length > 0
+        ? expected
+        : distinct(others.slice(0, 1).map((sentence) => sliceStart(sentence, MAX_CHARACTERS))),
     unwanted: distinct(unwanted),
   };
 }

@@ -41,7 +41,7 @@ export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: O
     return undefined;
   }
   const merged = withDefaults(value, defaults);
-  const report = relocated(file.report, (wanted) => locateKey(wanted, { value, path, defaults }));
+  const report = relocated(file.report, (keyPath) => locateKey(keyPath, { value, path, defaults }));
   reportHazards(report, merged, []);
   if (!isClean(report, since) || !isWritten(report, merged)) return undefined;
   const here: CaseFile = { ...file, report };
@@ -70,12 +70,12 @@ const MERGED: ReadonlySet<string> = new Set(['skills', 'constraints', 'setup', '
 
 /** A key that only the defaults have is located there; a missing key is located in the case. */
 function locateKey(
-  wanted: JsonPath,
+  keyPath: JsonPath,
   { value, path, defaults }: { readonly value: object; readonly path: JsonPath; readonly defaults: object },
 ): JsonPath {
-  const [first] = wanted;
+  const [first] = keyPath;
   const isDefault = first !== undefined && !Object.hasOwn(value, first) && Object.hasOwn(defaults, first);
-  return isDefault ? ['defaults', ...wanted] : [...path, ...wanted];
+  return isDefault ? ['defaults', ...keyPath] : [...path, ...keyPath];
 }
 
 function isWritten(report: CaseReport, value: unknown): value is WrittenCase {
@@ -265,8 +265,8 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
   return { tool, arguments: args, ...defined(flags) };
 }
 
-function hasValidExpressions(report: CaseReport, given: Readonly<Record<string, unknown>>, at: JsonPath): boolean {
-  return Object.entries(given).every(([key, value]) => {
+function hasValidExpressions(report: CaseReport, fields: Readonly<Record<string, unknown>>, at: JsonPath): boolean {
+  return Object.entries(fields).every(([key, value]) => {
     if (typeof value !== 'string' || value.length < 3 || !value.startsWith('/') || !value.endsWith('/')) return true;
     const problem = patternProblem(value.slice(1, -1));
     if (problem !== undefined) addProblem(report, [...at, 'arguments', key], problem.message, problem.hint);
@@ -301,10 +301,10 @@ function readSequence(report: CaseReport, lines: readonly string[], at: JsonPath
 }
 
 function wordPattern(report: CaseReport, written: string, at: JsonPath): ActionPattern | undefined {
-  const [, tool = '', given] = /^([^\s{]*)\s*(\{[\s\S]*\})?$/.exec(written) ?? [];
-  if (given === undefined) return readPattern(report, tool === '' ? written : tool, at);
-  const parsed = parseJson(given);
+  const [, tool = '', json] = /^([^\s{]*)\s*(\{[\s\S]*\})?$/.exec(written) ?? [];
+  if (json === undefined) return readPattern(report, tool === '' ? written : tool, at);
+  const parsed = parseJson(json);
   if (isObject(parsed)) return readPattern(report, { tool, arguments: parsed }, at);
-  addProblem(report, at, `${quoted(given)} is not a JSON object`, 'write TOOL {"name": "value"}');
+  addProblem(report, at, `${quoted(json)} is not a JSON object`, 'write TOOL {"name": "value"}');
   return undefined;
 }

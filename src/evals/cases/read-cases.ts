@@ -3,17 +3,17 @@ import path from 'node:path';
 
 import { EVAL_SUITE_SCHEMA } from './case-schema.ts';
 import { checkJson, isObject, printable, quoted, type positionOf } from '#core';
-import { isDirectory, isPresent, readTextFile } from '#platform';
+import { isDirectory, isPresent, readTextFile, isSystemError } from '#platform';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
-import { readDocument, TOP, type CaseDocument } from './document.ts';
-import { findCaseFiles, isCaseFileName } from './find-case-files.ts';
+import { readDocument, TOP, type CaseDocument, CASE_FILE_ENDINGS } from './document.ts';
 import { readOwnCase, addSchemaProblem } from './own-case.ts';
 import { addProblem, type CaseProblem, type CaseReport } from './problem.ts';
 import { recognize, type CaseShape, type Recognized } from './recognize.ts';
-import { skillNamesIn, findSuite } from './suite.ts';
+import { skillNamesIn, findSuite, CASE_FOLDER } from './suite.ts';
 import type { EvalCase } from './case.ts';
 import type { CaseFile, DraftCase, ReadSettings } from './draft.ts';
+import { readdirSync } from 'node:fs';
 
 export interface ReadCases {
   readonly cases: readonly EvalCase[];
@@ -40,18 +40,18 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export function readCases(paths: readonly string[], options: ReadCasesOptions = {}): ReadCases {
   const found: CollectedCases = { drafts: [], problems: [], passedOver: [], suites: [], files: new Set() };
   const settings = toReadSettings(options);
-  for (const given of paths.map((name) => path.resolve(name))) {
+  for (const start of paths.map((name) => path.resolve(name))) {
     options.signal?.throwIfAborted();
-    if (!isPresent(given)) addFileProblem(found, given, 'no such file or folder', 'check the path');
-    else if (isDirectory(given)) {
-      const { files, troubles } = findCaseFiles(given);
+    if (!isPresent(start)) addFileProblem(found, start, 'no such file or folder', 'check the path');
+    else if (isDirectory(start)) {
+      const { files, troubles } = findCaseFiles(start);
       for (const { folder, reason } of troubles)
         addFileProblem(found, folder, `cannot read the folder: ${reason}`, 'check its permissions and size');
       for (const file of files) {
         options.signal?.throwIfAborted();
-        readFile(found, { file, given, isNamed: false }, settings);
+        readFile(found, { file, start, isNamed: false }, settings);
       }
-    } else readFile(found, { file: given, given: path.dirname(given), isNamed: true }, settings);
+    } else readFile(found, { file: start, start: path.dirname(start), isNamed: true }, settings);
   }
   const { cases, problems } = withUniqueIds(found.drafts);
   const all = [...found.problems, ...problems];
@@ -77,7 +77,7 @@ interface CollectedCases {
 interface GivenFile {
   readonly file: string;
   /** The folder that the caller named, or the folder of the file. */
-  readonly given: string;
+  readonly start: string;
   /** The caller named this file, so it is a problem if it holds no cases. */
   readonly isNamed: boolean;
 }
@@ -96,7 +96,7 @@ function toReadSettings({ knownSkills, missingFiles = 'error', newCassettes = fa
   };
 }
 
-function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, settings: ReadSettings): void {
+function readFile(found: CollectedCases, { file, start, isNamed }: GivenFile, settings: ReadSettings): void {
   if (found.files.has(file)) return;
   found.files.add(file);
   const read = readTextFile(file, MAX_BYTES);
@@ -113,7 +113,7 @@ function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, se
     else found.passedOver.push({ file, reason: `${reason} (line ${String(at.line)})` });
     return;
   }
-  const suite = findSuite(file, given);
+  const suite = findSuite(file, start);
   const report: CaseReport = { file, locate: document.document.locate, problems: found.problems };
   readRecognized(found, { report, suite, settings }, { document: document.document, isNamed });
 }
@@ -256,10 +256,79 @@ function fitId(text: string): string {
 }
 
 /** `numbers` keeps the last number per stem, so that many equal ids stay linear. */
-function freeId(id: string, taken: ReadonlyMap<string, unknown>, numbers: Map<string, number>): string {
+function freeId(id: string, used: ReadonlyMap<string, unknown>, numbers: Map<string, number>): string {
   const stem = id.slice(0, MAX_CHARACTERS - 8);
   let number = (numbers.get(fold(stem)) ?? 1) + 1;
-  while (taken.has(fold(`${stem}-${String(number)}`))) number += 1;
+  while (used.has(fold(`${stem}-${String(number)}`))) number += 1;
   numbers.set(fold(stem), number);
   return `${stem}-${String(number)}`;
+}
+
+interface FoundFiles {
+  readonly files: readonly string[];
+  readonly troubles: readonly { readonly folder: string; readonly reason: string }[];
+}
+
+const MAX_FILES = 50_000;
+
+const MAX_DEPTH = 16;
+
+const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(
+  'node_modules files fixtures inputs outputs dist __pycache__'.split(' '),
+);
+
+const CASE_NAME = /(?:^|[._-])(?:evals?|cases?|triggers?|triggered|scenarios?)(?:[._-]|$)/i;
+
+function findCaseFiles(folder: string): FoundFiles {
+  const files: string[] = [];
+  const troubles: { readonly folder: string; readonly reason: string }[] = [];
+  const walk = (dir: string, depth: number, isInside: boolean): void => {
+    if (depth > MAX_DEPTH) {
+      troubles.push({ folder: dir, reason: `nested deeper than ${String(MAX_DEPTH)} folders` });
+      return;
+    }
+    for (const entry of listEntries(dir, troubles)) {
+      if (files.length >= MAX_FILES) return;
+      const full = path.join(dir, entry.name);
+      if (entry.isDirectory()) {
+        if (isWalked(entry.name)) walk(full, depth + 1, isInside || CASE_FOLDER.test(entry.name));
+      } else if (entry.isFile() && isCaseName(entry.name, isInside)) files.push(full);
+    }
+  };
+  walk(
+    folder,
+    0,
+    [folder, path.dirname(folder)].some((dir) => CASE_FOLDER.test(path.basename(dir))),
+  );
+  // A folder with another name was named on purpose, so its files count.
+  if (files.length === 0)
+    for (const entry of listEntries(folder, troubles))
+      if (entry.isFile() && isCaseName(entry.name, true)) files.push(path.join(folder, entry.name));
+  if (files.length >= MAX_FILES) troubles.push({ folder, reason: `more than ${String(MAX_FILES)} files` });
+  return { files, troubles };
+}
+
+const RESULTS_FOLDER = /^(?:tune-)?\d{8}T\d{6}(?:-\d+)?$/;
+
+function isWalked(name: string): boolean {
+  return !SKIPPED_FOLDERS.has(name) && !RESULTS_FOLDER.test(name) && (!name.startsWith('.') || name === '.agent');
+}
+
+function isCaseName(name: string, isInside: boolean): boolean {
+  return CASE_FILE_ENDINGS.includes(path.extname(name).toLowerCase()) && (isInside || isCaseFileName(name));
+}
+
+/** Whether the name says that the file holds cases; then an unreadable file is a problem. */
+function isCaseFileName(name: string): boolean {
+  return CASE_NAME.test(path.parse(name).name);
+}
+
+function listEntries(dir: string, troubles: { readonly folder: string; readonly reason: string }[]) {
+  try {
+    return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    troubles.push({ folder: dir, reason: error.code });
+    return [];
+  }
 }

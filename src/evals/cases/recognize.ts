@@ -57,7 +57,7 @@ function recognizeGroups(value: Item): Recognized {
   const items = [...lists.flatMap((list) => list.items), ...polar];
   if (items.length > 0) return { type: 'cases', shape: lists[0]?.shape ?? 'trigger-lists', items, head: value };
   if (hasEmptyList(value)) return { type: 'empty' };
-  const key = LIST_KEYS.find((wanted) => Array.isArray(value[wanted]));
+  const key = LIST_KEYS.find((name) => Array.isArray(value[name]));
   return key === undefined ? { type: 'other', reason: otherReason(value) } : listUnder(value, key);
 }
 

@@ -22,20 +22,20 @@ const MAX_UP = 4;
 const MAX_SKILL_BYTES = 1024 * 1024;
 
 /** `given` is the folder that the caller named, or the folder of the file. */
-export function findSuite(file: string, given: string): Suite {
+export function findSuite(file: string, start: string): Suite {
   const dir = path.dirname(file);
   const skill = skillAround(dir);
   const guess = guessedName(dir);
   return {
     dir,
-    folder: skill?.dir ?? (isInside(dir, given) ? findProject(given) : dir),
+    folder: skill?.dir ?? (isInside(dir, start) ? findProject(start) : dir),
     ...defined({ skill, guess }),
   };
 }
 
 /** Cases in `.agent/evals` belong to the project. */
-function findProject(given: string): string {
-  return given.split(`${path.sep}.agent${path.sep}`)[0] || given;
+function findProject(start: string): string {
+  return start.split(`${path.sep}.agent${path.sep}`)[0] || start;
 }
 
 /** Looks only above case folders: a SKILL.md further up belongs to something else. */

@@ -9,7 +9,7 @@ export type CheckerCheck = Extract<OutputCheck, { readonly type: 'checker' }>;
 
 /** `said` is the shortened output of the checker. */
 export type CheckerEnd =
-  | { readonly type: 'exited'; readonly code: number; readonly said: string }
+  | { readonly type: 'exited'; readonly code: number; readonly output: string }
   /** The checker did not start, hit a limit or crashed. */
   | { readonly type: 'broken'; readonly reason: string };
 
@@ -60,8 +60,8 @@ async function runWithDeadline(
 /** Exit code 0 passes and 1 fails; any other code means that the checker has no verdict. */
 function endResult(head: CheckHead, end: CheckerEnd): CheckResult {
   if (end.type === 'broken') return errored(head, end.reason);
-  const { code, said } = end;
-  const text = `exit ${String(code)}${said.trim() === '' ? '' : `: ${quoted(said.trim(), SHOWN_CHARACTERS)}`}`;
+  const { code, output } = end;
+  const text = `exit ${String(code)}${output.trim() === '' ? '' : `: ${quoted(output.trim(), SHOWN_CHARACTERS)}`}`;
   if (code === 0) return passed(head);
   return code === 1 ? failed(head, text) : errored(head, text);
 }

@@ -108,11 +108,11 @@ function gradeLimit(name: keyof Budget, limit: number, { used, budgetEnds, end }
 function gradeStreaming({ expect: { streaming } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   if (streaming === undefined) return [];
   const head: CheckHead = { id: 'streaming', kind: 'streaming', asked: 'the streamed text equals the answer' };
-  const { streamed, answer, answerSeq, said } = facts;
+  const { streamed, answer, answerSeq, modelText } = facts;
   if (streamed === undefined) return [skipped(head, 'the stream was not observed; records do not hold deltas')];
   const events = answerSeq === undefined ? [] : [answerSeq];
   // With native tool calls the stream includes the text before each call.
-  if ([answer, said].some((text) => text.trim() === streamed.trim())) return [checked(head, '', events)];
+  if ([answer, modelText].some((text) => text.trim() === streamed.trim())) return [checked(head, '', events)];
   const at = firstDifference(streamed.trim(), answer.trim());
   const [shown, answered] = [streamed, answer].map((text) => quoted(text.trim().slice(at), SHOWN_CHARACTERS));
   const problem = `from character ${String(at + 1)} on the stream has ${shown ?? ''}, the answer ${answered ?? ''}`;

@@ -58,7 +58,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
   const answered = steps.findLast(({ observation }) => observation?.type === 'answered');
   const used = countUsage(lines);
   const outcome = end?.outcome ?? 'running';
-  const said = events.map((event) => (event.type === 'model-answer' ? event.text : ''));
+  const texts = events.map((event) => (event.type === 'model-answer' ? event.text : ''));
   const left = lines.flatMap((line) => (line.event.type === 'subject-end' ? filesOfSubject(line.event, line.seq) : []));
   return {
     run: start?.run ?? '',
@@ -69,7 +69,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     reason: end?.reason ?? '',
     answer: answered?.observation?.type === 'answered' ? answered.observation.answer : '',
     answerSeq: answered?.seq,
-    said: start?.agent?.protocol === 'actions' ? '' : said.join(''),
+    modelText: start?.agent?.protocol === 'actions' ? '' : texts.join(''),
     loads: collectLoads(lines),
     steps,
     shown: collectShown(lines),

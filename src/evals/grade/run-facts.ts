@@ -56,7 +56,7 @@ export interface RunFacts {
   readonly answer: string;
   readonly answerSeq: number | undefined;
   /** All plain text of the model, turn after turn; empty if it answers with structured actions. */
-  readonly said: string;
+  readonly modelText: string;
   readonly loads: readonly LoadFact[];
   readonly steps: readonly StepFact[];
   readonly shown: readonly ShownFact[];
@@ -77,7 +77,7 @@ export function loadedNames({ loads }: Pick<RunFacts, 'loads'>): readonly string
 
 /** Why the run proves nothing about this case. A case may expect a failed run, or set the time limit that ended it. */
 export function brokenReason({ expect, limits }: EvalCase, { broken, outcome, budgetEnds }: RunFacts): string {
-  if (expect.outcome?.some((wanted) => wanted === outcome) === true) return '';
+  if (expect.outcome?.some((expected) => expected === outcome) === true) return '';
   const isOwnLimit = limits.wallMs !== undefined && budgetEnds.some(({ name }) => name === 'wallMs');
   return outcome === 'degraded' && isOwnLimit ? '' : broken;
 }

@@ -206,8 +206,8 @@ function contextTracker() {
     },
     sections(tokens: number): TurnView['sections'] {
       let left = Math.max(0, tokens);
-      const take = (wanted: number): number => {
-        const part = Math.min(left, Math.max(0, wanted));
+      const take = (limit: number): number => {
+        const part = Math.min(left, Math.max(0, limit));
         left -= part;
         return part;
       };

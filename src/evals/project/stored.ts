@@ -2,20 +2,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { countText, printable, quoted } from '#core';
-import { fitText, isDirectory, isSystemError, makeFolders, padText } from '#platform';
+import { countText, printable, quoted, isSkillError } from '#core';
+import { fitText, isDirectory, isSystemError, makeFolders, padText, isPresent } from '#platform';
 import { initCases } from '../cases/init-cases.ts';
 import { readCases } from '../cases/read-cases.ts';
-import { regrade } from '../grade/regrade.ts';
+import { regrade, type StoredRun } from '../grade/regrade.ts';
 import { dateText, numberText, rateText } from '../report/report-text.ts';
 import { finishReport, type Thresholds } from '../report/report.ts';
-import { ARMS } from '../report/result.ts';
+import { ARMS, type CaseResult } from '../report/result.ts';
 import { buildTrend, type TrendRow } from '../report/trend.ts';
-import { storedRuns } from '../run/stored-runs.ts';
 import { compareOutcomes, toOutcome, type EvalOutcome } from './outcome.ts';
 import { raiseUsage } from './raise-usage.ts';
 import { openReport, storedReports } from './report-folder.ts';
 import type { SuiteRequest } from './run-evaluation.ts';
+import { readRun } from '#journal';
+import type { EvalCase } from '../cases/case.ts';
+import { storedFiles } from '../run/stored-outputs.ts';
+import { readStoredResults } from '../run/stored-results.ts';
 
 /** Compares two reports, each named by its file or folder, or `last`. */
 export function compareRuns(cwd: string, before: string, after: string): EvalOutcome {
@@ -95,4 +98,46 @@ export function writeFirstCases(cwd: string, skill: string): { readonly file: st
     );
   }
   return { file, cases: readCases([file]).cases.length };
+}
+
+const RESULTS_FILE = 'results.jsonl';
+
+/** For the folder of an evaluation, returns all its runs with their last result; any other folder is a single run. */
+export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly StoredRun[] {
+  const results = path.join(folder, RESULTS_FILE);
+  if (!isPresent(results)) return [singleRun(folder, cases)];
+  const byRun = new Map<string, CaseResult & { readonly run: string }>();
+  for (const result of readStoredResults(results))
+    if (result.run !== undefined) byRun.set(result.run, { ...result, run: result.run });
+  // The folder of an evaluation may have been moved or copied from another machine.
+  return [...byRun.values()].map(({ run, case: id, arm, attempt, model }) => ({
+    folder: [path.join(folder, 'runs', path.basename(run))].find(isPresent) ?? run,
+    case: id,
+    arm,
+    attempt,
+    way: model.way,
+    answers: model.answers,
+    readOutput: storedFiles(path.join(folder, 'outputs', path.basename(run))),
+  }));
+}
+
+/** The case of a single run is unknown if several cases have its request, or if none has and there are several cases. */
+function singleRun(folder: string, cases: readonly EvalCase[]): StoredRun {
+  const request = readRequest(folder);
+  const asked = cases.filter(({ input }) => input === request);
+  const [only] = asked.length > 0 ? asked : cases;
+  const isClear = asked.length === 1 || (asked.length === 0 && cases.length === 1);
+  const id = isClear ? (only?.id ?? '') : path.basename(folder);
+  return { folder, case: id, arm: 'with', attempt: 1, way: 'live' };
+}
+
+function readRequest(folder: string): string | undefined {
+  try {
+    for (const { event } of readRun(folder, { content: 'whole' }).lines)
+      if (event.type === 'run-start') return event.request;
+    return undefined;
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
 }

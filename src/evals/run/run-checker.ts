@@ -65,7 +65,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     home,
   };
   const { reason, exitCode } = await attached.run(spec, { stdout: output, stderr: output, signal: run.signal });
-  if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said: output.text() };
+  if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, output: output.text() };
   return toBrokenEnd(reason === 'timeout' ? 'the checker timed out' : `the checker was terminated: ${reason}`);
 }
 

@@ -2,20 +2,20 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError, type Budget, type Executor } from '#core';
+import { isSkillError, type Budget, type Executor, stableJson } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
-import { quietly, removeTree, sha256 } from '#platform';
-import { readSurroundings, temporaryFolder } from '#runtime';
+import { quietly, removeTree, sha256, makeFolders } from '#platform';
+import { readSurroundings, temporaryFolder, createRuntime, type Runtime } from '#runtime';
 import { makeTemporaryFolder } from '#sandbox';
 import { answersFor, openCaseModel, portableText, type SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
-import { openEnvironments } from './environments.ts';
-import type { SkillSet } from './skill-set.ts';
+import { type SkillSet, makeSkillSet, type SkillSetOptions } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
 import { jobKey, buildJobs, type ArmSkills, type Job } from './suite-jobs.ts';
+import { readInstalledSkills, type InstalledSkill } from '../subjects/installed-skills.ts';
 
 export interface SuiteProgress {
   readonly done: number;
@@ -173,10 +173,10 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
     : readySubject(subject, job, folder, suite));
   if ('status' in ready) return ready;
   const { set, identity: model } = ready;
-  const { files: given, expect } = evalCase;
+  const { files: inputs, expect } = evalCase;
   const scripts = (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
   // The run itself reports a file that cannot be read.
-  const files = [...given, ...scripts].map((file) => quietly(() => sha256(readFileSync(file)), 'unreadable'));
+  const files = [...inputs, ...scripts].map((file) => quietly(() => sha256(readFileSync(file)), 'unreadable'));
   const executor = options.elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
   const settings = { executor, more: options.settings ?? '' };
   const key = jobKey(job, { skills: set.digest, model, files, settings });
@@ -274,4 +274,53 @@ function progressReporter(total: number, onProgress: SuiteOptions['onProgress'])
     const remainingMs = ((performance.now() - startedAt) / done) * (total - done);
     onProgress?.({ done, total, counts: { ...counts }, remainingMs, last });
   };
+}
+
+/** Copies each skill set once and opens one isolated runtime per set and configuration: own home, no cache, no environment. */
+function openEnvironments(work: string, options: Omit<SkillSetOptions, 'to'>) {
+  const sets = new Map<string, Promise<SkillSet>>();
+  const runtimes = new Map<string, Promise<Runtime>>();
+  const once = <T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> => {
+    const known = map.get(key) ?? make();
+    map.set(key, known);
+    return known;
+  };
+  const setKey = ({ folders }: Job): string => sha256(folders.join('\n')).slice(0, 16);
+  const openSet = (job: Job): Promise<SkillSet> => {
+    const key = setKey(job);
+    return once(sets, key, () => makeSkillSet(job.folders, { ...options, to: path.join(work, 'sets', key) }));
+  };
+  const installed = new Map<SkillSet, readonly InstalledSkill[]>();
+  return {
+    openSet,
+    /** The skills of a set as another agent sees them. */
+    installed(set: SkillSet) {
+      const known = installed.get(set) ?? readInstalledSkills(set.folder);
+      installed.set(set, known);
+      return known;
+    },
+    async open(job: Job) {
+      const { config } = job.evalCase;
+      const set = await openSet(job);
+      const key = sha256(`${setKey(job)} ${stableJson(config ?? {})}`).slice(0, 16);
+      const runtime = await once(runtimes, key, () => isolatedRuntime(path.join(work, 'homes', key), set, config));
+      return { set, runtime };
+    },
+    sets: () => Promise.all(sets.values()),
+  };
+}
+
+function isolatedRuntime(place: string, set: SkillSet, config: EvalCase['config']): Promise<Runtime> {
+  const [home, cwd] = [path.join(place, 'home'), path.join(place, 'project')];
+  for (const folder of [home, cwd]) makeFolders(folder);
+  return createRuntime({
+    cwd,
+    home,
+    env: {},
+    roots: set.roots.length === 0 ? [set.folder] : set.roots,
+    onlyRoots: true,
+    vouched: [set.folder],
+    cache: false,
+    config,
+  });
 }

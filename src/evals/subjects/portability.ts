@@ -55,15 +55,15 @@ export interface SubjectReport {
 }
 
 export function makePortability(
-  given: readonly SubjectReport[],
+  reports: readonly SubjectReport[],
   {
     thresholds,
     ...head
   }: Pick<PortabilityReport, 'tool' | 'startedAt' | 'wallMs'> & { readonly thresholds: Thresholds },
 ): PortabilityReport {
-  const subjects = given.map((one) => buildRow(one, thresholds));
+  const subjects = reports.map((one) => buildRow(one, thresholds));
   // The results of an invalid evaluation prove nothing.
-  const results = given.map(({ report }, place) => (subjects[place]?.status === 'invalid' ? [] : ownResults(report)));
+  const results = reports.map(({ report }, place) => (subjects[place]?.status === 'invalid' ? [] : ownResults(report)));
   const cases = groupBy(results.flat(), (result) => result.case);
   return {
     schema: 1,
@@ -79,7 +79,7 @@ export function makePortability(
         cells: results.map((own) => buildCell(own.filter((result) => result.case === id))),
       };
     }),
-    isPartial: given.some(({ report }) => report.isPartial),
+    isPartial: reports.some(({ report }) => report.isPartial),
   };
 }
 

@@ -88,8 +88,8 @@ function listPairs({ label, loaded }: TriggerTrial): readonly ConfusionPair[] {
   const expected = missed.length === 0 ? hits.slice(0, 1) : missed;
   return [
     ...hits.map((name) => ({ wanted: name, took: name })),
-    ...expected.flatMap((wanted) => unwanted.map((took) => ({ wanted, took }))),
-    ...(unwanted.length === 0 ? missed.map((wanted) => ({ wanted, took: NO_SKILL })) : []),
+    ...expected.flatMap((name) => unwanted.map((took) => ({ wanted: name, took }))),
+    ...(unwanted.length === 0 ? missed.map((name) => ({ wanted: name, took: NO_SKILL })) : []),
   ];
 }
 

@@ -141,7 +141,7 @@ export function planTarget(
   };
   const add: string[] = [];
   const same: string[] = [];
-  const taken: string[] = [];
+  const occupied: string[] = [];
   for (const name of names) {
     const place = path.join(real, name);
     const stats = lstatSync(place, { throwIfNoEntry: false });
@@ -150,9 +150,9 @@ export function planTarget(
     // A link that another tool made is taken over. A link becomes a copy, and an unchanged copy a link.
     else if (isUnchangedCopy(name, place) || isLinkTo(place, { real, target: path.join(realFolder(root), name) }))
       add.push(name);
-    else taken.push(name);
+    else occupied.push(name);
   }
-  return { ...plan, add, same, taken };
+  return { ...plan, add, same, taken: occupied };
 }
 
 /** The value of `--agent` that stands for every detected agent. */

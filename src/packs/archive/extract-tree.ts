@@ -26,7 +26,7 @@ export async function extractTree(
     return writingRefusal(error, to);
   }
   const open: { readonly name: string; readonly directory: DirectoryHandle }[] = [{ name: '', directory: top }];
-  const made = new Set<string>();
+  const created = new Set<string>();
   /** Top-level names that we created. Only these may be removed. */
   const tops = new Set<string>();
   /** Opens the folder and creates its missing parents. */
@@ -38,13 +38,13 @@ export async function extractTree(
       if (place < shared) continue;
       const at = parts.slice(0, place + 1).join('/');
       const parent = open[place]?.directory ?? top;
-      if (!made.has(at)) mkdirSync(`${parent.place}/${part}`);
+      if (!created.has(at)) mkdirSync(`${parent.place}/${part}`);
       if (place === 0) tops.add(part);
       const directory = parent.child(part);
       open.push({ name: part, directory });
       // Sets the mode independently of the umask.
-      if (!made.has(at)) fchmodSync(directory.descriptor, 0o755);
-      made.add(at);
+      if (!created.has(at)) fchmodSync(directory.descriptor, 0o755);
+      created.add(at);
     }
     return open.at(-1)?.directory ?? top;
   };

@@ -135,8 +135,8 @@ async function* readPieces(
 }
 
 /** Refuses data after the end of the compressed stream, which other readers may interpret. */
-function refuseRest(entry: ZipEntry, taken: number): void {
-  if (taken !== entry.packed)
+function refuseRest(entry: ZipEntry, length: number): void {
+  if (length !== entry.packed)
     throw entryRefused('archive/extra-data', entry.name, 'has data after the end of the compressed stream');
 }
 

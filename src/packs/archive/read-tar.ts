@@ -277,9 +277,9 @@ function openGunzip(file: ArchiveFile, limits: ArchiveLimits, signal: AbortSigna
     return true;
   };
   const cut = (length: number): Buffer => {
-    const taken = rest.subarray(0, length);
+    const part = rest.subarray(0, length);
     rest = rest.subarray(length);
-    return taken;
+    return part;
   };
   return {
     async take(length) {

@@ -149,8 +149,10 @@ function nameRefusals(skill: SourceSkill, mode: Mode, { tolerates }: Tolerance):
 function otherNames({ name, folder }: SourceSkill): readonly string[] {
   // Some file systems decompose folder names; skill names are composed.
   const composed = folder.normalize('NFC');
-  const given = path.posix.basename(composed);
-  return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} has the name ${quoted(name)}`];
+  const folderName = path.posix.basename(composed);
+  return folderName === '' || folderName === name
+    ? []
+    : [`the skill in ${quoted(composed)} has the name ${quoted(name)}`];
 }
 
 const WITHOUT_STRICT = 'no --strict, format.mode: lenient';

@@ -215,11 +215,11 @@ function resolveNeeds(
     const failed = ready.flatMap((skill) => {
       if (skill.requires.length === 0) return [];
       const available = [...ready, ...others].filter((other) => other !== skill);
-      const { refusal } = resolveRequirements({ wanted: [skill], installed, available });
+      const { refusal } = resolveRequirements({ requested: [skill], installed, available });
       return refusal === undefined ? [] : [{ skill, refusal }];
     });
     if (failed.length === 0) {
-      const added = new Set(resolveRequirements({ wanted: ready, installed, available: others }).added);
+      const added = new Set(resolveRequirements({ requested: ready, installed, available: others }).added);
       return { ready, needed: others.filter(({ name }) => added.has(name)), unmet };
     }
     unmet.push(...failed);

@@ -223,11 +223,11 @@ export interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, '
 export async function writeSbom(options: WriteSbomOptions): Promise<SbomOfRoot & { readonly text: string }> {
   const { settings, names, file, force = false, dryRun = false } = options;
   await completeChange(options);
-  const made = listRoot(settings, { names });
-  const text = formatSbom(made.sbom);
+  const listing = listRoot(settings, { names });
+  const text = formatSbom(listing.sbom);
   if (file !== undefined && !force) refuseExisting(file);
   if (file !== undefined && !dryRun) writeWholeText(file, text, { force });
-  return { ...made, text };
+  return { ...listing, text };
 }
 
 function sbomSkill(

@@ -113,7 +113,7 @@ export interface RequiringSkill {
 
 export interface ResolveRequest {
   /** Skills to install or update. They take precedence over installed skills of the same name. */
-  readonly wanted: readonly RequiringSkill[];
+  readonly requested: readonly RequiringSkill[];
   readonly installed: readonly RequiringSkill[];
   /** Other skills of the same source, used if nothing else meets a requirement. */
   readonly available: readonly RequiringSkill[];
@@ -132,12 +132,12 @@ interface FoundSkill extends RequiringSkill {
   readonly where: keyof ResolveRequest;
 }
 
-/** By name. Wanted skills take precedence over installed ones, and those over available ones. */
+/** By name. Requested skills take precedence over installed ones, and those over available ones. */
 type Found = ReadonlyMap<string, FoundSkill>;
 
 export function resolveRequirements(request: ResolveRequest): Resolution {
   const found = new Map<string, FoundSkill>();
-  for (const where of ['available', 'installed', 'wanted'] as const)
+  for (const where of ['available', 'installed', 'requested'] as const)
     for (const skill of request[where].toReversed()) found.set(skill.name, { ...skill, where });
   const { order, cycles } = walk(found);
   const entering = new Set(order);
@@ -197,8 +197,8 @@ function walk(found: Found): { readonly order: readonly string[]; readonly cycle
     open.set(name, stack.length);
     stack.push({ name, needs, next: 0 });
   };
-  const wanted = [...found.values()].filter(({ where }) => where === 'wanted').map(({ name }) => name);
-  for (const start of wanted.toSorted(compareText)) {
+  const names = [...found.values()].filter(({ where }) => where === 'requested').map(({ name }) => name);
+  for (const start of names.toSorted(compareText)) {
     enter(start);
     for (let visit = stack.at(-1); visit !== undefined; visit = stack.at(-1)) {
       const needed = visit.needs[visit.next];

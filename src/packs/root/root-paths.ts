@@ -24,7 +24,7 @@ export interface RootHandle {
   /** Absolute path without links, for display. */
   readonly path: string;
   /** The path that the caller passed, made absolute. */
-  readonly given: string;
+  readonly requestedPath: string;
   /** Prefix of paths in the root, resolved through the descriptor where the system supports it. */
   readonly place: string;
   readonly directory: DirectoryHandle;
@@ -32,20 +32,19 @@ export interface RootHandle {
 }
 
 /** Opens a root and optionally creates it. Throws a refusal and system errors. */
-export function openRootHandle(given: string, { create }: { readonly create: boolean }): RootHandle {
-  if (create) makeFolders(given);
-  const real = tryRealPath(given);
-  if (real === undefined) throw unusable(`the folder ${quoted(given, 200)} does not exist`, given);
+export function openRootHandle(root: string, { create }: { readonly create: boolean }): RootHandle {
+  if (create) makeFolders(root);
+  const real = tryRealPath(root);
+  if (real === undefined) throw unusable(`the folder ${quoted(root, 200)} does not exist`, root);
   let directory: DirectoryHandle;
   try {
     directory = DirectoryHandle.open(real);
   } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOTDIR')
-      throw unusable(`${quoted(given, 200)} is not a folder`, given);
+    if (isSystemError(error) && error.code === 'ENOTDIR') throw unusable(`${quoted(root, 200)} is not a folder`, root);
     throw error;
   }
   const { place } = directory;
-  return { path: real, given: path.resolve(given), place, directory, identity: toIdentity(directory.stats()) };
+  return { path: real, requestedPath: path.resolve(root), place, directory, identity: toIdentity(directory.stats()) };
 }
 
 export function closeRootHandle({ directory }: RootHandle): void {
@@ -53,10 +52,10 @@ export function closeRootHandle({ directory }: RootHandle): void {
 }
 
 /** Throws a refusal if the path now refers to another folder. */
-export function refuseReplaced({ given, path: real, identity }: RootHandle): void {
-  const stats = tryRealPath(given) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
+export function refuseReplaced({ requestedPath, path: real, identity }: RootHandle): void {
+  const stats = tryRealPath(requestedPath) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
   if (stats === undefined || toIdentity(stats) !== identity)
-    throw unusable(`${quoted(given, 200)} was replaced during the change`, given);
+    throw unusable(`${quoted(requestedPath, 200)} was replaced during the change`, requestedPath);
 }
 
 /** Identifies a file or folder independently of its path. */

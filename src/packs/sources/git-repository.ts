@@ -39,11 +39,11 @@ export interface ScratchRepository {
 
 /** Credentials come from the environment and git's helpers. Prompts are disabled, including the graphical prompt of ssh. */
 export function gitEnvironment(url: string, env: StageContext['env']): Readonly<Record<string, string>> {
-  const given: Record<string, string> = {};
+  const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(env))
-    if (value !== undefined && (!name.startsWith('GIT_') || KEPT.test(name))) given[name] = value;
+    if (value !== undefined && (!name.startsWith('GIT_') || KEPT.test(name))) passed[name] = value;
   return {
-    ...given,
+    ...passed,
     LC_ALL: 'C',
     GIT_ALLOW_PROTOCOL: protocolsFor(url),
     GIT_TERMINAL_PROMPT: '0',
@@ -183,12 +183,12 @@ const NO_SUCH_REF =
 const NO_REPOSITORY = /repository .* not found|does not appear to be a git repository|Repository not found|404/i;
 
 /** Fetches a commit (default: the default branch) and returns its full id. Throws a refusal. */
-export async function fetchCommit(own: ScratchRepository, wanted: string | undefined): Promise<string> {
-  const failure = await tryFetch(own, [`${wanted ?? 'HEAD'}:${OURS}`]);
-  if (failure === undefined) return await resolveCommit(own, OURS, wanted);
+export async function fetchCommit(own: ScratchRepository, revision: string | undefined): Promise<string> {
+  const failure = await tryFetch(own, [`${revision ?? 'HEAD'}:${OURS}`]);
+  if (failure === undefined) return await resolveCommit(own, OURS, revision);
   if (!NO_SUCH_REF.test(failure)) throw ofFailure(failure);
-  if (wanted === undefined) throw refused('source/revision', 'the repository is empty: it has no default branch');
-  if (!SHORT_COMMIT.test(wanted) && !FULL_COMMIT.test(wanted)) throw noRevision(wanted);
+  if (revision === undefined) throw refused('source/revision', 'the repository is empty: it has no default branch');
+  if (!SHORT_COMMIT.test(revision) && !FULL_COMMIT.test(revision)) throw noRevision(revision);
   // The server does not send this commit by id, so fetch all branches and tags.
   const all = await tryFetch(
     own,
@@ -196,7 +196,7 @@ export async function fetchCommit(own: ScratchRepository, wanted: string | undef
     false,
   );
   if (all !== undefined) throw ofFailure(all);
-  return await resolveCommit(own, wanted, wanted);
+  return await resolveCommit(own, revision, revision);
 }
 
 /** Returns the error output of git; undefined if the fetch succeeded. */
@@ -217,16 +217,16 @@ async function tryFetch(
   return result.errors;
 }
 
-async function resolveCommit(own: ScratchRepository, name: string, wanted: string | undefined): Promise<string> {
+async function resolveCommit(own: ScratchRepository, name: string, revision: string | undefined): Promise<string> {
   const result = await runGit(own, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
   const commit = result.output.toString('latin1').trim();
   if (result.exitCode === 0 && FULL_COMMIT.test(commit)) return commit;
-  if (result.exitCode !== 0) throw noRevision(wanted ?? 'HEAD');
+  if (result.exitCode !== 0) throw noRevision(revision ?? 'HEAD');
   throw gitFailed(result);
 }
 
-function noRevision(wanted: string): SkillError {
-  return refused('source/revision', `the repository has no branch, tag or commit ${quoted(wanted)}`);
+function noRevision(revision: string): SkillError {
+  return refused('source/revision', `the repository has no branch, tag or commit ${quoted(revision)}`);
 }
 
 function ofFailure(errors: string): SkillError {

@@ -32,14 +32,14 @@ export async function stageGit(
   context: StageContext,
 ): Promise<SourceContents> {
   const { expect } = context;
-  const wanted = expect?.revision ?? source.ref;
+  const ref = expect?.revision ?? source.ref;
   // The ref may come from a lock or from a caller that did not use `readSource`.
-  if (wanted !== undefined && !isRef(wanted))
-    throw refused('source/revision', `${quoted(wanted)} is not a valid branch, tag or commit`);
+  if (ref !== undefined && !isRef(ref))
+    throw refused('source/revision', `${quoted(ref)} is not a valid branch, tag or commit`);
   const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
   await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
   context.onProgress?.({ step: 'fetch' });
-  const revision = await fetchCommit(own, wanted);
+  const revision = await fetchCommit(own, ref);
   if (expect?.revision !== undefined && revision !== expect.revision)
     throw refused('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
   const files = await listTree(own, revision, source.folder);

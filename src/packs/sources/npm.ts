@@ -58,7 +58,7 @@ async function packPackage(
   const { to, network, limits, expect, signal } = context;
   const destination = path.join(to, 'package');
   mkdirSync(destination);
-  const wanted = `${name}@${expect?.revision ?? range ?? 'latest'}`;
+  const requested = `${name}@${expect?.revision ?? range ?? 'latest'}`;
   context.onProgress?.({ step: 'fetch' });
   const result = await runProgram({
     argv: [
@@ -71,7 +71,7 @@ async function packPackage(
       `--pack-destination=${destination}`,
       ...(network.npmRegistry === undefined ? [] : [`--registry=${network.npmRegistry}`]),
       '--',
-      wanted,
+      requested,
     ],
     cwd: destination,
     env: npmEnvironment(context.env),
@@ -80,20 +80,20 @@ async function packPackage(
     isTooMuch: () => measureFolder(destination) > limits.maxArchiveBytes,
   });
   if (result.isTooMuch)
-    throw refused('archive/too-large', `${quoted(wanted)} has more than ${String(limits.maxArchiveBytes)} bytes`);
-  const said = parseJson(result.output.toString('utf8'));
-  if (result.exitCode !== 0) throw failed(wanted, said, result.errors);
-  const packed = readPacked(destination, said);
-  if (packed === undefined) throw refused('source/failed', `npm did not report the package for ${quoted(wanted)}`);
+    throw refused('archive/too-large', `${quoted(requested)} has more than ${String(limits.maxArchiveBytes)} bytes`);
+  const report = parseJson(result.output.toString('utf8'));
+  if (result.exitCode !== 0) throw failed(requested, report, result.errors);
+  const packed = readPacked(destination, report);
+  if (packed === undefined) throw refused('source/failed', `npm did not report the package for ${quoted(requested)}`);
   return packed;
 }
 
 /** Passes all variables, because registries may read tokens from any of them. */
 function npmEnvironment(env: StageContext['env']): Readonly<Record<string, string>> {
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) passed[name] = value;
   return {
-    ...given,
+    ...passed,
     npm_config_ignore_scripts: 'true',
     npm_config_update_notifier: 'false',
     npm_config_loglevel: 'error',
@@ -109,8 +109,8 @@ function measureFolder(folder: string): number {
 }
 
 /** npm has verified the registry's integrity. This checks that the file is the one npm reported. */
-function readPacked(destination: string, said: unknown): PackedPackage | undefined {
-  const first: unknown = Array.isArray(said) ? said[0] : undefined;
+function readPacked(destination: string, report: unknown): PackedPackage | undefined {
+  const first: unknown = Array.isArray(report) ? report[0] : undefined;
   const [name, second] = readdirSync(destination).filter((each) => each.endsWith('.tgz'));
   if (!isObject(first) || name === undefined || second !== undefined) return undefined;
   const { version, integrity } = first;
@@ -123,11 +123,11 @@ function readPacked(destination: string, said: unknown): PackedPackage | undefin
   return { file, version, archive: `sha256:${createHash('sha256').update(bytes).digest('hex')}` };
 }
 
-function failed(wanted: string, said: unknown, errors: string): SkillError {
-  const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
+function failed(requested: string, report: unknown, errors: string): SkillError {
+  const error = isObject(report) && isObject(report['error']) ? report['error'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : (/code (E\w+)/.exec(errors)?.[1] ?? '');
   const summary = typeof error['summary'] === 'string' ? error['summary'] : errors.trim();
-  const words = `npm ${quoted(wanted)}: ${printable(sliceStart(summary, MAX_SHOWN)) || 'it failed without a message'}`;
+  const words = `npm ${quoted(requested)}: ${printable(sliceStart(summary, MAX_SHOWN)) || 'it failed without a message'}`;
   return refused(NPM_PROBLEMS.get(code) ?? 'source/failed', words);
 }
 

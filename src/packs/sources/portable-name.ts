@@ -105,8 +105,8 @@ export function openPathValidator(limits: NameLimits & Pick<ArchiveLimits, 'maxE
     before.isEntry ||= isEntry;
   };
   const meetLeftOut = ({ path, type }: LeftOut): void => {
-    const taken = known.get(collisionKey(path));
-    const before = taken?.spelling === path ? taken.type : leftOutTypes.get(path);
+    const other = known.get(collisionKey(path));
+    const before = other?.spelling === path ? other.type : leftOutTypes.get(path);
     leftOutTypes.set(path, type);
     if ((before ?? type) !== type) throw inConflict(path);
   };

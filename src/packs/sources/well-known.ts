@@ -29,10 +29,10 @@ export async function stageSite(
   const { only, onProgress, ...quiet } = context;
   const index = await findIndex(source.url, quiet);
   const isWanted = ({ name }: { readonly name: string }): boolean => only?.includes(name) !== false;
-  const wanted = index.skills.filter(isWanted);
+  const selected = index.skills.filter(isWanted);
   const unusable = index.unusable.filter(isWanted);
   if (index.skills.length + index.unusable.length === 0) throw noSkill(source.url, []);
-  if (wanted.length + unusable.length === 0)
+  if (selected.length + unusable.length === 0)
     throw refused('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
   mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
@@ -43,11 +43,11 @@ export async function stageSite(
     leftOut,
     budget: { bytes: context.limits.maxBytes, files: context.limits.maxEntries },
   };
-  for (const skill of wanted) {
+  for (const skill of selected) {
     const staged = await stageSkill(skill, site);
     if ('refusal' in staged) unusable.push(staged);
     else skills.push(staged);
-    onProgress?.({ step: 'fetch', done: skills.length, total: wanted.length });
+    onProgress?.({ step: 'fetch', done: skills.length, total: selected.length });
   }
   return { skills, unusable, leftOut };
 }
@@ -226,8 +226,8 @@ export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
 }
 
 function readEntry(entry: unknown): SiteSkill {
-  const { name, type, url, digest, files, signature, description: said } = isObject(entry) ? entry : {};
-  const description = typeof said === 'string' ? said : '';
+  const { name, type, url, digest, files, signature, description: text } = isObject(entry) ? entry : {};
+  const description = typeof text === 'string' ? text : '';
   if (typeof name !== 'string' || !isValidName(name))
     throw refused('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
   if (Array.isArray(files) && url === undefined) return readFiles({ name, description }, files);

@@ -161,6 +161,6 @@ function hunkHeader(hunk: Hunk, moved: number): string {
   return `@@ -${place(hunk.line + moved, old)} +${place(hunk.line, now)} @@`;
 }
 
-function count({ lines }: Hunk, wanted: Hunk['lines'][number]['kind']): number {
-  return lines.reduce((sum, { kind }) => sum + (kind === wanted ? 1 : 0), 0);
+function count({ lines }: Hunk, counted: Hunk['lines'][number]['kind']): number {
+  return lines.reduce((sum, { kind }) => sum + (kind === counted ? 1 : 0), 0);
 }

@@ -278,7 +278,7 @@ function refuseBrokenRequirements(root: OpenRoot, changed: readonly ChangedSkill
     ({ name, requires = [] }) => !names.has(name) && requires.some((required) => names.has(required)),
   );
   const { refusal } = resolveRequirements({
-    wanted: changed.map(({ name, skill: { version } }) => ({ name, version, requires: [] })),
+    requested: changed.map(({ name, skill: { version } }) => ({ name, version, requires: [] })),
     installed: unchanged.map(({ name }) => {
       const head = readSkillHead(path.join(root.path, name), name);
       const requirements = head === undefined ? [] : readRequirements(head).requirements;

@@ -24,9 +24,9 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 export async function receiveBody(response: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const decoder = DECODERS.get(encoding)?.();
-  const taken = decoder === undefined ? await take(response, maxBytes) : await unpack(response, decoder, maxBytes);
+  const body = decoder === undefined ? await take(response, maxBytes) : await unpack(response, decoder, maxBytes);
   response.destroy();
-  return { ...taken, isEncoded: decoder === undefined && encoding !== 'identity' && encoding !== '' };
+  return { ...body, isEncoded: decoder === undefined && encoding !== 'identity' && encoding !== '' };
 }
 
 type CollectedBody = Omit<ReceivedBody, 'isEncoded'>;
@@ -85,9 +85,9 @@ export function showBody(
   contentType: string | undefined,
   path: string,
 ): ShownBody {
-  const [said = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const [declared = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
   const found = detectMediaType(path, bytes);
-  const mediaType = MEDIA_TYPE.test(said.trim()) ? said.trim() : found.mediaType;
+  const mediaType = MEDIA_TYPE.test(declared.trim()) ? declared.trim() : found.mediaType;
   const text = isEncoded ? undefined : decode(bytes, parameters, found.isBinary);
   if (text === undefined) return { mediaType, isBinary: true, text: '', isCut };
   const clean = cleanText(text);

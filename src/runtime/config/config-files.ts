@@ -45,17 +45,17 @@ export interface ConfigSources {
   readonly cwd: string;
   readonly home: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly given: ConfigOverride | undefined;
+  readonly override: ConfigOverride | undefined;
 }
 
 /** Reads and merges all configuration sources. */
-export function readConfig({ places, cwd, home, env, given }: ConfigSources): LoadedConfig {
+export function readConfig({ places, cwd, home, env, override }: ConfigSources): LoadedConfig {
   const files = places.map(readConfigFile);
   const environment = readEnvironment(env);
   const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
-  const options = given === undefined ? [] : [optionLayer(given)];
+  const options = override === undefined ? [] : [optionLayer(override)];
   const projectLayers = files.filter(({ place }) => place.layer === 'project').flatMap(({ layers }) => layers);
-  const record = recordLayers(given);
+  const record = recordLayers(override);
   const vocabulary = vocabularyLayers([...users, ...projectLayers, ...environment.layers, ...options, ...record]);
   const own = [...vocabulary, ...users, ...environment.layers, ...options];
   const projects = files.filter(({ place }) => place.layer === 'project').map((file) => narrowProject(file, own));
@@ -199,6 +199,15 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
       ...wider.map((at) => remark('config/wider', at, 'requests more than the user allows')),
     ],
   };
+}
+
+/** Defaults of a vocabulary that do not apply if a project chooses it, because they loosen ours. */
+export function defaultsForUserOnly(vocabulary: VocabularyName): readonly string[] {
+  const { settings = {} } = findProfile(vocabulary);
+  const kept = narrowDefaults(settings, {});
+  return SETTINGS.filter(({ path: at }) => valueAt(settings, at) !== undefined && valueAt(kept, at) === undefined).map(
+    ({ key }) => key,
+  );
 }
 
 /** Settings that a project may set, compared with our defaults, without those that its file sets itself. */

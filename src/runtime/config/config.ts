@@ -19,12 +19,12 @@ export const CONFIG_FILE = '.agent/config.json';
 export async function loadConfig(
   surroundings: Surroundings,
   file?: string,
-  given?: ConfigOverride,
+  override?: ConfigOverride,
 ): Promise<LoadedConfig> {
   const places = listConfigFiles(surroundings, file);
   // Usually there is no configuration; then the code that reads it is not loaded.
   const isPlain =
-    given === undefined &&
+    override === undefined &&
     places.every((place) => !place.isRequired && isAbsent(place.path) && isAbsent(tomlBeside(place.path))) &&
     settingNames(surroundings.env).length === 0;
   if (isPlain) {
@@ -39,7 +39,7 @@ export async function loadConfig(
     };
   }
   const { readConfig } = await import('./config-files.ts');
-  return readConfig({ ...surroundings, places, given });
+  return readConfig({ ...surroundings, places, override });
 }
 
 /** Project file first. In the home folder both are the same file, and it counts as the user's. */

@@ -10,12 +10,12 @@ const TICK_MS = 50;
  * file systems with long ticks it returns the current tick, which earlier changes may share.
  */
 export async function nextChangeTime(entry: string): Promise<number> {
-  const { ctimeMs: made } = lstatSync(entry);
+  const { ctimeMs: before } = lstatSync(entry);
   for (const deadline = performance.now() + TICK_MS; performance.now() < deadline; await delay(1)) {
     const now = new Date();
     lutimesSync(entry, now, now);
     const { ctimeMs } = lstatSync(entry);
-    if (ctimeMs > made) return ctimeMs;
+    if (ctimeMs > before) return ctimeMs;
   }
-  return made;
+  return before;
 }

@@ -38,7 +38,6 @@ import {
 import { stagedSource } from './working-directory.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
-import { programGrant } from './program-grant.ts';
 
 export async function openExecution(options: ExecutionOptions, places: ExecutionDefaults): Promise<Execution> {
   const container = { socket: places.engine, ...options.container };
@@ -205,7 +204,14 @@ function isLeftOut(folder: string, relative: string): boolean {
   return isSecretPath(relative, folder);
 }
 
-function openArtifacts(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
-  if (given === false) return undefined;
-  return typeof given === 'object' ? given : openFileArtifacts(given ?? folder);
+function openArtifacts(setting: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
+  if (setting === false) return undefined;
+  return typeof setting === 'object' ? setting : openFileArtifacts(setting ?? folder);
+}
+/**
+ * A grant for programs as the user wrote it: `localhost:3000` and `127.0.0.1:3000` mean this machine and need no `private://`. Other
+ * spellings of the loopback do, because people may not recognize them. Requests of a model never get this: their host is not the user's words.
+ */
+export function programGrant(text: string): string {
+  return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(?:\d+|\*))?$/i.test(text) ? `private://${text}` : text;
 }

@@ -69,14 +69,14 @@ export function openCapture(file: string, { inlineBytes = INLINE_BYTES, maxBytes
   return {
     write: (chunk) => {
       if (captured !== undefined || isCut) return false;
-      const taken = chunk.length > maxBytes - bytes ? chunk.subarray(0, maxBytes - bytes) : chunk;
-      isCut = taken.length < chunk.length;
+      const part = chunk.length > maxBytes - bytes ? chunk.subarray(0, maxBytes - bytes) : chunk;
+      isCut = part.length < chunk.length;
       refusing(file, () => {
-        writeAll(descriptor, taken);
+        writeAll(descriptor, part);
       });
-      hash.update(taken);
-      ends.add(taken);
-      bytes += taken.length;
+      hash.update(part);
+      ends.add(part);
+      bytes += part.length;
       return !isCut;
     },
     finish: () => {

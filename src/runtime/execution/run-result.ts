@@ -89,10 +89,10 @@ export function readOutputRequest(
   const declared = outputs.globs ?? [];
   const save = (parameters.save_as_artifacts ?? false) || (outputs.save ?? false);
   const artifactPrefix = outputs.name_template ?? parameters.artifact_prefix ?? '';
-  const wanted = [...files, ...declared];
-  if (wanted.length === 0) return { ...AUTOMATIC, showsPrimary: !isOmitted, save, artifactPrefix };
+  const patterns = [...files, ...declared];
+  if (patterns.length === 0) return { ...AUTOMATIC, showsPrimary: !isOmitted, save, artifactPrefix };
   const globs = new Set<string>();
-  for (const text of wanted) {
+  for (const text of patterns) {
     const reading = normaliseGlob(text, places);
     if (isProblem(reading)) return reading;
     globs.add(reading);

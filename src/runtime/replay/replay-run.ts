@@ -219,12 +219,12 @@ async function repeat(
 
 function compared(
   { call, action, tool, decision, observation }: RecordedCall,
-  made: Decision | undefined,
+  replayedDecision: Decision | undefined,
   outcome: Observation | undefined,
   notRepeated: string | undefined,
 ): ReplayStep {
   const expected = toOutline(decision?.effect, notRepeated === undefined ? observation : undefined);
-  const got = toOutline(made?.effect, outcome);
+  const got = toOutline(replayedDecision?.effect, outcome);
   const same = isSameOutline(expected, got);
   return { call, action, tool, expected, got, same, notRepeated };
 }

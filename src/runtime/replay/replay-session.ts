@@ -32,7 +32,7 @@ export interface ReplaySessionOptions {
 export function replaySession(
   info: RunInfo,
   { steps, settings }: RecordedRun,
-  { isOwn, artifacts, execution: given }: ReplaySessionOptions,
+  { isOwn, artifacts, execution: overrides }: ReplaySessionOptions,
 ): SessionOptions {
   const calls = steps.filter((step) => step.type === 'call');
   const hasPrograms = info.executor !== null && calls.some(({ action }) => isOfKind(action, 'program'));
@@ -40,7 +40,7 @@ export function replaySession(
     ...settings,
     ...(calls.some(({ action }) => isOfKind(action, 'host')) ? { host: {} } : {}),
     ...(hasPrograms
-      ? { execution: { artifacts, ...toExecutionOptions(info, calls, isOwn), ...defined(given ?? {}) } }
+      ? { execution: { artifacts, ...toExecutionOptions(info, calls, isOwn), ...defined(overrides ?? {}) } }
       : {}),
   };
 }

@@ -39,10 +39,10 @@ export function openSkillSearch(cacheDir: string | undefined): SkillSearch {
       ? await remember(deep, index, () => openDeepIndex(skills, cacheDir, signal))
       : remember(plain, index, () => openPlainIndex(index, skills, cacheDir));
     // Filters apply after ranking, so that scores do not depend on them.
-    const wanted = source?.toLowerCase();
+    const sourceName = source?.toLowerCase();
     const isWanted = (skill: SkillEntry): boolean =>
-      (wanted === undefined || skill.source.toLowerCase() === wanted) && (!forModel || isForModel(skill.state));
-    const unwanted = wanted === undefined && !forModel ? 0 : skills.filter((skill) => !isWanted(skill)).length;
+      (sourceName === undefined || skill.source.toLowerCase() === sourceName) && (!forModel || isForModel(skill.state));
+    const unwanted = sourceName === undefined && !forModel ? 0 : skills.filter((skill) => !isWanted(skill)).length;
     const hits = engine.search(query, limit + unwanted);
     const results: SearchResult[] = [];
     for (const { position, score } of hits) {

@@ -33,13 +33,13 @@ export function sourcesFor(
 
 /** Applies the checks that all variables of programs go through. */
 export function environmentProblem(variable: string, value = ''): string | undefined {
-  const made = programEnvironment({
+  const environment = programEnvironment({
     root: '/',
     runFolder: 'runs',
     home: 'home',
     declared: Object.fromEntries([[variable, value]]),
   });
-  return made.type === 'refused' ? made.failure.message : undefined;
+  return environment.type === 'refused' ? environment.failure.message : undefined;
 }
 
 function keyProblem(key: string): string | undefined {
@@ -49,8 +49,8 @@ function keyProblem(key: string): string | undefined {
 
 function entryProblem(variable: string, source: SecretSource): string | undefined {
   const { env, file, command } = source;
-  const given = [env, file, command].filter((part) => part !== undefined);
-  if (given.length !== 1 || Object.keys(source).length !== 1) return 'must have exactly one of env, file and command';
+  const sources = [env, file, command].filter((part) => part !== undefined);
+  if (sources.length !== 1 || Object.keys(source).length !== 1) return 'must have exactly one of env, file and command';
   for (const name of [variable, env ?? ''])
     if (isProviderKey(name)) return `${quoted(name)} is a key of a model provider, which no skill can get`;
   if (file !== undefined && !file.startsWith('~/') && !path.isAbsolute(file))

@@ -84,11 +84,11 @@ export function openSecrets(config: SecretsConfig, surroundings: Surroundings): 
       const forbidden = declared.filter(isProviderKey);
       if (forbidden.length > 0) return { failure: forbiddenFailure(skill, forbidden) };
       const sources = sourcesFor(config, skill);
-      const wanted = declared.flatMap((variable) => {
+      const requested = declared.flatMap((variable) => {
         const source = sources.get(variable);
         return source === undefined ? [] : [{ variable, source }];
       });
-      const results = await Promise.all(wanted.map(({ variable, source }) => valueFor(variable, source, signal)));
+      const results = await Promise.all(requested.map(({ variable, source }) => valueFor(variable, source, signal)));
       const missing = results.filter((found) => found.problem !== undefined);
       if (missing.length > 0) return { failure: missingFailure(skill, missing, sources) };
       return {

@@ -189,9 +189,9 @@ export function openPackages(request: PackagesRequest): Packages {
       const declared =
         skill === undefined || !hasLayers ? undefined : await declaredBy(action, skill, languages, parts);
       const environment = options.environment ?? options.skills?.[skill?.name ?? ''];
-      const given = [...named, ...(environment === undefined ? [] : environmentPackages(environment, options))];
+      const configured = [...named, ...(environment === undefined ? [] : environmentPackages(environment, options))];
       return ECOSYSTEMS.flatMap((ecosystem) => {
-        const own = given.filter((spec) => spec.ecosystem === ecosystem);
+        const own = configured.filter((spec) => spec.ecosystem === ecosystem);
         const found = declared?.find((some) => some.ecosystem === ecosystem);
         const stated = found?.packages ?? [];
         // A name alone asks for nothing beyond the declaration.

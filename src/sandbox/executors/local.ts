@@ -66,9 +66,9 @@ function limited(argv: readonly string[], { memoryBytes, fileBytes, processes }:
 }
 
 /** Capped at the hard limit of this process, because raising it would fail. */
-function limit(option: string, row: string, wanted: number): string {
+function limit(option: string, row: string, requested: number): string {
   const allowed = hardLimits().get(row) ?? Infinity;
-  return `--${option}=${String(Math.min(Math.floor(wanted), allowed))}`;
+  return `--${option}=${String(Math.min(Math.floor(requested), allowed))}`;
 }
 
 function hardLimits(): ReadonlyMap<string, number> {

@@ -101,16 +101,16 @@ function attach(
   const pipes = openPipes(path.join(root, PIPES_FOLDER));
   let isDetached = false;
 
-  const begin = async (spec: ProgramSpec, given: StartStreams): Promise<StartedProgram> => {
+  const begin = async (spec: ProgramSpec, original: StartStreams): Promise<StartedProgram> => {
     if (isDetached) throw invalid(place.root, 'is closed', 'open it again', 'workspace');
     const started = performance.now();
     const cwd = resolveCwd(root, spec);
     const { argv, env, inherited, announces = false } = commandOf({ ...spec, folder: cwd });
-    const capped = announces ? cappedOutput(given, spec.limits) : given;
+    const capped = announces ? cappedOutput(original, spec.limits) : original;
     const setup = announces ? setupOutput(capped.stderr) : undefined;
-    const streams = setup === undefined ? given : { ...capped, stderr: setup };
+    const streams = setup === undefined ? original : { ...capped, stderr: setup };
     const stop = new AbortController();
-    const signal = given.signal === undefined ? stop.signal : AbortSignal.any([given.signal, stop.signal]);
+    const signal = original.signal === undefined ? stop.signal : AbortSignal.any([original.signal, stop.signal]);
     const { limits } = spec;
     const folders = writableFolders(spec).map((folder) => path.join(place.root, folder));
     const members: { now: () => readonly number[] } = { now: () => [] };
@@ -197,9 +197,9 @@ function cappedOutput(streams: StartStreams, { outputBytes }: RunLimits): StartS
   let left = outputBytes;
   const cap = (sink: OutputSink): OutputSink => ({
     write: (chunk) => {
-      const taken = chunk.subarray(0, left);
-      left -= taken.length;
-      return (taken.length === 0 || sink.write(taken)) && taken.length === chunk.length;
+      const part = chunk.subarray(0, left);
+      left -= part.length;
+      return (part.length === 0 || sink.write(part)) && part.length === chunk.length;
     },
   });
   return { ...streams, stdout: cap(streams.stdout), stderr: cap(streams.stderr) };

@@ -34,10 +34,10 @@ export function expectedInput(lines: readonly string[]): ExpectedInput | undefin
   const isChoice = CHOICE.test(last);
   if (!isAsking && !isChoice) return undefined;
   const numbered = cut.filter((line) => NUMBERED.test(line)).length;
-  const said = quoted(last.trim(), MAX_QUOTED);
-  if (isSecret) return { needsInput: true, kind: 'prompt', hint: `asks for a secret: ${said}` };
+  const text = quoted(last.trim(), MAX_QUOTED);
+  if (isSecret) return { needsInput: true, kind: 'prompt', hint: `asks for a secret: ${text}` };
   if (numbered >= 2 || isChoice) {
-    return { needsInput: true, kind: 'selection', hint: `waits for one of the listed choices: ${said}` };
+    return { needsInput: true, kind: 'selection', hint: `waits for one of the listed choices: ${text}` };
   }
-  return { needsInput: true, kind: 'prompt', hint: `waits for input: ${said}` };
+  return { needsInput: true, kind: 'prompt', hint: `waits for input: ${text}` };
 }

@@ -198,9 +198,9 @@ function setOneAside(source: string, name: string, link: string | undefined): st
   return `the program created ${shown}, which other tools run or obey; it was renamed. To accept it, run: mv ${typedWord(held)} ${typedWord(file)}`;
 }
 
-function freeName(wanted: string): string {
+function freeName(base: string): string {
   for (let number = 1; ; number += 1) {
-    const name = number === 1 ? wanted : `${wanted}-${String(number)}`;
+    const name = number === 1 ? base : `${base}-${String(number)}`;
     if (lstatSync(name, { throwIfNoEntry: false }) === undefined) return name;
   }
 }

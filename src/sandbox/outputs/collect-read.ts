@@ -124,8 +124,8 @@ async function keep(
   }
 }
 
-function readFully(descriptor: number, buffer: Buffer, at: number, wanted: number): number {
-  const room = Math.min(buffer.length, wanted);
+function readFully(descriptor: number, buffer: Buffer, at: number, maxLength: number): number {
+  const room = Math.min(buffer.length, maxLength);
   let length = 0;
   while (length < room) {
     const count = readSync(descriptor, buffer, length, room - length, at + length);

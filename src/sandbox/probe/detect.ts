@@ -62,10 +62,10 @@ export async function chooseExecutor(
   choice: 'auto' | Executor['name'],
   options: ChooseOptions,
 ): Promise<ChosenExecutor> {
-  const wanted = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
-  if (choice !== 'auto' && wanted.length === 0) throw unsupported(choice);
+  const candidates = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
+  if (choice !== 'auto' && candidates.length === 0) throw unsupported(choice);
   const others: ExecutorExamination[] = [];
-  for (const candidate of wanted) {
+  for (const candidate of candidates) {
     if (candidate.name === 'local') return { executor: candidate.make() };
     const known = readCachedReport(candidate, options);
     const executor = candidate.make({ isKnown: known !== undefined });
@@ -172,8 +172,8 @@ async function examine(
 }
 
 function examined(name: Executor['name'], report: ProbeReport): ExecutorExamination {
-  const named = (wanted: string): string =>
-    report.results.flatMap((result) => (result.verdict === wanted ? [result.name] : [])).join(', ');
+  const named = (verdict: string): string =>
+    report.results.flatMap((result) => (result.verdict === verdict ? [result.name] : [])).join(', ');
   const reason = named('open') === '' ? `could not be tested: ${named('unknown')}` : `not blocked: ${named('open')}`;
   const reasons = report.isIsolating ? [] : [reason];
   return { name, report, reasons, install: DEFAULT_INSTALL };

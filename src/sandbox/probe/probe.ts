@@ -197,8 +197,8 @@ async function interpretersIn(
     .split('\n')
     .map((line) => line.split('\t'));
   return NAMES.map((name) => {
-    const [, path, said = ''] = rows.find(([first]) => first === name) ?? [];
-    const version = /\d+(?:\.\d+)+/.exec(said)?.[0];
+    const [, path, versionText = ''] = rows.find(([first]) => first === name) ?? [];
+    const version = /\d+(?:\.\d+)+/.exec(versionText)?.[0];
     return { name, path, version };
   });
 }

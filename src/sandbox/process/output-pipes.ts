@@ -40,7 +40,7 @@ export function openPipes(folder: string): OutputPipes {
   let leaving: Promise<void> | undefined;
   /** Pipes with a name: being created, ready, or taken and not yet read. */
   let named = 0;
-  let made = 0;
+  let created = 0;
 
   /**
    * Removes the folder with its last name, while the program runs. At the end the caller would wait for it: with a disk that discards
@@ -65,8 +65,8 @@ export function openPipes(folder: string): OutputPipes {
       if (error.code !== 'EEXIST') return;
     }
     isFolderThere = true;
-    const length = made === 0 ? FIRST_BATCH : Math.min(MAX_BATCH, GROWTH * made);
-    const names = Array.from({ length }, (_, number) => path.join(folder, String(made + number)));
+    const length = created === 0 ? FIRST_BATCH : Math.min(MAX_BATCH, GROWTH * created);
+    const names = Array.from({ length }, (_, number) => path.join(folder, String(created + number)));
     named += length;
     // Mode 666: a program may pass its output on to other users. The folder itself is private.
     const child = spawn('mkfifo', ['-m', '666', ...names], {
@@ -81,7 +81,7 @@ export function openPipes(folder: string): OutputPipes {
       forget(length);
       return;
     }
-    made += length;
+    created += length;
     ready.push(...names);
   };
   const begin = (): Promise<void> => {
@@ -95,15 +95,15 @@ export function openPipes(folder: string): OutputPipes {
     async take() {
       if (!isLinux) return undefined;
       while (ready.length < 2) {
-        const before = made;
+        const before = created;
         await begin();
-        if (made === before) return undefined;
+        if (created === before) return undefined;
       }
       const [first = '', second = ''] = ready.splice(0, 2);
       return [opened(first, () => forget(1)), opened(second, () => forget(1))];
     },
     prepare() {
-      if (isLinux && made === 0) begin().catch(() => undefined);
+      if (isLinux && created === 0) begin().catch(() => undefined);
     },
     async close() {
       await making?.catch(() => undefined);

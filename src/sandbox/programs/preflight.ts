@@ -99,7 +99,7 @@ function findProblem(
   { kind, name, range }: Requirement,
   { variables, hasNetwork, programs, packages }: Available,
 ): string | undefined {
-  const wanted = `${name}${range === undefined ? '' : ` ${range}`}`;
+  const requirementText = `${name}${range === undefined ? '' : ` ${range}`}`;
   switch (kind) {
     case 'variable':
       return variables.has(name) ? undefined : `programs do not get the variable ${quoted(name)}`;
@@ -108,11 +108,11 @@ function findProblem(
     case 'node-package':
       return `the Node package ${quoted(name)} is not in node_modules`;
     case 'program':
-      return versionProblem(`the program ${quoted(wanted)}`, programs.get(name), range);
+      return versionProblem(`the program ${quoted(requirementText)}`, programs.get(name), range);
     case 'python-package':
       if (packages === undefined)
-        return `the Python package ${quoted(wanted)} is missing, because python3 cannot be run`;
-      return versionProblem(`the Python package ${quoted(wanted)}`, packages.get(normalName(name)), range);
+        return `the Python package ${quoted(requirementText)} is missing, because python3 cannot be run`;
+      return versionProblem(`the Python package ${quoted(requirementText)}`, packages.get(normalName(name)), range);
   }
 }
 

@@ -91,9 +91,9 @@ interface Store {
 
 async function takeOne(store: Store, skill: SkillSource): Promise<Snapshot> {
   checkSkillName(skill.name, skill.dir);
-  const wanted = skill.digest ?? store.digests.known(skill.dir);
-  if (wanted !== undefined) {
-    const stored = await findStored(store, skill.name, wanted);
+  const digest = skill.digest ?? store.digests.known(skill.dir);
+  if (digest !== undefined) {
+    const stored = await findStored(store, skill.name, digest);
     if (stored !== undefined) return stored;
   }
   try {

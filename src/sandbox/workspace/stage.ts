@@ -39,14 +39,14 @@ async function makeMountPoint(target: string, { base }: StageOptions): Promise<v
 async function copyInPlace(snapshot: Snapshot, target: string, { base, signal }: StageOptions): Promise<void> {
   const temporary = makeTemporary(base);
   try {
-    const made = path.join(temporary, snapshot.name);
+    const copy = path.join(temporary, snapshot.name);
     const leaveOut = addedLinks(snapshot.path);
-    const options = { to: made, permissions: 'writable', leaveOut, links: SKILL_LINKS, signal } as const;
+    const options = { to: copy, permissions: 'writable', leaveOut, links: SKILL_LINKS, signal } as const;
     const copied = await copyTree(snapshot.path, options);
     if (copied.type === 'refused' || copied.digest !== snapshot.digest) throw corrupted(snapshot);
-    if (isRenamed(made, target)) return;
+    if (isRenamed(copy, target)) return;
     await discard(base, target);
-    if (!isRenamed(made, target)) throw corrupted(snapshot);
+    if (!isRenamed(copy, target)) throw corrupted(snapshot);
   } finally {
     await removeTree(temporary);
   }

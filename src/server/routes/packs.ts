@@ -33,8 +33,8 @@ export function packRoutes(context: ServerContext): readonly Route[] {
       'POST /packs/apply',
       'Carry out a plan, if it is still the same',
       { body: PackApply, answer: PackApplied },
-      async ({ body: { digest, ...wanted }, signal }) => {
-        const { names, notes } = await change(context, wanted, { signal, digest });
+      async ({ body: { digest, ...request }, signal }) => {
+        const { names, notes } = await change(context, request, { signal, digest });
         return { names, notes };
       },
     ),
@@ -55,25 +55,25 @@ interface Change {
 /** Without a digest this is a dry run. */
 async function change(
   context: ServerContext,
-  wanted: ParsedRequest,
+  request: ParsedRequest,
   { signal, digest }: { readonly signal: AbortSignal; readonly digest?: string },
 ): Promise<Change> {
   const problem = configProblem(context.options.runtime.diagnostics);
   if (problem !== undefined) throw httpError(409, problem.message, problem.hint);
-  const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: wanted.scope });
+  const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: request.scope });
   if (isProblem(settings)) throw refusalError(settings);
   const isDry = digest === undefined;
   const isSame = (plan: Planned): boolean => {
     if (withDigest(plan).digest === digest) return true;
     throw httpError(409, 'the plan changed: the source or the installed skills are different now', 'plan again');
   };
-  const changed = await CHANGES[wanted.action]({ settings, wanted, isDry, isSame, signal });
+  const changed = await CHANGES[request.action]({ settings, request, isDry, isSame, signal });
   return isDry ? changed : { ...changed, notes: [...changed.notes, ...(await trustNew(context, changed))] };
 }
 
 interface ChangeOptions {
   readonly settings: PackSettings;
-  readonly wanted: ParsedRequest;
+  readonly request: ParsedRequest;
   readonly isDry: boolean;
   readonly isSame: (plan: Planned) => boolean;
   readonly signal: AbortSignal;
@@ -84,7 +84,7 @@ interface PlannedChange extends Change {
 }
 
 const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions) => Promise<PlannedChange>>> = {
-  async install({ settings, wanted: { source, skills }, isDry, isSame, signal }) {
+  async install({ settings, request: { source, skills }, isDry, isSame, signal }) {
     if (source === undefined || source.trim() === '') throw httpError(400, 'an install needs a source');
     let refusedPlan: Installed['plan'] | undefined;
     const done = await installSkills({
@@ -110,7 +110,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       digests: new Map(changed.map(({ skill }) => [skill.name, skill.digest])),
     };
   },
-  async update({ settings, wanted: { skills }, isDry, isSame, signal }) {
+  async update({ settings, request: { skills }, isDry, isSame, signal }) {
     let seen: Updated['changed'] = [];
     const done = await updateSkills({
       settings,
@@ -140,7 +140,7 @@ const CHANGES: Readonly<Record<ParsedRequest['action'], (options: ChangeOptions)
       digests: new Map(changed.flatMap(({ name, skill, isTrusted }) => (isTrusted ? [[name, skill.digest]] : []))),
     };
   },
-  async uninstall({ settings, wanted: { skills }, isDry, isSame, signal }) {
+  async uninstall({ settings, request: { skills }, isDry, isSame, signal }) {
     if (skills.length === 0) throw httpError(400, 'an uninstall needs the names of skills');
     const plan: Planned = {
       root: settings.root,

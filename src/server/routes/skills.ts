@@ -108,7 +108,7 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
 
 function openListing({ options: { runtime }, surroundings }: SkillContext): () => Promise<Listing> {
   let scannedAt = Date.now();
-  let made: Promise<Listing> | undefined;
+  let current: Promise<Listing> | undefined;
   let madeFor: SkillIndex | undefined;
   return async () => {
     if (Date.now() - scannedAt > FRESH_MS) {
@@ -116,11 +116,11 @@ function openListing({ options: { runtime }, surroundings }: SkillContext): () =
       // Not awaited: the stream of changes tells pages about another index.
       runtime.refresh().catch(() => undefined);
     }
-    if (made === undefined || madeFor !== runtime.index) {
+    if (current === undefined || madeFor !== runtime.index) {
       madeFor = runtime.index;
-      made = listing(runtime.index);
+      current = listing(runtime.index);
     }
-    return made;
+    return current;
   };
 
   async function listing(index: SkillIndex): Promise<Listing> {

@@ -124,14 +124,14 @@ describe('generated cases', () => {
 
 describe('example requests in a description', () => {
   test.each([
-    ['Makes reports.', { wanted: ['Makes reports'], unwanted: [] }],
+    ['Makes reports.', { expected: ['Makes reports'], unwanted: [] }],
     [
       'Reads PDF. Use when the user wants to merge files, split files, or rotate pages.',
-      { wanted: ['merge files', 'split files', 'rotate pages'], unwanted: [] },
+      { expected: ['merge files', 'split files', 'rotate pages'], unwanted: [] },
     ],
-    ['Reads PDF. Also for requests such as 合并文件, 拆分文件.', { wanted: ['合并文件', '拆分文件'], unwanted: [] }],
-    ['Do not use it for Word files. Triggers on “merge it”.', { wanted: ['merge it'], unwanted: ['Word files'] }],
-    ['', { wanted: [], unwanted: [] }],
+    ['Reads PDF. Also for requests such as 合并文件, 拆分文件.', { expected: ['合并文件', '拆分文件'], unwanted: [] }],
+    ['Do not use it for Word files. Triggers on “merge it”.', { expected: ['merge it'], unwanted: ['Word files'] }],
+    ['', { expected: [], unwanted: [] }],
   ])('%j', (description, phrases) => {
     expect(extractPhrases(description)).toEqual(phrases);
   });

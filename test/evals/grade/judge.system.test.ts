@@ -116,7 +116,7 @@ describe('a checker', () => {
   const exits =
     (code: number, said = ''): RunChecker =>
     () =>
-      Promise.resolve<CheckerEnd>({ type: 'exited', code, said });
+      Promise.resolve<CheckerEnd>({ type: 'exited', code, output: said });
 
   test('passes with exit code 0, fails with 1 and gives an error otherwise', async () => {
     expect(await by(exits(0))).toEqual(['output[0]: passed']);

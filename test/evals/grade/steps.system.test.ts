@@ -17,7 +17,7 @@ const EMPTY: RunFacts = {
   reason: '',
   answer: '',
   answerSeq: undefined,
-  said: '',
+  modelText: '',
   loads: [],
   steps: [],
   shown: [],

@@ -6,11 +6,11 @@ import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { regrade } from '../../../src/evals/grade/regrade.ts';
 import { runSuite } from '../../../src/evals/run/run-suite.ts';
-import { storedRuns } from '../../../src/evals/run/stored-runs.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { call, makeCase, script } from '../eval-world.ts';
+import { storedRuns } from '../../../src/evals/project/stored.ts';
 
 /** Longer than the recorded excerpt of a file, so that its content must be kept. */
 const LONG =

@@ -21,7 +21,7 @@ const skill = (text: string): RequiringSkill => {
 };
 const resolve = (wanted: readonly string[], installed: readonly string[] = [], available: readonly string[] = []) =>
   resolveRequirements({
-    wanted: wanted.map(skill),
+    requested: wanted.map(skill),
     installed: installed.map(skill),
     available: available.map(skill),
   });
@@ -63,14 +63,14 @@ describe('resolveRequirements', () => {
   });
 
   test('a skill without a version matches no range', () => {
-    expect(told(['report: pdf@*', 'pdf'])).toBe('"report" needs "pdf@*", and the wanted one has no version');
-    expect(told(['report: pdf@*', 'pdf@latest'])).toBe('"report" needs "pdf@*", and the wanted one is "latest"');
+    expect(told(['report: pdf@*', 'pdf'])).toBe('"report" needs "pdf@*", and the requested one has no version');
+    expect(told(['report: pdf@*', 'pdf@latest'])).toBe('"report" needs "pdf@*", and the requested one is "latest"');
   });
 
   test('an update that breaks an installed skill is reported; existing gaps of installed skills are not', () => {
     const { added, refusal } = resolve(['pdf@3'], ['report: pdf@^2, gone', 'pdf@2'], ['gone']);
     expect(added).toEqual([]);
-    expect(refusal?.message).toBe('"report" needs "pdf@^2", and the wanted one is "3"');
+    expect(refusal?.message).toBe('"report" needs "pdf@^2", and the requested one is "3"');
   });
 
   test('two requirements on one skill are both checked', () => {
@@ -87,11 +87,11 @@ describe('resolveRequirements', () => {
       name: `s${String(at)}`,
       requires: [{ name: `s${String(at + 1)}` }],
     }));
-    const { added, refusal } = resolveRequirements({ wanted: chain.slice(0, 1), installed: [], available: chain });
+    const { added, refusal } = resolveRequirements({ requested: chain.slice(0, 1), installed: [], available: chain });
     expect([added.length, added[0], refusal?.code]).toEqual([19_999, 's19999', 'requires/missing']);
     const names = Array.from({ length: 60 }, (_, at) => `t${String(at)}`);
     const thicket = names.map((name) => ({ name, requires: names.map((other) => ({ name: other })) }));
-    const tangled = resolveRequirements({ wanted: thicket, installed: [], available: [] });
+    const tangled = resolveRequirements({ requested: thicket, installed: [], available: [] });
     expect(tangled.refusal).toMatchObject({ code: 'requires/cycle', message: '"t0" needs "t0", and 19 more' });
   });
 
@@ -109,9 +109,9 @@ describe('resolveRequirements', () => {
     );
     fc.assert(
       fc.property(skills, skills, skills, (wanted, installed, available) => {
-        const found = resolveRequirements({ wanted, installed, available });
+        const found = resolveRequirements({ requested: wanted, installed, available });
         const turned = resolveRequirements({
-          wanted: wanted.toReversed(),
+          requested: wanted.toReversed(),
           installed: installed.toReversed(),
           available: available.toReversed(),
         });

@@ -7,7 +7,6 @@ import { verifyRun } from '../../../src/journal/verify.ts';
 import type { Config } from '../../../src/core/config/config.ts';
 import type { ExecutorName, RunLimits } from '../../../src/core/execution.ts';
 import type { Observation } from '../../../src/core/observation.ts';
-import type { Span } from '../../../src/core/span.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { buildSkillTools, type SkillTools } from '../../../src/runtime/skill-tools.ts';
@@ -28,6 +27,7 @@ import {
   type CanaryWorld,
   type Surface,
 } from './canary.ts';
+import type { Span } from '../../../src/core/run-events.ts';
 
 /** Of what was found out about executors, which takes seconds. */
 const CACHE = temporaryFolder();

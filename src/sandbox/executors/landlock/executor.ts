@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import type { Executor, AttachedWorkspace, ProgramSpec } from '#core';
-import { isPresent } from '#platform';
+import { invalidInput, type Executor, type AttachedWorkspace, type ProgramSpec } from '#core';
+import { isPresent, isInside, namesIn } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
 import { systemMounts } from '../linux/mounts.ts';
@@ -33,11 +33,10 @@ import {
   handledRights,
   scopes,
 } from './confinement.ts';
-import { mountRules } from './mount-rules.ts';
 import type { PortProxy } from '../../network/bridge.ts';
 import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { RUN_MARK } from '../../process/process-tree.ts';
-import type { WorkspaceFolder, Identity } from '../../program-types.ts';
+import type { HostMount, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -245,4 +244,48 @@ export function landlockGaps(isRoot = process.getuid?.() === 0): readonly string
     'sees network interfaces and routes, but opens no socket',
     'has no terminal, no /tmp and no network by permission',
   ];
+}
+
+/** A path and what programs may do below it. */
+interface MountRule {
+  readonly path: string;
+  readonly access: HostMount['access'] | 'list';
+}
+
+/** Each rule costs every program an opened file. */
+const MAX_RULES = 10_000;
+
+/**
+ * Path rules for host folders at their own path. A rule allows everything below its path and none can take a part back, so a folder with
+ * hidden or read-only entries is allowed entry by entry: nothing new can be created directly in it.
+ */
+function mountRules(mounts: readonly HostMount[]): readonly MountRule[] {
+  const rules: MountRule[] = [];
+  const add = (file: string, access: HostMount['access'], inner: readonly HostMount[]): void => {
+    if (rules.length >= MAX_RULES)
+      throw invalidInput(`${mounts[0]?.source ?? ''} has too many hidden or protected entries`, 'a smaller folder');
+    if (inner.length === 0) {
+      rules.push({ path: file, access });
+      return;
+    }
+    rules.push({ path: file, access: 'list' });
+    for (const name of namesIn(file)) {
+      const entry = path.join(file, name);
+      const own = inner.findLast(({ target }) => target === entry);
+      // What is covered by something else is hidden.
+      if (own !== undefined && own.source !== own.target) continue;
+      const below = inner.filter(({ target }) => target !== entry && isInside(target, entry));
+      add(entry, own?.access ?? access, below);
+    }
+  };
+  const outer = mounts.filter(
+    (mount) => !mounts.some((other) => other !== mount && isInside(mount.target, other.target)),
+  );
+  for (const { source, access } of outer)
+    add(
+      source,
+      access,
+      mounts.filter(({ target }) => target !== source && isInside(target, source)),
+    );
+  return rules;
 }
