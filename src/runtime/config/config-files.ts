@@ -106,7 +106,6 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
   };
 }
 
-/** skills-agent may keep its configuration in TOML, which is not read here. */
 function findIgnoredFile(place: ConfigFileLocation): readonly Diagnostic[] {
   const file = place.path.replace(/\.json$/, '.toml');
   if (file === place.path || !isPresent(file)) return [];
