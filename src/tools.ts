@@ -18,5 +18,6 @@ export type { VocabularyName } from './core/vocabulary-names.ts';
 export type { Compaction } from './runtime/loaded-contents.ts';
 export type { Invocation } from './runtime/invoke.ts';
 export type { DeclaredLoad, Session } from './runtime/session.ts';
-export { openSkillTools, type SkillToolsOptions } from './packs/open-runtime.ts';
+export { openSkillTools } from './packs/open-runtime.ts';
+export type { SkillToolsOptions } from './packs/open-runtime.ts';
 export type { SkillTools } from './runtime/skill-tools.ts';

@@ -9,7 +9,7 @@ export const FAILURES = {
   'skill/unknown': 'search for the skill, or choose one from the catalog',
   'skill/not-offered': 'the user can invoke this skill; the model cannot',
   'skill/gone': 'the folder was removed after the skills were listed; choose another skill',
-  'skill/invalid': 'SKILL.md is no longer a valid skill; tell its maintainer',
+  'skill/invalid': 'correct its SKILL.md, or tell its maintainer',
   'skill/not-loaded': 'load the skill first',
   'body/too-long':
     'read a part of SKILL.md as a file, by section or by lines; its author should split it into references/',

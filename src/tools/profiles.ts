@@ -1,28 +1,31 @@
 import { VOCABULARY_NAMES, type Profile, type VocabularyName } from '#core';
 
-/** The system reads one folder of skills, returns files whole, and its shell runs beside the files of the project. */
+/** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {
   builtin: false,
   use_default_roots: false,
+  scan: { max_depth: 1 },
   sandbox: { project: 'read' },
   security: { max_resource_characters: 10_000_000 },
 } as const;
+
+/** YAML that a parser of YAML refuses, and what the frontmatter must have. */
+const NEITHER_PARSED_NOR_NAMED = [
+  'frontmatter/invalid-yaml',
+  'frontmatter/unquoted-colon',
+  'frontmatter/unquoted',
+  'frontmatter/unclosed-quote',
+  'frontmatter/tab',
+  'name/missing',
+  'description/missing',
+] as const;
 
 /** What each vocabulary sets beside its tools; `src/core/profile.ts` says how to add to it. Apart from the tools, which commands such as `list` do not load. */
 export const PROFILES = {
   skillwright: {},
   openseed: {
     settings: ONE_ROOT_AND_WHOLE_FILES,
-    unusable: [
-      'frontmatter/invalid-yaml',
-      'frontmatter/unquoted-colon',
-      'frontmatter/unquoted',
-      'frontmatter/unclosed-quote',
-      'frontmatter/tab',
-      'frontmatter/fence',
-      'name/missing',
-      'description/missing',
-    ],
+    unusable: NEITHER_PARSED_NOR_NAMED,
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
   },
@@ -33,7 +36,9 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   manusx: {
-    settings: ONE_ROOT_AND_WHOLE_FILES,
+    // The prompt has every skill.
+    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 } },
+    unusable: NEITHER_PARSED_NOR_NAMED,
     projectFolders: ['backend/skills'],
     installFolder: { project: 'backend/skills' },
   },

@@ -27,6 +27,9 @@ max_skill_body_lines = 400
 block_angle_brackets_in_frontmatter = true
 `;
 
+const NOT_FROM_A_PROJECT =
+  'not from a project: sandbox.project, security.max_resource_characters; set vocabulary in ~/.agent/config.json, or pass --vocabulary\n';
+
 describe('config init --from', () => {
   test('shows the file, asks before it writes, and then the project runs as one of that system', async () => {
     const root = scratch();
@@ -36,15 +39,15 @@ describe('config init --from', () => {
     expect(shown).toEqual({
       status: 0,
       out: '{\n  "vocabulary": "manusx"\n}\n',
-      err: `to be written to ${file}\n`,
+      err: `${NOT_FROM_A_PROJECT}to be written to ${file}\n`,
     });
     const asked = await runCli(root, ['config', 'init', '--from', 'manusx']);
     expect([asked.status, existsSync(file)]).toEqual([1, false]);
     expect((await runCli(root, ['config', 'init', '--from', 'manusx', '--yes'])).status).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe('{\n  "vocabulary": "manusx"\n}\n');
     expect((await runCli(root, ['list', '--set', 'builtin=false'])).out).toContain('pdf');
-    const tools = await runCli(root, ['call', '--tools', '--json', '--trust-project']);
-    expect(tools.out).toContain('"skill_request"');
+    const requested = await runCli(root, ['call', 'skill_request', '{"skill_name": "pdf"}', '--trust-project']);
+    expect([requested.status, JSON.parse(requested.out)]).toMatchObject([0, { success: true }]);
   });
 
   test('takes over config.toml of skills-agent, and names what it ignored', async () => {
@@ -70,6 +73,7 @@ describe('config init --from', () => {
           '.agent/config.toml: execution.executor is reserved for the user: set it in ~/.agent/config.json',
           '.agent/config.toml: retries is not a setting here',
         ],
+        forUserOnly: [],
         written: true,
       },
     ]);

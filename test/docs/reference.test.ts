@@ -219,7 +219,10 @@ describe('docs/api.md', () => {
           .split(',')
           .map((name) => name.trim())
           .filter((name) => name !== '')
-          .map((name) => [name.replace(/^.* as /, ''), `src/${file}`, type !== undefined] as const),
+          .map((name) => {
+            const isType = type !== undefined || name.startsWith('type ');
+            return [name.replace(/^type /, '').replace(/^.* as /, ''), `src/${file}`, isType] as const;
+          }),
     );
 
   test('lists every export of every entry point', () => {

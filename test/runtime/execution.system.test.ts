@@ -283,7 +283,9 @@ test('without an execution nothing is run and no tool that runs anything is offe
   writeTools(root);
   for (const vocabulary of ['skillwright', 'trpc', 'skills-agent'] as const) {
     const runtime = await runtimeOver(root);
-    const closed = await openSkillTools({ runtime, vocabulary });
+    // The page of trpc-agent-go registers skill_run by itself, so there it has to be declined.
+    const execution = vocabulary === 'trpc' ? false : undefined;
+    const closed = await openSkillTools({ runtime, vocabulary, execution });
     expect(closed.tools.filter(({ name }) => /run|exec|stdin|session/.test(name))).toEqual([]);
     expect(codeOf(await closed.session.perform({ type: 'run_command', command: 'id' }))).toBe('execution/unavailable');
     const opened = await openSkillTools({ runtime, vocabulary, execution: { executor: 'local', artifacts: false } });

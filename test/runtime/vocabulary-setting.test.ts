@@ -92,7 +92,7 @@ describe('what a vocabulary sets', () => {
     const { config } = await open();
     expect(config).toEqual({
       vocabulary: 'skills-agent',
-      format: { mode: 'strict' },
+      ...PROFILES['skills-agent'].settings,
       security: { oversized_body: 'cut', block_angle_brackets_in_frontmatter: true },
     });
     // The user's vocabulary is the user's choice, which a project cannot loosen.

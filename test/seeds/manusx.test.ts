@@ -113,12 +113,46 @@ describe('ManusX by its document', () => {
     writeFileSync(path.join(root, 'pdf/scripts/extract_tables.py'), script);
     const cwd = path.dirname(path.dirname(root));
     const runtime = { cwd, home: scratch(), env: {}, vouched: [cwd] };
+    const files = {
+      'no-name': '---\ndescription: Has no name.\n---\nBody.\n',
+      'no-description': '---\nname: no-description\n---\nBody.\n',
+      'bad-yaml': '---\nname: bad-yaml\ndescription: Not: YAML\n---\nBody.\n',
+      'group/nested': '---\nname: nested\ndescription: Is too deep.\n---\nBody.\n',
+      // The prompt has every skill, however many there are.
+      ...Object.fromEntries(
+        Array.from({ length: 100 }, (_, at) => [
+          `skill-${String(at)}`,
+          `---\nname: skill-${String(at)}\ndescription: ${'Does things with files. '.repeat(20)}\n---\nBody.\n`,
+        ]),
+      ),
+    };
+    for (const [folder, text] of Object.entries(files)) {
+      mkdirSync(path.join(root, folder), { recursive: true });
+      writeFileSync(path.join(root, folder, 'SKILL.md'), text);
+    }
     const { call, instructions } = await openSkillTools({ vocabulary: 'manusx', runtime });
-    expect(instructions.match(/^- .*?:/gm)).toEqual(['- data-analysis:', '- pdf:']);
+    const listed = instructions.match(/^- .*?: .{5,}$/gm)?.map((line) => line.replace(/: .*/, ''));
+    expect(listed?.filter((line) => !line.startsWith('- skill-'))).toEqual(['- data-analysis', '- pdf']);
+    expect(listed).toHaveLength(102);
+    for (const skill_name of ['no-name', 'no-description', 'bad-yaml', 'nested'])
+      expect((await call('skill_request', { skill_name })).value).toMatchObject({ success: false });
     expect((await call('file_read', { file: 'pdf/scripts/extract_tables.py' })).value).toEqual({
       success: true,
       data: { content: script },
     });
+  });
+
+  test('blank lines before the frontmatter are accepted, and refused in strict mode', async () => {
+    const root = path.join(scratch(), 'backend/skills');
+    mkdirSync(path.join(root, 'late'), { recursive: true });
+    writeFileSync(path.join(root, 'late/SKILL.md'), '\n---\nname: late\ndescription: Starts late.\n---\nBody.\n');
+    const open = (config = {}): Promise<SkillTools> =>
+      openSkillTools({
+        vocabulary: 'manusx',
+        runtime: { cwd: scratch(), home: scratch(), env: {}, roots: [root], config },
+      });
+    expect((await open()).instructions).toContain('- late: Starts late.');
+    expect((await open({ format: { mode: 'strict' } })).instructions).toBe('');
   });
 
   test('a skill as the document shows it passes check, and one without a body is reported', () => {

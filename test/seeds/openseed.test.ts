@@ -193,9 +193,14 @@ describe('openseed by its design', () => {
     const cwd = scratch();
     for (const folder of [path.join(home, '.agents/skills'), path.join(cwd, '.agent/skills')])
       write(folder, 'elsewhere/SKILL.md', '---\nname: elsewhere\ndescription: Is in another root.\n---\n');
+    write(root, 'group/nested/SKILL.md', '---\nname: nested\ndescription: Compares nothing.\n---\n');
+    for (let at = 0; at < 60; at += 1)
+      write(root, `s${String(at)}/SKILL.md`, `---\nname: s${String(at)}\ndescription: Paints pictures.\n---\n`);
     const runtime = { cwd, home, env: { DOCUMENT_ROOT: path.dirname(root) } };
     const { call } = await openSkillTools({ vocabulary: 'openseed', runtime });
-    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    const { value: folders } = await call('list_skills', {});
+    expect([...(folders as string[])].filter((name) => !/^s\d/.test(name))).toEqual(['data-analysis', 'file-diff']);
+    expect((await call('search_skills', { query: 'paint pictures', n: 1_000 })).value).toHaveLength(60);
     const input = { skill_name: 'file-diff', relative_path: 'references/SPEC.md' };
     expect((await call('load_skill_asset', input)).value).toBe(spec);
   });

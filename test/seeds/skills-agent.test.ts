@@ -77,6 +77,30 @@ test('the mock model of the configuration plays its turns: actions of the design
   );
 });
 
+test('a config.toml is named as ignored', async () => {
+  const { runtime, project } = place({ '.agent/config.toml': 'skill_roots = []\n' });
+  const { diagnostics } = await runtime();
+  expect(
+    diagnostics.filter(({ code }) => code.startsWith('config/')).map(({ code, message }) => [code, message]),
+  ).toEqual([
+    [
+      'config/ignored-file',
+      `${project}/.agent/config.toml is ignored: the configuration is ${project}/.agent/config.json`,
+    ],
+  ]);
+});
+
+test('a body over 500 lines is refused by default in the vocabulary', async () => {
+  const { runtime } = place({
+    '.agent/skills/long/SKILL.md': `---\nname: long\ndescription: x\n---\n${'line\n'.repeat(501)}`,
+  });
+  const { call } = await openSkillTools({ runtime: await runtime({ config: { vocabulary: 'skills-agent' } }) });
+  expect((await call('select_skills', { skills: [{ name: 'long' }] })).value).toMatchObject({
+    ok: false,
+    error: { code: 'body/too-long' },
+  });
+});
+
 test('a body comes with source and path, without hidden characters and with plain line ends', async () => {
   const { runtime, project } = place({
     '.agent/skills/crlf/SKILL.md': '---\r\nname: crlf\r\ndescription: x\r\n---\r\nA\u200bB\r\nC\r\n',

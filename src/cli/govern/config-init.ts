@@ -30,17 +30,23 @@ export interface InitialConfig {
   readonly read: readonly string[];
   /** What was not taken over, and why. */
   readonly ignored: readonly string[];
+  /** Defaults of the system that no file of a project can choose, because they loosen ours. */
+  readonly forUserOnly: readonly string[];
 }
 
 const MAX_BYTES = 1024 * 1024;
 
 /** Throws `io/exists` if the project has a configuration. Writes nothing. */
-export function planConfig(from: (typeof SYSTEMS)[number], { cwd }: Pick<Surroundings, 'cwd'>): InitialConfig {
+export async function planConfig(
+  from: (typeof SYSTEMS)[number],
+  { cwd }: Pick<Surroundings, 'cwd'>,
+): Promise<InitialConfig> {
   const file = path.join(cwd, CONFIG_FILE);
   if (isPresent(file)) throw alreadyThere(file, from);
   const found = from === 'skills-agent' ? readOwnFile(cwd) : readVariables(from, cwd);
   const config: Config = { vocabulary: from, ...found.config };
-  return { file, config, read: found.read, ignored: found.ignored };
+  const { defaultsForUserOnly } = await import('#runtime/config-files');
+  return { file, config, read: found.read, ignored: found.ignored, forUserOnly: defaultsForUserOnly(from) };
 }
 
 /** Creates the file in one step, and replaces none. */
@@ -61,11 +67,14 @@ export function writeConfig({ file, config }: InitialConfig): void {
   }
 }
 
-export function showPlan({ file, config, read, ignored }: InitialConfig, terminal: Terminal): void {
+export function showPlan({ file, config, read, ignored, forUserOnly }: InitialConfig, terminal: Terminal): void {
   terminal.out(plainJson(config));
   terminal.remark([
     ...read.map((one) => `read ${printable(one)}`),
     ...ignored.map((one) => `ignored ${printable(one)}`),
+    ...(forUserOnly.length === 0
+      ? []
+      : [`not from a project: ${forUserOnly.join(', ')}; set vocabulary in ~/${CONFIG_FILE}, or pass --vocabulary`]),
     `to be written to ${printable(file)}`,
   ]);
 }

@@ -73,7 +73,7 @@ async function initConfig({
   const { from } = flags;
   if (positionals.length > 1) throw usageError('init takes no argument', 'write skillwright config init --from SYSTEM');
   if (from === undefined) throw usageError('--from is missing', `name the system: ${SYSTEMS.join(', ')}`);
-  const plan = planConfig(from, surroundings);
+  const plan = await planConfig(from, surroundings);
   if (!terminal.isJson) showPlan(plan, terminal);
   const isConfirmed =
     flags['dry-run'] !== true &&

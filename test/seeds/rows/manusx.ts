@@ -52,10 +52,14 @@ export const ROWS = seedRows(
     ],
     [
       'name is required and identifies the skill',
-      'discover',
-      'an entry has id, name, description, source, path, controls, meta and digest',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
     ],
-    ['description is required', 'discover', 'each skill folder is one entry or one left-out record with its reason'],
+    [
+      'description is required',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
+    ],
     [
       'the body is the Markdown after the frontmatter, trimmed',
       'seed',
@@ -83,8 +87,20 @@ export const ROWS = seedRows(
     ],
     [
       'the frontmatter starts at the first line',
-      'openseed',
-      'name, description and frontmatter follow the rules of the specification',
+      'seed',
+      'blank lines before the frontmatter are accepted, and refused in strict mode',
+      {
+        sentence: 'pattern = r"^---\\s*\\n(.*?)\\n---\\s*\\n(.*)$"',
+        ours: 'blank lines before the first `---` are accepted and reported',
+        why: 'nothing else can be meant',
+        restoredBy: [
+          [
+            "format.mode: 'strict'",
+            'seed',
+            'blank lines before the frontmatter are accepted, and refused in strict mode',
+          ],
+        ],
+      },
     ],
     ['files are read as UTF-8', 'openseed', 'name, description and frontmatter follow the rules of the specification'],
     [
@@ -262,6 +278,16 @@ export const ROWS = seedRows(
       'has_skills(): the program knows whether there are skills',
       'seed',
       'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'get_descriptions has every skill, however many there are',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
+    ],
+    [
+      'skills are the direct folders of the root (skills/*/SKILL.md)',
+      'seed',
+      'backend/skills of a trusted project is read without an option, and nothing else is listed',
     ],
     [
       'the whole script comes from file_read, whatever its length',

@@ -101,7 +101,7 @@ export const ROWS = seedRows(
       'load_skill tells of a cut, and no text can write such a note itself',
       {
         sentence: '读取并返回 SKILL.md 的完整内容（frontmatter + 正文）',
-        ours: 'control and invisible characters are removed, and a line that starts with `[note]` gets a `\\`',
+        ours: 'control and invisible characters are removed, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill',
         why: 'text of a skill must not pass for a note of ours',
         restoredBy: [],
       },
@@ -332,6 +332,16 @@ export const ROWS = seedRows(
       'the examples of the source documents run',
     ],
     [
+      'n may be any number: as many results as there are',
+      'seed',
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
+    ],
+    [
+      'only the direct folders of the root are skills',
+      'seed',
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
+    ],
+    [
       'the documentation cites the Agent Skills specification',
       'seed',
       'the page of the vocabulary names the root, the layout and every tool',
@@ -340,6 +350,12 @@ export const ROWS = seedRows(
 );
 
 export const CHOICES: readonly Choice[] = [
+  {
+    theirs: '`allowed-tools` need not be parsed yet',
+    ours: 'it restricts the tools while its skill is loaded (`policy.allowed_tools: ignore` lifts that)',
+    why: 'a skill must not do more than it declares',
+    test: 'test/skills/format/restrictions.test.ts: an entry of allowed-tools that is not a tool pattern is ignored and reported',
+  },
   {
     theirs: 'a script runs where it is',
     ours: 'on a copy of the skill; the shell sees the project read-only (`sandbox.project`)',

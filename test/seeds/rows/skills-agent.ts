@@ -13,7 +13,6 @@ O7.4 index: name, description, source, path, controls
 R2.3 entry: name, description, source, path
 R2.4 entry: controls.disable_model_invocation, user_invocable, allowed_tools
 R2.5 entry: meta.version, meta.author
-R2.7 build_index gives skills and report
 R3.2 the name comes from the frontmatter
 R4.1 fields name, description, version, author
 R4.2 fields disable-model-invocation, user-invocable, allowed-tools
@@ -98,7 +97,6 @@ R4.3 no ¬<¬ and ¬>¬ in strict mode, anywhere in the frontmatter
 R4.4 at most 200 lines
 R4.5 at most 500 characters a line
 R4.6 nesting is refused
-R4.7 strict: left out with the reason
 # test/agent/agent.system.test.ts: the same work with objects instead of tool calls
 O4.1 the loop is ReAct with structured actions
 O4.2 reason: the model decides the next step from request, state and index
@@ -177,7 +175,6 @@ O5.9 namespaces ¬org/skill-name¬
 # test/seeds/skills-agent-registry.test.ts: skill_roots of the example keep the labels project and user
 O5.10 ¬skill_roots¬ as in the example
 # test/seeds/skills-agent.test.ts: the configuration of the example is accepted: model, approvals, limits
-O5.11 ¬model.provider: mock¬
 O5.12 ¬execution.require_approval_for¬
 # test/skills/format/skill-md.test.ts: a body of 500 lines or 40,000 characters is within the limits, which can be set
 O5.13 ¬security.max_skill_body_lines¬
@@ -189,8 +186,6 @@ O6.3 ¬version¬
 O6.4 ¬author¬
 # test/skills/catalog/catalog.test.ts: each of the six states has its place in the catalog
 O6.5 ¬disable-model-invocation¬ hides a skill from the index of the model
-# test/agent/activation.system.test.ts: a person calls a skill by its name, also one that no model may choose
-O6.6 ¬user-invocable¬
 # test/seeds/skills-agent-registry.test.ts: allowed-tools as a text is split at commas
 O6.8 ¬allowed-tools¬ as a text
 R4.9 lenient: allowed-tools text is split at commas
@@ -257,7 +252,6 @@ O9.12 a refused run is recorded as refused
 O10.2 unpacked into a temporary folder
 # test/seeds/skills-agent.system.test.ts: a folder without SKILL.md is reported, one without a description is refused, the rest is installed
 O10.3 SKILL.md must exist
-O10.4 frontmatter has name and description
 # test/cli/install.system.test.ts: what a stranger made to harm is refused with its code, and the root stays empty
 O10.5 no ¬../¬
 O13.4 zip install blocks traversal and skills without SKILL.md
@@ -295,8 +289,6 @@ R3.6 folders without SKILL.md are ignored
 # test/seeds/skills-agent-registry.test.ts: lenient mode lists them with diagnostics; a missing description is an empty text
 R4.8 lenient: a missing description is an empty text with a diagnostic
 # test/seeds/skills-agent-registry.test.ts: of two skills of one name in one root the newer one wins, and the conflict is reported
-R5.2 same root: the later modification wins
-R5.3 the conflict is reported
 R8.3 report: conflicts with the decision
 # test/skills/registry/cache.system.test.ts: restores exactly the index that reading produced, without reading a file
 R6.1 the index is not scanned every round
@@ -327,6 +319,34 @@ R1.2 resources are read by the loader only
 R2.9 the path of an entry is absolute
 # test/skills/registry/cache.system.test.ts: no change: the previous snapshot is returned
 R1.3 the output is stable while nothing changes
+# test/seeds/skills-agent.system.test.ts: a script that does not exist is reported before approval, and uses no budget of script runs
+O4.48 a script that does not exist is found before approval, and uses no script run
+# test/seeds/skills-agent.system.test.ts: user-invocable: false is marked in the list, and every way to call the skill is refused alike
+O6.6 ¬user-invocable¬
+O6.12 ¬user-invocable: false¬ is marked in the list
+# test/seeds/skills-agent.system.test.ts: in the vocabulary skills-agent a skill without a name is refused, and the rest goes to .agent/skills
+O10.4 frontmatter has name and description
+O10.11 installed into ¬<skill-root>/<skill-name>/¬ of the project
+# test/seeds/skills-agent-registry.test.ts: in the vocabulary skills-agent strict is the default, refuses what the design refuses and nothing else
+R5.2 same root: the later modification wins
+R5.3 the conflict is reported
+R4.7 strict: left out with the reason
+R3.7 strict mode is the default
+R3.8 a folder without SKILL.md is ignored with everything below it
+R4.20 ¬<¬ and ¬>¬ are forbidden by default
+R4.11 fields that are not in the list are ignored
+# test/seeds/skills-agent-registry.test.ts: build_index takes roots with source and path in order of priority, and options, and gives skills and report
+R2.7 build_index gives skills and report
+R2.20 the priority of a root may follow from the order
+# test/seeds/skills-agent.test.ts: the mock model of the configuration plays its turns: actions of the design, flat or with a payload, and a bare plan
+O5.11 ¬model.provider: mock¬
+O5.15 ¬model.params¬ are the parameters of the mock model
+O11.30 the mock model gives a fixed sequence of actions
+# test/seeds/skills-agent.test.ts: a plan alone is kept, and the model is asked for the next action; flat actions are performed
+O4.49 the plan is accepted as the example writes it
+O8.20 an action has its fields beside its type
+# test/seeds/skills-agent.test.ts: a body over 500 lines is refused by default in the vocabulary
+O7.17 a body over 500 lines is refused by default
 `;
 
 function works(): readonly SeedRow[] {
