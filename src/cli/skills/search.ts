@@ -99,10 +99,7 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
 type Results = Awaited<ReturnType<Runtime['searchSkills']>>;
 
 /** Results that are hidden from models because their folder is untrusted, by name. */
-async function untrustedNames(
-  runtime: Runtime,
-  results: Results,
-): Promise<ReadonlyMap<string, Distrust>> {
+async function untrustedNames(runtime: Runtime, results: Results): Promise<ReadonlyMap<string, Distrust>> {
   const names = new Set(results.map(({ name }) => name));
   const found = runtime.index.skills.filter(({ name }) => names.has(name));
   const byFolder = await runtime.distrust(found);
