@@ -105,17 +105,17 @@ function without(tools: readonly ModelTool[], some: readonly ModelTool[]): reado
   return tools.filter((tool) => !some.includes(tool));
 }
 
-/** The tools that the first request of a run with native tool calls carries, if the request has one step. */
-export function agentToolList({
-  vocabulary,
-  offer,
-  index,
-}: Pick<Session, 'vocabulary' | 'offer' | 'index'>): readonly ModelTool[] {
+/** The tools that the first request of a run carries, if the request has one step. */
+export function agentToolList(
+  { vocabulary, offer, index }: Pick<Session, 'vocabulary' | 'offer' | 'index'>,
+  protocol: ProtocolName,
+): readonly ModelTool[] {
   const perform = (): never => {
     throw new TypeError('these tools are only listed');
   };
   const { tools } = buildTools({ vocabulary: workflowFirst(vocabulary, index), offer, perform });
-  return without(withOwn(tools, ownTools(tools, 'tools')), [updatePlanTool, recallTool]);
+  const all = withOwn(tools, ownTools(tools, protocol));
+  return protocol === 'tools' ? without(all, [updatePlanTool, recallTool]) : all;
 }
 
 function ownTools(tools: readonly SkillTool[], protocol: ProtocolName): readonly ModelTool[] {

@@ -1,6 +1,7 @@
 /** What every request of a run carries before a skill is loaded, by part. */
 import { estimateTokens, toolTokens, type Offer } from '#core';
 import type { Session } from '#runtime';
+import { actionTable } from './action-protocol.ts';
 import { agentToolList } from './agent-tools.ts';
 import { rulesText } from './system-prompt.ts';
 
@@ -29,7 +30,7 @@ const VARIANTS: readonly RunFeatures[] = [
   { execution: false, host: false },
 ];
 
-/** Counts a run with native tool calls, programs and project files over this session, whatever the session itself may do. */
+/** Counts a run with the protocol of the vocabulary, programs and project files over this session, whatever the session itself may do. */
 export function requestCost(session: Session): RequestCost {
   const total = ({ rules, guidance, catalog, tools }: RequestParts): number => rules + guidance + catalog + tools;
   const parts = requestParts(session, { execution: true, host: true });
@@ -45,10 +46,13 @@ function requestParts({ vocabulary, offer, index, catalog }: Session, features: 
     ...(features.host ? { host: { hasNetwork: true } } : {}),
   };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(counted)).map(({ name }) => name);
+  const { protocol = 'tools' } = vocabulary.profile ?? {};
+  const tools = agentToolList({ vocabulary, offer: counted, index }, protocol);
   return {
-    rules: estimateTokens(rulesText('tools')),
+    rules: estimateTokens(rulesText(protocol)),
     guidance: estimateTokens(vocabulary.guidance(offered, counted)),
     catalog: catalog.tokens,
-    tools: toolTokens(agentToolList({ vocabulary, offer: counted, index })),
+    // Where the model is not shown a schema, the system text lists the actions.
+    tools: protocol === 'tools' ? toolTokens(tools) : estimateTokens(actionTable(tools)),
   };
 }
