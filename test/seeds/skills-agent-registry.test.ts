@@ -47,7 +47,7 @@ describe('the registry by its design', () => {
       ['pdf-form-filler', 'project'],
     ]);
     expect(report.conflicts.map(({ source, reason }) => [source, reason])).toEqual([['user', 'higher-root']]);
-    const reversed = await buildIndex([...roots.toReversed()], {});
+    const reversed = await buildIndex(roots.toReversed(), {});
     expect(reversed.skills.map(({ source }) => source)).toEqual(['user', 'user']);
   });
 
