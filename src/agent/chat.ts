@@ -11,7 +11,7 @@ import {
   type OfType,
   type buildLedger,
 } from '#core';
-import { undoObservations, type Run, type UndoneFile } from '#runtime';
+import { undoObservations, type Run } from '#runtime';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { isPlanDone, startPlan } from './plan.ts';
 import { NOTHING_USED, mapBudget, wholeBudget } from './count-budget.ts';
@@ -39,7 +39,7 @@ export interface Undone {
   /** The actions that were performed for it, without the answer. Actions of an earlier run are unknown. */
   readonly actions: readonly PerformedAction[];
   /** The files of the project that it had changed, and whether they were restored. */
-  readonly files: readonly UndoneFile[];
+  readonly files: ReturnType<typeof undoObservations>;
   readonly project?: string;
   /** The earlier run that answered the message. Its files were not restored: see `runs undo`. */
   readonly run?: string;

@@ -84,8 +84,11 @@ function validateValue(
   // An empty path would resolve to the current folder: `--in "$FILE"` with an unset FILE would share the whole project.
   if (path === true && value === '')
     throw usageError(`${written} needs a value, got an empty path`, 'write . for the current folder');
-  if (choices !== undefined && !choices.includes(value))
-    throw usageError(`${written} must be one of ${choices.join(', ')}`, `got ${quoted(value, 200)}`);
+  if (choices !== undefined && !choices.includes(value)) {
+    const [near] = nearest(value, choices, 1);
+    const guess = near === undefined ? '' : `; did you mean ${near}?`;
+    throw usageError(`${written} must be one of ${choices.join(', ')}`, `got ${quoted(value, 200)}${guess}`);
+  }
 }
 
 /** Parses the value of a flag that takes a whole number. */

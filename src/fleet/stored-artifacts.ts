@@ -1,10 +1,12 @@
 /** Artifacts of a project in a fleet: names and versions in a table, bytes among the contents, so every worker has them. */
-import { openArtifacts, type ArtifactStore, type ArtifactVersion } from '#sandbox';
+import { openArtifacts, type ArtifactStore } from '#sandbox';
 import { compareText } from '#core';
 import { sha256 } from '#platform';
 import type { RecordTables } from './run-store.ts';
 
 const COLUMNS = `name, version, 'sha256:' || digest as digest, bytes::float as bytes, media_type as "mediaType", saved_at as "savedAt"`;
+
+type ArtifactVersion = Awaited<ReturnType<ArtifactStore['save']>>;
 
 interface Row extends Omit<ArtifactVersion, 'savedAt'> {
   readonly savedAt: Date;

@@ -31,7 +31,7 @@ export type { ChainKeys } from './chain-lines.ts';
 export { pruneRuns } from './prune.ts';
 
 // Which runs continue a run.
-export { claimRun, resumeClaims, type ResumeClaim } from './resume-claims.ts';
+export { claimRun, resumeClaims } from './resume-claims.ts';
 
 // Pass events on while they happen.
 export { jsonlSink, openReplayFilter, terminalSink, type EventSink } from './export/sinks.ts';

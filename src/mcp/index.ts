@@ -3,6 +3,5 @@
  * call is an action of `#runtime`. Read server.ts first, then tool-servers.ts.
  */
 
-export { CLIENT_NAMES, TOKEN_VARIABLE, clientConfig } from './client-config.ts';
 export type { SkillServer } from './server.ts';
 export type { ServerState } from './tool-servers.ts';

@@ -5,7 +5,7 @@
 
 // The policy of a session, and the decision about an action.
 export { readPolicy } from './policy-files.ts';
-export { openPolicies, policyHash, type SessionPolicy } from './session-policy.ts';
+export { openPolicies, type SessionPolicy } from './session-policy.ts';
 export { policyWithSkills } from './skill-rules.ts';
 export type { Access } from './access.ts';
 export { listAccesses, type ProgramFacts } from './action-access.ts';
@@ -22,7 +22,7 @@ export { isTransparent } from './command/command-pattern.ts';
 // Approvals: who is asked, what is shown, and what is remembered.
 export { openApprovals, type Asker } from './approval/approver.ts';
 export { askCallback, openRunAnswers, type RunAnswers } from './approval/read-answer.ts';
-export { openApprovalFiles, type ApprovalFiles, type KeptAnswer } from './approval/approval-files.ts';
+export { openApprovalFiles, type ApprovalFiles } from './approval/approval-files.ts';
 export { approvalLines, capabilityLine } from './approval-text.ts';
 
 // Which skills were trusted.

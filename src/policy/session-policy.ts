@@ -3,7 +3,6 @@ import {
   EFFECTS,
   invalidInput,
   SkillError,
-  stableJson,
   type Diagnostic,
   type LoadedConfig,
   type Decision,
@@ -12,7 +11,6 @@ import type { WrittenRule } from './policy-files.ts';
 import { builtInRules } from './protected-names.ts';
 import { BY_RISK, narrowingLayer, narrowPolicy, type Policy, type PolicyLayer } from './policy.ts';
 import { isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
-import { sha256 } from '#platform';
 
 export interface RuleTexts {
   readonly allow?: readonly string[];
@@ -139,24 +137,4 @@ function ruleTexts(rules: unknown = [], name: string): readonly string[] {
     'a list of texts',
     `write policy: { ${name}: ['delete_file'] }`,
   );
-}
-
-/** Identifies a policy in a record: the same rules give the same hash. */
-export function policyHash({ layers, grants }: Policy): string {
-  const written = (rules: readonly PolicyRule[]): string => `[${rules.map(ruleText).join(',')}]`;
-  const content = layers.map(
-    ({ origin, otherwise, rules }) =>
-      `{"origin":${stableJson(origin)},"otherwise":${stableJson(otherwise)},"rules":${written(rules)}}`,
-  );
-  return `sha256:${sha256(`{"grants":${written(grants)},"layers":[${content.join(',')}]}`)}`;
-}
-
-/** Sessions share hundreds of rules, and each run needs the hash. */
-const RULE_TEXTS = new WeakMap<PolicyRule, string>();
-
-function ruleText(rule: PolicyRule): string {
-  const { effect, text, origin } = rule;
-  const known = RULE_TEXTS.get(rule) ?? stableJson({ effect, text, origin });
-  RULE_TEXTS.set(rule, known);
-  return known;
 }

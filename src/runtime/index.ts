@@ -10,7 +10,6 @@ export { projectTop, serverSkillsFolder } from './roots.ts';
 export type { Session } from './session.ts';
 export type { SessionOptions } from './start-session.ts';
 export type { Run, RunOptions } from './start-run.ts';
-export type { SearchResult } from './search/skill-search.ts';
 
 // The tools of a session for any agent, and invocations by a person.
 export { buildSkillTools, type SkillTools } from './skill-tools.ts';
@@ -35,7 +34,6 @@ export { explainPolicy } from './explain-policy.ts';
 // Recorded runs: repeat them, undo what they did.
 export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';
 export { undoObservations, undoRun } from './undo-files.ts';
-export type { UndoneFile } from './recorded-changes.ts';
 
 // Check skills and fix them.
 export { checkAndFix, findCheckTargets } from './check.ts';

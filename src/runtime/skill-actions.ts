@@ -14,7 +14,7 @@ import {
   type OfType,
 } from '#core';
 import { refuseDynamicCommands } from '#policy';
-import { listFiles, findScript, inSkill, listSkillFiles, loadSkill, readResourceFile, type BodyLimits } from '#skills';
+import { listFiles, findScript, inSkill, listSkillFiles, loadSkill, readResourceFile } from '#skills';
 
 type DocumentSelection = OfType<Action, 'select_documents'>['documents'];
 type LoadedSkill = SessionState['loaded'][number];
@@ -28,7 +28,7 @@ interface ReadingContext {
 }
 
 export interface ReadingLimits {
-  readonly body: BodyLimits;
+  readonly body: Parameters<typeof loadSkill>[1];
   /** Characters of a file in one answer; absent: the default of the loader. */
   readonly resource: number | undefined;
   /** Characters of all documents of one answer, so that `*` cannot fill the context. */

@@ -9,7 +9,7 @@ import {
   type Redactor,
   type RunRecord,
 } from '#journal';
-import { policyHash } from '#policy';
+import { policyHash } from './policy-hash.ts';
 import { VERSION } from '../version.ts';
 import { startSession, type MeasureText, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';

@@ -16,15 +16,15 @@ export { areaForSecrets } from './workspace/private-area.ts';
 export { writableSkill } from './workspace/writable-skill.ts';
 
 // Folders of the user that programs see.
-export { checkMounts, type CheckedMount, type MountRequest, type MountRules } from './mounts/check-mount.ts';
+export { checkMounts, type CheckedMount, type MountRequest } from './mounts/check-mount.ts';
 export { mountFolders } from './mounts/mounted-folders.ts';
 
 // Files brought in, files collected, and artifacts that outlive a run.
 export { inputEntries } from './inputs/input-places.ts';
-export { stageInputs, type InputSources } from './inputs/inputs.ts';
+export { stageInputs } from './inputs/inputs.ts';
 export { collectOutputs, listOutputs } from './outputs/collect.ts';
 export { openFileArtifacts } from './artifacts/file-store.ts';
-export { openArtifacts, type ArtifactStore, type ArtifactVersion } from './artifacts/store.ts';
+export { openArtifacts, type ArtifactStore } from './artifacts/store.ts';
 
 // Commands of programs, and what a skill requires.
 export { scriptCommand } from './programs/interpreter.ts';

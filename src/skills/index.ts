@@ -28,7 +28,7 @@ export { applyEdits } from './format/fix.ts';
 // Bodies and files of a skill.
 export { inSkill } from './loader/skill-directory.ts';
 export { readSkillFile } from './loader/body.ts';
-export { loadSkill, type BodyLimits } from './loader/load-body.ts';
+export { loadSkill } from './loader/load-body.ts';
 export { listFiles, listSkillFiles } from './loader/files.ts';
 export { readResourceFile } from './loader/read-resource.ts';
 export { findScript } from './loader/script-path.ts';

@@ -53,6 +53,7 @@ describe('parseArguments', () => {
     [['--all=yes'], '--all takes no value: see skillwright list --help'],
     [['--limit', '1', '-n', '2'], '-n is given more than once: give it once'],
     [['--format', 'yaml'], '--format must be one of text, sarif: got "yaml"'],
+    [['--format', 'sarf'], '--format must be one of text, sarif: got "sarf"; did you mean sarif?'],
   ])('rejects %j', (words, message) => {
     expect(problem(...words)).toBe(message);
   });

@@ -159,7 +159,7 @@ describe('search', () => {
     });
     const words = ['search', 'quokka', 'migration', '--json', '--root', 'deep', '--only-root'];
     const plain = await spawnCli(folder, words);
-    expect(JSON.parse(plain.out)).toEqual({ schema: 1, results: [], available: [] });
+    expect(JSON.parse(plain.out)).toMatchObject({ results: [], available: [] });
     for (const run of [1, 2]) {
       const deep = await spawnCli(folder, [...words, '--deep']);
       expect({ run, results: JSON.parse(deep.out) }).toMatchObject({ run, results: { results: [{ name: 'a' }] } });

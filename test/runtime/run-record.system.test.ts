@@ -21,7 +21,7 @@ import type { Approve } from '../../src/core/approval.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { openTreeDigests } from '../../src/platform/fs/tree-digest.ts';
-import { policyHash } from '../../src/policy/session-policy.ts';
+import { policyHash } from '../../src/runtime/policy-hash.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import type { RunOptions } from '../../src/runtime/start-run.ts';
 import { VERSION } from '../../src/version.ts';

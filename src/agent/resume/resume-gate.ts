@@ -5,9 +5,11 @@
 import path from 'node:path';
 
 import { describeAction, isSkillError, SkillError, stableJson, type Action } from '#core';
-import { claimRun, findLostLines, listRuns, readRun, resumeClaims, type ResumeClaim } from '#journal';
+import { claimRun, findLostLines, listRuns, readRun, resumeClaims } from '#journal';
 import type { RunOptions } from '#runtime';
 import { effectsIn } from './replayed-run.ts';
+
+type ResumeClaim = ReturnType<typeof resumeClaims>[number];
 
 export interface ResumeCheck {
   readonly folder: string;

@@ -1,5 +1,5 @@
 import { quoted } from '#core';
-import { CLIENT_NAMES, clientConfig, TOKEN_VARIABLE, type SkillServer } from '#mcp';
+import type { SkillServer } from '#mcp';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
@@ -10,6 +10,7 @@ import { VERSION } from '../../version.ts';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
 import { askForTrust, TRUST_FLAGS } from './consent.ts';
+import { CLIENT_NAMES, clientConfig, TOKEN_VARIABLE } from './mcp-clients.ts';
 import { checkServers, warnAboutConfig } from './mcp-servers.ts';
 import { EXECUTOR_FLAG, SANDBOX_FLAGS, agentExecution } from './programs.ts';
 import { wholeNumber } from '../arguments.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalAnswer } from '#core';
-import { approvalLines, openApprovalFiles, type ApprovalFiles, type KeptAnswer } from '#policy';
+import { approvalLines, openApprovalFiles, type ApprovalFiles } from '#policy';
 import { defineCommand, option, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -65,6 +65,8 @@ function list({ terminal, files }: ApprovalsInvocation): number {
     terminal.remark('no pending requests and no stored answers');
   return EXIT.done;
 }
+
+type KeptAnswer = ReturnType<ApprovalFiles['answers']>['answers'][number];
 
 function storedLine({ id, skill, tool, verdict, coverage, at }: KeptAnswer, terminal: Terminal): string {
   const what = `${printable(skill.id)}  ${printable(tool)}  ${quoted(coverage, 100)}`;

@@ -1,13 +1,15 @@
 /** `runs undo`: restores the files of the project that a run changed. */
 import { isUtf8 } from 'node:buffer';
 
-import { countText, diffLines, isProblem, printable } from '#core';
+import { countText, diffLines, isProblem, printable, type Problem } from '#core';
 import { realPath } from '#platform';
 import { readResolved, resolvePath } from '#project';
-import { undoRun as undoRecorded, type UndoneFile } from '#runtime';
+import { undoRun as undoRecorded } from '#runtime';
 import type { Flag, Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
+
+type UndoneFiles = Exclude<ReturnType<typeof undoRecorded>, Problem>['files'];
 
 type UndoInvocation = Invocation<{ readonly 'dry-run': Flag & { readonly type: 'boolean' } }>;
 
@@ -33,7 +35,7 @@ export function undoRun(invocation: UndoInvocation, folder: string, directory: s
 
 /** One line per file, how many are as before, and both versions of a file that was left alone. */
 export function undoneLines(
-  files: readonly UndoneFile[],
+  files: UndoneFiles,
   { project, dryRun = false }: { readonly project?: string | undefined; readonly dryRun?: boolean } = {},
 ): readonly string[] {
   if (files.length === 0) return [];
@@ -51,7 +53,7 @@ export function undoneLines(
   ];
 }
 
-function conflictLines(file: UndoneFile, project: string | undefined): readonly string[] {
+function conflictLines(file: UndoneFiles[number], project: string | undefined): readonly string[] {
   const { path: name, reason = '', yours, earlier } = file;
   return [
     `left alone  ${printable(name)}: ${printable(reason)}`,

@@ -5,7 +5,7 @@ import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { trustRemarks, type Distrust, type Runtime, type SearchResult } from '#runtime';
+import { trustRemarks, type Distrust, type Runtime } from '#runtime';
 import { readQueries, scoreQueries, type Query } from './queries.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '#platform';
@@ -80,7 +80,7 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
   // nDCG needs ten results, however many are printed.
   const places = isScored ? Math.max(10, limit) : limit;
   const options = searchOptions(invocation);
-  const answers: { readonly query: Query; readonly results: readonly SearchResult[] }[] = [];
+  const answers: { readonly query: Query; readonly results: Results }[] = [];
   for (const query of queries)
     answers.push({ query, results: await runtime.searchSkills(query.query, places, options) });
   const scores = isScored ? scoreQueries(answers, runtime.index) : undefined;
@@ -96,11 +96,10 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
   return EXIT.done;
 }
 
+type Results = Awaited<ReturnType<Runtime['searchSkills']>>;
+
 /** Results that are hidden from models because their folder is untrusted, by name. */
-async function untrustedNames(
-  runtime: Runtime,
-  results: readonly SearchResult[],
-): Promise<ReadonlyMap<string, Distrust>> {
+async function untrustedNames(runtime: Runtime, results: Results): Promise<ReadonlyMap<string, Distrust>> {
   const names = new Set(results.map(({ name }) => name));
   const found = runtime.index.skills.filter(({ name }) => names.has(name));
   const byFolder = await runtime.distrust(found);
@@ -112,13 +111,13 @@ async function untrustedNames(
   );
 }
 
-function resultJson(result: SearchResult, untrusted: ReadonlyMap<string, Distrust>): object {
+function resultJson(result: Results[number], untrusted: ReadonlyMap<string, Distrust>): object {
   const distrust = untrusted.get(result.name);
   return distrust === undefined ? result : { ...result, trusted: false, distrust };
 }
 
 function resultLines(
-  results: readonly SearchResult[],
+  results: Results,
   untrusted: ReadonlyMap<string, Distrust>,
   terminal: Terminal,
 ): readonly string[] {

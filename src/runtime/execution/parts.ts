@@ -16,15 +16,15 @@ import {
 } from '#core';
 import type {
   ArtifactStore,
+  checkMounts,
   CheckedMount,
-  InputSources,
   Packages,
   PreparedPackages,
   Workspace,
   MountRequest,
-  MountRules,
   ContainerOptions,
   PackageOptions,
+  stageInputs,
 } from '#sandbox';
 import type { Redactor } from '#journal';
 
@@ -140,7 +140,7 @@ export interface ExecutionDefaults {
   /** Layers of packages are kept below the cache folder, or below `base`. */
   readonly user: Omit<Surroundings, 'cwd'>;
   /** What programs must not see by a mount. */
-  readonly mountRules: Pick<MountRules, 'home' | 'stateFolders' | 'skillRoots'>;
+  readonly mountRules: Pick<Parameters<typeof checkMounts>[1], 'home' | 'stateFolders' | 'skillRoots'>;
   /** Finds a skill for inputs such as `skill://name/path`; undefined if it must not be used. */
   readonly findSkill: (name: string) => Promise<SkillEntry | undefined>;
 }
@@ -158,7 +158,7 @@ export interface ExecutionParts extends Pick<
   readonly artifacts: ArtifactStore | undefined;
   /** Collects the files beside the inputs that programs wrote or changed, relative to the workspace. */
   readonly changedInputs: Set<string>;
-  readonly inputSources: InputSources;
+  readonly inputSources: Parameters<typeof stageInputs>[2];
   /** Returns the workspace of the session; created by the first program. */
   openWorkspace(): Promise<Workspace>;
   readonly packages: Packages;

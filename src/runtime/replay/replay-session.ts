@@ -14,7 +14,7 @@ import {
   namedIsolation,
 } from '#core';
 import type { ArtifactStore } from '#sandbox';
-import { policyHash } from '#policy';
+import { policyHash } from '../policy-hash.ts';
 import { VERSION } from '../../version.ts';
 import type { ExecutionOptions } from '../execution/parts.ts';
 import type { Session } from '../session.ts';
