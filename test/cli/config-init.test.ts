@@ -78,7 +78,9 @@ describe('config init --from', () => {
       },
     ]);
     // What was written is valid, and asks for nothing that a project may not have.
-    expect(JSON.parse((await runCli(root, ['config', '--json'])).out)).toMatchObject({ diagnostics: [] });
+    expect(JSON.parse((await runCli(root, ['config', '--json'])).out)).toMatchObject({
+      diagnostics: [{ code: 'config/ignored-file' }],
+    });
   });
 
   test('takes the folder of skills from .env, and no other variable', async () => {
