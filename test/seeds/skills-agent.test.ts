@@ -66,15 +66,22 @@ test('the mock model of the configuration plays its turns: actions of the design
     { action: { type: 'final_answer', payload: { answer: '完成' } } },
   ];
   const model = { provider: 'mock', params: { turns } };
-  const { project } = place({ '.agent/config.json': JSON.stringify({ model }) });
+  const { project, home } = place({ 'home/.agent/config.json': JSON.stringify({ model }) });
   const words = ['run', '完成用户任务', '--vocabulary', 'skills-agent', '--protocol', 'actions', '--trust-project'];
-  const { out, err, status } = await runCli(project, [...words, '--executor', 'none']);
+  const { out, err, status } = await runCli(project, [...words, '--executor', 'none'], { HOME: home });
   expect([out.trim(), status]).toEqual(['完成', 0]);
   expect(err).toContain('model scripted: it is configured');
-  const wrong = place({ '.agent/config.json': '{"model": {"provider": "mock", "params": {"turns": [{"txt": 1}]}}}' });
-  expect((await runCli(wrong.project, ['run', 'x'])).err).toContain(
+  const wrong = place({
+    'home/.agent/config.json': '{"model": {"provider": "mock", "params": {"turns": [{"txt": 1}]}}}',
+  });
+  expect((await runCli(wrong.project, ['run', 'x'], { HOME: wrong.home })).err).toContain(
     '"model.params" is not a script for the scripted model: unknown key "turns[0].txt"',
   );
+  const cloned = place({ '.agent/config.json': JSON.stringify({ model }) });
+  const refused = await runCli(cloned.project, [...words, '--executor', 'none'], { HOME: cloned.home });
+  expect(refused.out).not.toContain('完成');
+  expect(refused.err).toContain('model.params.turns');
+  expect(refused.err).toContain('model rules: it is configured');
 });
 
 test('a config.toml is named as ignored', async () => {

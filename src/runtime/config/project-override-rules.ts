@@ -210,7 +210,10 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
   const whole = SETTINGS.filter(
     ({ key, path }) => findOverrideRule(key) === 'never' && valueAt(config, path) !== undefined,
   );
-  const params = Object.entries(config.model?.params ?? {}).filter(([key, value]) => isSteering(key, value));
+  // With `turns`, the project would decide what the model does.
+  const params = Object.entries(config.model?.params ?? {}).filter(
+    ([key, value]) => key === 'turns' || isSteering(key, value),
+  );
   const { executor } = config.execution ?? {};
   const { allowed_tools: use, sandboxed } = config.policy ?? {};
   const { directory } = config.runs ?? {};

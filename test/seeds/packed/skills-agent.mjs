@@ -57,17 +57,20 @@ const LOAD = { type: 'load_resource', skill: pdf, relative_path: 'reference/kpi.
 const RUN = { type: 'run_script', skill: pdf, relative_path: 'scripts/aggregate.sh', args: ['--input', '...'] };
 const ANSWER = { type: 'final_answer', answer: '完成' };
 /** `.agent/config.json` of section 3.3, with the vocabulary. */
-const configure = (turns) =>
+const configure = (turns) => {
   inRepo(
     '.agent/config.json',
     JSON.stringify({
       vocabulary: 'skills-agent',
       skill_roots: ['.agent/skills', '~/.agent/skills'],
-      model: { provider: 'mock', params: { turns } },
+      model: { provider: 'mock' },
       execution: { require_approval_for: ['write_file', 'run_script', 'network'] },
       security: { max_skill_body_lines: 500, block_angle_brackets_in_frontmatter: true },
     }),
   );
+  // A project cannot decide what the model does.
+  writeFileSync(path.join(home, '.agent/config.json'), JSON.stringify({ model: { params: { turns } } }));
+};
 const lastRun = () => {
   const runs = path.join(repo, '.agent/runs');
   const folder = path.join(
