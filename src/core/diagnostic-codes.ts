@@ -76,8 +76,8 @@ export const DIAGNOSTIC_RULES = {
     'move text into the body or into references/',
   ),
   'frontmatter/line-too-long': quietBreach(
-    'a line has more than 500 characters',
-    'use a folded block: description: >-',
+    'a line has more than 500 characters and is not a valid description or compatibility',
+    'use a folded block (>-) with shorter lines',
   ),
   'frontmatter/invalid-yaml': breach(
     'the YAML cannot be parsed; fields were read line by line',

@@ -34,7 +34,7 @@ export interface Profile {
   readonly tolerates?: readonly Diagnostic['code'][];
   /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */
   readonly protocol?: 'tools' | 'actions';
-  /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). */
+  /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). `user` is scanned too. */
   readonly installFolder?: { readonly project: string; readonly user?: string };
 }
 

@@ -140,6 +140,7 @@ function rootsFor(
 ): ReturnType<typeof defaultRoots> {
   if (options.onlyRoots === true)
     return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
+  const { projectFolders, installFolder } = findProfile(config.vocabulary);
   return defaultRoots({
     cwd,
     home,
@@ -151,7 +152,8 @@ function rootsFor(
     ),
     cli: options.roots,
     conventions: config.use_default_roots !== false,
-    projectFolders: config.vocabulary === undefined ? [] : findProfile(config.vocabulary).projectFolders,
+    projectFolders,
+    userFolder: installFolder?.user,
     servers: cacheDir === undefined ? [] : serverRoots(config, cacheDir),
   });
 }

@@ -18,6 +18,8 @@ export interface RootsInput {
   readonly extra?: readonly RootOption[] | undefined;
   /** Further folders of a project with skills, from the vocabulary. */
   readonly projectFolders?: readonly string[] | undefined;
+  /** A further folder of the home folder with skills, from the vocabulary. */
+  readonly userFolder?: string | undefined;
   /** `--root`, in the order given. */
   readonly cli?: readonly RootOption[] | undefined;
   /** False: use only explicit roots, those of the vocabulary and the built-in skills (default: true). */
@@ -45,6 +47,7 @@ export function defaultRoots({
   servers = [],
   extra = [],
   projectFolders = [],
+  userFolder,
   cli = [],
   conventions: byConvention = true,
 }: RootsInput): Roots {
@@ -59,6 +62,7 @@ export function defaultRoots({
       ...projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) })),
       ...(byConvention ? conventions('project', directory) : []),
     ]),
+    ...(isUsable(home) && userFolder !== undefined ? [{ source: 'user', path: path.join(home, userFolder) }] : []),
     ...(byConvention ? userFolders(home).map((folder) => ({ source: 'user', path: folder })) : []),
     ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
     ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),

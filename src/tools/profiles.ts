@@ -48,6 +48,7 @@ export const PROFILES = {
       security: { oversized_body: 'refuse', block_angle_brackets_in_frontmatter: true },
       // A skill is a direct folder of a root.
       scan: { max_depth: 1 },
+      use_default_roots: false,
     },
     // Its strict mode refuses a frontmatter that cannot be parsed, lacks a field, is nested or too long; it has no rules for names.
     tolerates: [
@@ -65,6 +66,7 @@ export const PROFILES = {
       'body/hidden-characters',
     ],
     protocol: 'actions',
+    projectFolders: ['.agent/skills'],
     installFolder: { project: '.agent/skills', user: '.agent/skills' },
   },
 } as const satisfies Readonly<Record<VocabularyName, Profile>>;

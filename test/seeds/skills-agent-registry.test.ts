@@ -3,6 +3,7 @@ import { utimesSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import type { Config } from '../../src/core/config/config.ts';
 import { buildIndex } from '../../src/skills/registry/registry.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { PDF, REVIEW, place, write, type Place } from './skills-agent-place.ts';
@@ -85,6 +86,31 @@ describe('the registry by its design', () => {
     }
   });
 
+  test('in the vocabulary the roots are .agent/skills of the project and of the user, and the built-in skills', async () => {
+    const { home, runtime } = place({
+      '.agents/skills/other/SKILL.md': REVIEW,
+      '.claude/skills/other/SKILL.md': REVIEW,
+    });
+    write(home, '.agents/skills/other/SKILL.md', REVIEW);
+    const roots = async (config: Config): Promise<readonly string[]> =>
+      (await runtime({ config: { vocabulary: 'skills-agent', ...config } })).index.report.roots
+        .filter(({ skills }) => skills > 0)
+        .map(({ source, path: at }) =>
+          source === 'builtin' ? source : `${source} ${at.split('/').slice(-2).join('/')}`,
+        );
+    const design = ['project .agent/skills', 'user .agent/skills', 'builtin'];
+    expect(await roots({})).toEqual(design);
+    expect(await roots({ skill_roots: ['.agent/skills', '~/.agent/skills'] })).toEqual(design);
+    expect(await roots({ use_default_roots: true })).toEqual([
+      'project .agent/skills',
+      'project .agents/skills',
+      'project .claude/skills',
+      'user .agent/skills',
+      'user .agents/skills',
+      'builtin',
+    ]);
+  });
+
   test('skill_roots of the example keep the labels project and user', async () => {
     const { runtime } = place();
     const { index } = await runtime({ config: { skill_roots: ['.agent/skills', '~/.agent/skills'] } });
@@ -116,7 +142,7 @@ describe('the registry by its design', () => {
     nodescription: ['description/missing', 'name: nodescription'],
     colon: ['frontmatter/unquoted-colon', 'name: colon\ndescription: Use when: asked'],
     angle: ['text/angle-brackets', 'name: angle\ndescription: x\nauthor: <team>'],
-    'long-line': ['frontmatter/line-too-long', `name: long-line\ndescription: ${'x'.repeat(600)}`],
+    'long-line': ['frontmatter/line-too-long', `name: long-line\ndescription: x\nauthor: ${'x'.repeat(600)}`],
     'many-lines': ['frontmatter/too-many-lines', `name: many-lines\ndescription: x${'\n# note'.repeat(210)}`],
     nested: ['metadata/not-text', 'name: nested\ndescription: x\nmetadata:\n  a:\n    b: c'],
   };

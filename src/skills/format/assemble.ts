@@ -1,5 +1,6 @@
 /** Validates the fields and builds the head: all rules about names, types and lengths, whichever reader found the fields. */
 import { cleanText, countCharacters, findHidden, isValidName, quoted, readName, toSlug, type SkillHead } from '#core';
+import { MAX_COMPATIBILITY, MAX_DESCRIPTION } from './checks.ts';
 import { readControls, wrongType, type StatedFields } from './controls.ts';
 import {
   fieldOfKey,
@@ -16,9 +17,6 @@ import { addDiagnostic, readScalarText, type Report, type Edit } from './report.
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
-
-const MAX_DESCRIPTION = 1024;
-const MAX_COMPATIBILITY = 500;
 
 export interface AssembleInput {
   readonly report: Report;

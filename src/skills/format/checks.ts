@@ -10,6 +10,10 @@ import { cleanText, countCharacters, findHidden, quoted } from '#core';
 const MAX_LINES = 200;
 const MAX_LINE = 500;
 
+/** Limits of the specification, in characters. */
+export const MAX_DESCRIPTION = 1024;
+export const MAX_COMPATIBILITY = 500;
+
 export function checkFile(report: Report, { fileName, text, validUtf8 }: HeadSource): void {
   if (fileName !== 'SKILL.md') {
     addDiagnostic(report, { code: 'file/case', at: 0, message: 'the file is called skill.md, expected SKILL.md' });
@@ -129,7 +133,7 @@ function checkLines(report: Report, { start, close }: Fences, map: MapNode): voi
 
 function reportLongLine(report: Report, line: number, feed: number, map: MapNode): void {
   const content = report.text.slice(line, report.text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed);
-  if (countCharacters(content) <= MAX_LINE) return;
+  if (countCharacters(content) <= MAX_LINE || isLineOfValidField(report.text, map, line, feed)) return;
   // Folding takes time, and only strict mode is used to fix files.
   const value = report.mode === 'strict' ? valueOnLine(map, line, feed) : undefined;
   const folded = value === undefined ? undefined : foldYaml(value.value);
@@ -139,6 +143,17 @@ function reportLongLine(report: Report, line: number, feed: number, map: MapNode
     message: `the line has ${content.length} characters, expected at most ${MAX_LINE}`,
     edit: value === undefined || folded === undefined ? undefined : replacing(value, folded),
   });
+}
+
+/** Whether the line is part of a description or a compatibility that the specification allows, so its length is never an error. */
+function isLineOfValidField(text: string, map: MapNode, line: number, feed: number): boolean {
+  const entry = map.entries.findLast(({ keyStart }) => keyStart < feed);
+  const limit =
+    entry?.key === 'description' ? MAX_DESCRIPTION : entry?.key === 'compatibility' ? MAX_COMPATIBILITY : undefined;
+  const value = entry?.value;
+  if (limit === undefined || value?.type !== 'scalar' || text.charAt(line) === '#') return false;
+  // A comment before or after the value on this line is not part of it.
+  return value.start < feed && value.end >= feed - 1 && countCharacters(value.value) <= limit;
 }
 
 /** The value of a top-level field that starts and ends on the line, with nothing after it. */

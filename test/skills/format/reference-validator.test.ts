@@ -73,6 +73,32 @@ describe('the reference validator and we agree that', () => {
     expect(errorsOf('my-skill', text)).toEqual(['description/too-long', 'frontmatter/line-too-long']);
   });
 
+  it.each([
+    ['a description of 1,024 characters on its line', [`description: ${'x'.repeat(1024)}`]],
+    ['a description in quotes, with escapes', [`description: "${'\\u00e9'.repeat(1024)}"`]],
+    ['a description of 1,024 characters outside the basic plane', [`description: ${'𝒳'.repeat(1024)}`]],
+    ['a description as a block with one line', ['description: >-', `  ${'x'.repeat(1024)}`]],
+    ['a description over two lines', ['description: ' + 'x'.repeat(600), `  ${'y'.repeat(400)}`]],
+    ['a compatibility of 500 characters', ['description: x', `compatibility: ${'x'.repeat(500)}`]],
+  ])('%s has no line that is too long, in any mode', (_, lines) => {
+    const text = file('name: my-skill', ...lines);
+    for (const mode of ['strict', 'lenient'] as const)
+      expect(parseSkillMd(sourceOf(text, { directory: 'my-skill' }), { mode }).diagnostics).toEqual([]);
+    const windows = parseSkillMd(sourceOf(text.replaceAll('\n', '\r\n'), { directory: 'my-skill' }), {
+      mode: 'strict',
+    });
+    expect(windows.diagnostics.map(({ code }) => code)).toEqual(['frontmatter/crlf']);
+  });
+
+  it.each([
+    ['a comment after the description', [`description: x # ${'x'.repeat(500)}`]],
+    ['a comment below a block', ['description: >-', '  x', `# ${'x'.repeat(500)}`]],
+    ['a comment above the description', [`# ${'x'.repeat(500)}`, 'description: x']],
+    ['another field', ['description: x', `author: ${'x'.repeat(500)}`]],
+  ])('%s keeps the bound of 500 characters a line', (_, lines) => {
+    expect(errorsOf('my-skill', file('name: my-skill', ...lines))).toContain('frontmatter/line-too-long');
+  });
+
   it('a lower-case skill.md is read (stricter than the reference: strict mode wants it renamed)', () => {
     const text = named('my-skill');
     const { head } = parseSkillMd(sourceOf(text, { directory: 'my-skill', fileName: 'skill.md' }), { mode: 'strict' });
