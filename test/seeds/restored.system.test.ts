@@ -30,6 +30,23 @@ async function openTools(root: string, options: SkillToolsOptions, config?: Conf
   return tools;
 }
 
+test('openseed: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it', async () => {
+  const root = skillRoot({ 'SKILL.md': SKILL.replace('\n---\n\n', '\nallowed-tools: Read\n---\n\n') });
+  const run = async (config: Config): Promise<readonly unknown[]> => {
+    const { call } = await openTools(root, { vocabulary: 'openseed', execution: { executor: 'local' } }, config);
+    const command = async (): Promise<unknown> => {
+      const { isError, value } = await call('run_shell_command', { command: 'echo ran' });
+      return isError ? 'refused' : value;
+    };
+    const before = await command();
+    await call('load_skill', { skill_name: 'demo-skill' });
+    return [before, await command()];
+  };
+  const ran = expect.objectContaining({ stdout: 'ran\n' });
+  expect(await run({})).toEqual([ran, 'refused']);
+  expect(await run({ policy: { allowed_tools: 'ignore' } })).toEqual([ran, ran]);
+});
+
 test('trpc: a program runs without isolation', async () => {
   const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution: { executor: 'local' } });
   expect((await call('skill_run', { skill: 'demo-skill', command: 'true' })).value).toMatchObject({

@@ -164,6 +164,14 @@ describe('the registry by its design', () => {
     expect(index.skills.map(({ name }) => name)).toEqual(['pdf-form-filler']);
   });
 
+  test('a valid description on one line of more than 500 characters is accepted in the vocabulary', async () => {
+    const { runtime } = place({
+      '.agent/skills/long/SKILL.md': `---\nname: long\ndescription: ${'x'.repeat(1024)}\n---\n\nBody\n`,
+    });
+    const { index } = await runtime({ source: 'project', config: { vocabulary: 'skills-agent' } });
+    expect([index.skills.map(({ name }) => name), index.report.leftOut]).toEqual([['long', 'pdf-form-filler'], []]);
+  });
+
   test('in the vocabulary skills-agent strict is the default, refuses what the design refuses and nothing else', async () => {
     const here = wrong();
     const twice = (folder: string): void =>

@@ -66,13 +66,12 @@ describe('scripts by the design', () => {
   test('the budget of script runs and max_script_runs of the plan end a run', async () => {
     const { agent } = await world(FILES);
     const plan_update = { mode: 'patch', constraints: { max_script_runs: 1 } };
-    const lines = [
-      acting('select_skills', { skills: [SKILL] }, { plan_update }),
-      script('scripts/aggregate.sh', ['1']),
-      script('scripts/aggregate.sh', ['2']),
-    ];
-    const result = await agent({ model: played(lines), protocol: 'actions' });
-    expect(result).toMatchObject({ outcome: 'degraded', used: { scriptRuns: 1 } });
+    const planned = acting('select_skills', { skills: [SKILL] }, { plan_update });
+    for (const [first, budget] of [[planned, {}] as const, [START, { scriptRuns: 1 }] as const]) {
+      const lines = [first, script('scripts/aggregate.sh', ['1']), script('scripts/aggregate.sh', ['2'])];
+      const result = await agent({ model: played(lines), protocol: 'actions', budget });
+      expect(result).toMatchObject({ outcome: 'degraded', used: { scriptRuns: 1 } });
+    }
   });
 
   test('a script that does not exist is reported before approval, and uses no budget of script runs', async () => {
@@ -138,6 +137,39 @@ test('user-invocable: false is marked in the list, and every way to call the ski
       expect.stringMatching(/the skill \\?"model-only\\?" cannot be invoked by a person/),
     ]);
   }
+});
+
+test('a case with input, expected and constraints passes by its skills, steps and keywords, and fails without them', async () => {
+  const skill = { name: 'pdf-form-filler' };
+  const select = { type: 'select_skills', skills: [skill] };
+  const load = { type: 'load_resource', skill, relative_path: 'reference/kpi.md' };
+  const answer = (text: string): unknown => ({ type: 'final_answer', answer: text });
+  const expected = {
+    skills: ['pdf-form-filler'],
+    steps: ['must_occur select_skills before load_resource'],
+    output: { keywords: ['完成'] },
+  };
+  const constraints = { max_tool_calls: 2, forbidden_tools: ['write_file'] };
+  const cases = [
+    { id: 'all', input: '填写表单', expected, constraints, mock: { turns: [select, load, answer('完成')] } },
+    { id: 'nothing', input: '填写表单', expected, constraints, mock: { turns: [answer('不')] } },
+    { id: 'no-skill', input: '你好', expected: { skills: [] }, mock: { turns: [answer('好')] } },
+  ];
+  const { project } = place({
+    '.agent/config.json': '{"vocabulary": "skills-agent"}',
+    '.agent/evals/cases.json': JSON.stringify(cases),
+  });
+  await runCli(project, ['trust', '.', '--yes']);
+  const { out } = await runCli(project, ['eval', '.agent/evals', '--json']);
+  const { results } = JSON.parse(out) as { results: { case: string; checks: { id: string; status: string }[] }[] };
+  const ids = ['skills.all_of', 'actions.before[0]', 'forbid_tools[0]', 'limits.toolCalls', 'output[0]'];
+  expect(results.map(({ case: name, checks }) => [name, ...checks.map(({ id, status }) => `${id} ${status}`)])).toEqual(
+    [
+      ['all', ...ids.map((id) => `${id} passed`)],
+      ['nothing', ...ids.map((id) => `${id} ${/forbid|limits/.test(id) ? 'passed' : 'failed'}`)],
+      ['no-skill', 'skills.only passed'],
+    ],
+  );
 });
 
 describe('packs by the design', () => {

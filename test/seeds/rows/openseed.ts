@@ -354,7 +354,7 @@ export const CHOICES: readonly Choice[] = [
     theirs: '`allowed-tools` need not be parsed yet',
     ours: 'it restricts the tools while its skill is loaded (`policy.allowed_tools: ignore` lifts that)',
     why: 'a skill must not do more than it declares',
-    test: 'test/skills/format/restrictions.test.ts: an entry of allowed-tools that is not a tool pattern is ignored and reported',
+    test: 'test/seeds/restored.system.test.ts: openseed: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it',
   },
   {
     theirs: 'a script runs where it is',

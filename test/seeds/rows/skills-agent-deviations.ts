@@ -73,4 +73,10 @@ export const CHOICES: readonly Choice[] = [
     why: 'it would use up the budget',
     test: 'test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run',
   },
+  {
+    theirs: 'a description on one line of more than 500 characters (the design gives 500 as an example)',
+    ours: 'accepted up to 1,024 characters; other lines have 500',
+    why: 'the Agent Skills specification allows it',
+    test: 'test/seeds/skills-agent-registry.test.ts: a valid description on one line of more than 500 characters is accepted in the vocabulary',
+  },
 ];

@@ -76,8 +76,6 @@ O4.46 coordinating skills are loaded before domain skills
 # test/evals/cases/own-cases.test.ts: every key of a case is read
 O1.14 evaluations check triggers, steps and output
 O5.3 ¬.agent/evals¬ holds cases
-O11.1 case: input
-O11.2 case: expected skills
 # test/sandbox/interaction/interactions.system.test.ts: an interactive program ends after its idle timeout and after its total timeout
 O1.15 controlled execution: timeout
 O4.41 scripts have a timeout
@@ -262,12 +260,8 @@ O10.8 signature beside the pack
 # test/packs/pack/check-manifest.test.ts: each changed, missing and added file of a pack is named
 O10.9 ¬manifest.json¬ with hashes
 # test/evals/grade/grade-run.system.test.ts: match in order, by tool name or action type
-O11.3 case: expected action sequence
 O11.6 sequence: select before run
-# test/evals/grade/grade-kinds.system.test.ts: grades texts and regular expressions
-O11.4 case: expected output pattern
 # test/evals/grade/grade-kinds.system.test.ts: grades each limit
-O11.5 case: constraints
 O11.9 cost: tokens, time, calls
 # test/evals/grade/grade-run.system.test.ts: count only if they succeeded, unless the pattern accepts any outcome
 O11.7 sequence checks count actions that succeeded
@@ -347,6 +341,14 @@ O4.49 the plan is accepted as the example writes it
 O8.20 an action has its fields beside its type
 # test/seeds/skills-agent.test.ts: a body over 500 lines is refused by default in the vocabulary
 O7.17 a body over 500 lines is refused by default
+# test/seeds/skills-agent.system.test.ts: a case with input, expected and constraints passes by its skills, steps and keywords, and fails without them
+O11.1 case: ¬input¬
+O11.2 case: ¬expected¬ skills
+O11.3 case: ¬expected¬ steps
+O11.4 case: ¬expected¬ output pattern
+O11.5 case: ¬constraints¬
+# test/seeds/skills-agent-registry.test.ts: in the vocabulary the roots are .agent/skills of the project and of the user, and the built-in skills
+O5.16 without ¬skill_roots¬ these are the only roots
 `;
 
 function works(): readonly SeedRow[] {
