@@ -13,6 +13,8 @@ import { collisionKey, isObject, quoted, stableJson, toRelativePath, isProblem }
 import { createTree, isPresent, sha256 } from '#platform';
 import { toErrorMessage } from './program-transport.ts';
 
+type TreeFile = Parameters<typeof createTree>[1][number];
+
 export interface ServerSkills {
   readonly names: readonly string[];
   readonly problems: readonly string[];
@@ -100,8 +102,8 @@ async function readFiles(
   skill: Skill,
   files: readonly ListedFile[],
   { timeout, left }: { readonly timeout: number; readonly left: number },
-): Promise<readonly Parameters<typeof createTree>[1][number][]> {
-  const read: Parameters<typeof createTree>[1][number][] = [];
+): Promise<readonly TreeFile[]> {
+  const read: TreeFile[] = [];
   let bytes = 0;
   for (const { resource, path: name } of files) {
     const file = await skills.read(skill, resource.uri, { timeout, cacheMode: 'bypass' });

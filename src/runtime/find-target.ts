@@ -20,12 +20,14 @@ import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
 
+type PlacedFile = Parameters<typeof previewWrite>[0];
+
 /** What an action applies to. */
 export interface ActionTarget {
   /** The skill that the action names. */
   readonly skill?: SkillEntry;
   /** The file or folder that the path of the action leads to. */
-  readonly path?: Parameters<typeof previewWrite>[0];
+  readonly path?: PlacedFile;
   /** Git ignores the file, or a folder around it. */
   readonly isIgnored?: boolean;
 }
@@ -103,7 +105,7 @@ async function findPath(
 }
 
 /** Whether a `.gitignore` of the project names the file, or a folder around it. */
-export async function isIgnoredFile(placed: Parameters<typeof previewWrite>[0]): Promise<boolean> {
+export async function isIgnoredFile(placed: PlacedFile): Promise<boolean> {
   const { relative, absolute } = placed;
   if (relative === '') return false;
   const { openIgnoredFiles } = await import('#project/ignored-files');

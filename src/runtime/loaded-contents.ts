@@ -171,7 +171,7 @@ export interface CompactedSkill {
 interface CompactInput {
   readonly ceiling: number;
   /** Most recently used first. */
-  readonly active: readonly Parameters<Vocabulary['showLoaded']>[0][];
+  readonly active: readonly LoadedContent[];
   readonly vocabulary: Vocabulary;
   readonly planCatalog: (budget?: number) => Catalog;
 }
@@ -218,7 +218,7 @@ function countFitting(texts: readonly string[], room: number): number {
   return over === -1 ? texts.length : over;
 }
 
-function stub({ name, source, digest }: Parameters<Vocabulary['showLoaded']>[0], loadTool: string): string {
+function stub({ name, source, digest }: LoadedContent, loadTool: string): string {
   const attributes = `name="${escapeXml(name)}" source="${escapeXml(source)}" digest="${digest.slice(0, 23)}"`;
   return `<skill_content ${attributes}>in use; load it again with ${loadTool} to see it</skill_content>`;
 }

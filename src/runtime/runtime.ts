@@ -38,6 +38,10 @@ import { untrustedSkills, type Distrust, type DistrustOptions } from './skill-tr
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
+type TreeDigests = ReturnType<typeof openTreeDigests>;
+
+type RegistryOptions = Parameters<typeof openRegistry>[0];
+
 export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   /** Replaces the project's `.agent/config.json`. */
   readonly configFile?: string;
@@ -55,9 +59,7 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   readonly nestedInSkills?: boolean;
   /** Explain the decision about each folder in `index.explain`. */
   readonly explain?: boolean;
-  readonly onProgress?: (
-    progress: Parameters<NonNullable<Parameters<typeof openRegistry>[0]['onProgress']>>[0],
-  ) => void;
+  readonly onProgress?: (progress: Parameters<NonNullable<RegistryOptions['onProgress']>>[0]) => void;
   /** Receives once each what went wrong without stopping a run: the home folder could not remember that it was recorded. */
   readonly onWarning?: (message: string) => void;
 }
@@ -161,8 +163,8 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
   // A root that the user names needs no trust, also if the project's file names it too.
   const vouched = [...(options.vouched ?? []), ...named].map((folder) => path.resolve(surroundings.cwd, folder));
   const untrusted = new Set<string>();
-  let digests: Promise<ReturnType<typeof openTreeDigests>> | undefined;
-  const treeDigests = (): Promise<ReturnType<typeof openTreeDigests>> =>
+  let digests: Promise<TreeDigests> | undefined;
+  const treeDigests = (): Promise<TreeDigests> =>
     (digests ??= import('#platform/tree-digest').then(({ openTreeDigests }) => openTreeDigests()));
   // Sessions read `vouched` and `untrusted` when they start.
   const parts = {
@@ -270,8 +272,8 @@ function registryOptions(
   config: Config,
   roots: readonly SkillRoot[],
   cacheDir: string | undefined,
-): Parameters<typeof openRegistry>[0] {
-  const registry: Parameters<typeof openRegistry>[0] = {
+): RegistryOptions {
+  const registry: RegistryOptions = {
     roots,
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.

@@ -1,14 +1,16 @@
 import { delimit, printable, type Observation, type OfType, type Vocabulary } from '#core';
 import { fileLines, loadNotes, withNotes, type ContinueCall } from './wording.ts';
 
+type LoadedContent = Parameters<Vocabulary['showLoaded']>[0];
+
 /** Loaded skills between marks that the enclosed text cannot close, for systems without a format of their own. */
 
-interface Marked extends Omit<Parameters<Vocabulary['showLoaded']>[0], 'id' | 'files' | 'documents'> {
+interface Marked extends Omit<LoadedContent, 'id' | 'files' | 'documents'> {
   readonly files: readonly string[];
   readonly documents: readonly { readonly path: string; readonly text: string }[];
 }
 
-export function showContent(loaded: Parameters<Vocabulary['showLoaded']>[0]): string {
+export function showContent(loaded: LoadedContent): string {
   const others = loaded.files.filter((path) => path.toLowerCase() !== 'skill.md');
   return markedContent({ ...loaded, files: others.map((path) => `- ${printable(path)}`) });
 }

@@ -14,6 +14,8 @@ import {
   type ToolRow,
 } from '#core';
 
+type InputProblem = ReturnType<typeof checkJson>[number];
+
 type ToolInput = Parameters<ToolRow['toActions']>[0];
 
 export type InputReading =
@@ -180,11 +182,7 @@ function findTooLong(value: unknown, schema: JsonSchema, path: JsonPath): string
   return undefined;
 }
 
-function refusedFor(
-  problems: readonly ReturnType<typeof checkJson>[number][],
-  input: ToolInput,
-  schema: ObjectSchema,
-): InputReading {
+function refusedFor(problems: readonly InputProblem[], input: ToolInput, schema: ObjectSchema): InputReading {
   const named = problems.slice(0, PROBLEMS_NAMED).map((problem) => problemText(problem, input));
   const more = problems.length - named.length;
   const near = problems
@@ -198,7 +196,7 @@ function refusedFor(
   });
 }
 
-function problemText({ type, path, expected }: ReturnType<typeof checkJson>[number], input: ToolInput): string {
+function problemText({ type, path, expected }: InputProblem, input: ToolInput): string {
   if (type === 'unknown-key') return `unknown parameter ${quotePath(path)}`;
   const at = valueAt(input, path);
   return at === undefined

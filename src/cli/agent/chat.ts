@@ -20,6 +20,8 @@ import { takeInterrupts, type Interrupts } from './interrupts.ts';
 import { openAgent } from './open-agent.ts';
 import { commandExecution } from './programs.ts';
 
+type EarlierChat = ReturnType<typeof findChat>;
+
 const flags = {
   resume: option('ID', 'continue the chat of this run, or the last one'),
   again: toggle('with --resume: continue a chat that was already continued'),
@@ -46,7 +48,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: options, terminal, signal, words, surroundings } = invocation;
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
-    let earlier: ReturnType<typeof findChat> | undefined;
+    let earlier: EarlierChat | undefined;
     const agent = await openAgent(invocation, {
       announce: async (_, runtime) => {
         const runs = runsDirectory(surroundings.cwd, runtime.config.runs?.directory);
@@ -156,7 +158,7 @@ interface ChatLoopOptions extends ChatCommandParts {
   /** The files that a message mentions and that the user attaches. */
   readonly attach: (message: string) => Promise<readonly string[]>;
   readonly interrupts: () => Interrupts;
-  readonly earlier: ReturnType<typeof findChat> | undefined;
+  readonly earlier: EarlierChat | undefined;
 }
 
 /** Returns the exit code of the last message. The record is always closed. */

@@ -24,6 +24,10 @@ import type { Style, Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 import { openAnswerStream } from './answer-stream.ts';
 
+type TextLine = ReturnType<typeof eventText>[number];
+
+type TextLevel = Parameters<typeof eventText>[1];
+
 export interface AgentDisplay {
   readonly sink: EventSink;
   readonly output: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
@@ -37,11 +41,7 @@ export type WatchOutputKey = (onKey: () => void) => () => void;
  * On a terminal, a status line with the elapsed time shows what the agent waits for, and the answer streams. Elsewhere, plain lines are
  * printed and the answer when it is complete. Progress goes to stderr, the answer to stdout.
  */
-export function openAgentDisplay(
-  terminal: Terminal,
-  level: Parameters<typeof eventText>[1],
-  watchKey?: WatchOutputKey,
-): AgentDisplay {
+export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?: WatchOutputKey): AgentDisplay {
   const stream = openAnswerStream(terminal);
   const status = openStatus(terminal, level === 'quiet' ? undefined : watchKey);
   let plan: Plan | undefined;
@@ -51,7 +51,7 @@ export function openAgentDisplay(
     stream.interrupt();
     terminal.remark(text);
   };
-  const draw = ({ tone, text }: ReturnType<typeof eventText>[number]): string => {
+  const draw = ({ tone, text }: TextLine): string => {
     const [mark, style] = TONES[tone];
     const line = mark === '' ? text : `${terminal.style(style, mark)} ${text}`;
     return wrapWords(tone === 'faint' ? terminal.style('dim', line) : line, { width: terminal.width, indent: 2 });
@@ -121,7 +121,7 @@ export function openAgentDisplay(
   };
 }
 
-const TONES: Readonly<Record<ReturnType<typeof eventText>[number]['tone'], readonly [mark: string, style: Style]>> = {
+const TONES: Readonly<Record<TextLine['tone'], readonly [mark: string, style: Style]>> = {
   plain: ['', 'dim'],
   faint: ['', 'dim'],
   good: ['✓', 'green'],
@@ -175,7 +175,7 @@ const MARKS: Readonly<Record<Plan['steps'][number]['status'], readonly [mark: st
 
 /** The display that the flags select: JSON lines or text. A command that prints one JSON value shows nothing before it. */
 export function displayFor(
-  { log: level = 'normal' }: { readonly log?: Parameters<typeof eventText>[1] },
+  { log: level = 'normal' }: { readonly log?: TextLevel },
   terminal: Terminal,
   isOneValue: boolean,
 ): AgentDisplay {

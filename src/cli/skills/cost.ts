@@ -28,6 +28,8 @@ import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
+type Ledger = ReturnType<typeof buildLedger>;
+
 const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
 const SHOWN_SKILLS = 20;
 
@@ -146,10 +148,7 @@ function featuresText(execution: boolean, host: boolean): string {
   return features.length === 0 ? 'without programs and project files' : `with ${features.join(' and ')}`;
 }
 
-function ledgerLines(
-  { rows, tokens, totalTokens }: ReturnType<typeof buildLedger>,
-  { style }: Terminal,
-): readonly string[] {
+function ledgerLines({ rows, tokens, totalTokens }: Ledger, { style }: Terminal): readonly string[] {
   return [
     style('bold', 'tokens  times  content'),
     ...rows.map(
@@ -189,7 +188,7 @@ const SHOWN = jsonSchema.section(
 );
 
 /** The ledger of a run from its events, one JSON value a line. Events of other kinds are passed over. */
-export function ledgerFromLines(lines: string): ReturnType<typeof buildLedger> {
+export function ledgerFromLines(lines: string): Ledger {
   const events = lines.split('\n').flatMap((line, place) => (line.trim() === '' ? [] : shownOn(line, place + 1)));
   return buildLedger(events.map((shown) => ({ type: 'content-show', shown })));
 }

@@ -1,5 +1,7 @@
 import { eventText, visibleJson, type JournalLine, type RunEvent } from '#core';
 
+type TextLine = ReturnType<typeof eventText>[number];
+
 /** The part of a line that a sink receives. */
 export type SinkLine = Pick<JournalLine, 'seq' | 'time' | 'elapsed' | 'event'>;
 
@@ -13,7 +15,7 @@ export interface TerminalSinkOptions {
   /** Applies colors; the identity without colors. */
   readonly style: (style: 'dim' | 'green' | 'yellow' | 'red', text: string) => string;
   /** Draws one line (default: the text in the color of its tone). */
-  readonly draw?: (line: ReturnType<typeof eventText>[number]) => string;
+  readonly draw?: (line: TextLine) => string;
   /** Events that are followed and not printed. */
   readonly isHidden?: (event: RunEvent) => boolean;
 }
@@ -49,7 +51,7 @@ export function terminalSink(options: TerminalSinkOptions): EventSink {
   });
 }
 
-function colored(style: TerminalSinkOptions['style']): (line: ReturnType<typeof eventText>[number]) => string {
+function colored(style: TerminalSinkOptions['style']): (line: TextLine) => string {
   return ({ tone, text }) => (tone === 'plain' ? text : style(STYLES[tone], text));
 }
 

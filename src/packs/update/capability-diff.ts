@@ -7,6 +7,8 @@ import { declaredSecrets, refuseDynamicCommands } from '#policy';
 import { parseSkillMd } from '#skills';
 import { readRequirements, requirementText } from '../requires/requires.ts';
 
+type TextDiff = ReturnType<typeof diffLines>;
+
 export interface FileSide {
   /** Hexadecimal. */
   readonly sha256: string;
@@ -152,7 +154,7 @@ function invocationCapabilities(before: SkillState, after: SkillState): readonly
 
 export interface ComparedFile extends UpdatedFile {
   /** Absent if a side has no text. */
-  readonly diff?: ReturnType<typeof diffLines>;
+  readonly diff?: TextDiff;
 }
 
 /** The files that differ: SKILL.md first, then programs, then the others by path. */
@@ -178,7 +180,7 @@ function readSideText(side: UpdatedFile['before']): string | undefined {
 
 /** Counts changed files and lines; lines of text files only. */
 export function countChanges(files: readonly ComparedFile[]) {
-  const sum = (of: (diff: ReturnType<typeof diffLines>) => number): number =>
+  const sum = (of: (diff: TextDiff) => number): number =>
     files.reduce((total, { diff }) => total + (diff === undefined ? 0 : of(diff)), 0);
   return {
     changed: files.filter(({ before, after }) => before !== undefined && after !== undefined).length,

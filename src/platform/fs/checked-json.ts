@@ -2,11 +2,15 @@ import { diagnose, isObject, positionOf, quoted, readJsonText, type Diagnostic, 
 import { isPresent } from './paths.ts';
 import { readTextFile } from './read-file.ts';
 
+type JsonText = ReturnType<typeof readJsonText>;
+
+type Finding = Omit<Parameters<typeof diagnose>[0], 'path'>;
+
 export type CheckedJson =
   | {
       readonly type: 'read';
       readonly value: Readonly<Record<string, unknown>>;
-      readonly text: ReturnType<typeof readJsonText>;
+      readonly text: JsonText;
     }
   | { readonly type: 'absent' }
   | { readonly type: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
@@ -24,7 +28,7 @@ export function readCheckedJson(
   path: string,
   check: (value: Readonly<Record<string, unknown>>) => ReturnType<typeof checkConfig>,
 ): CheckedJson {
-  const invalid = (...findings: readonly Omit<Parameters<typeof diagnose>[0], 'path'>[]): CheckedJson => ({
+  const invalid = (...findings: readonly Finding[]): CheckedJson => ({
     type: 'invalid',
     diagnostics: findings.map((finding) => diagnose({ path, ...finding }, 'lenient')),
   });
@@ -51,10 +55,7 @@ export function readCheckedJson(
   return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, text)));
 }
 
-function toFinding(
-  { type, path, message, hint }: ReturnType<typeof checkConfig>[number],
-  text: ReturnType<typeof readJsonText>,
-): Omit<Parameters<typeof diagnose>[0], 'path'> {
+function toFinding({ type, path, message, hint }: ReturnType<typeof checkConfig>[number], text: JsonText): Finding {
   const code = type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
   return { code, ...text.locate(path), message, hint };
 }

@@ -173,7 +173,7 @@ function notGranted(grants: readonly HostPattern[], { host, port }: HostAndPort)
   return `${writeAuthority(host, port)} is not granted; ${known}`;
 }
 
-const KINDS: Readonly<Record<NonNullable<ReturnType<typeof readAddress>>['kind'], string>> = {
+const KINDS: Readonly<Record<NetworkAddress['kind'], string>> = {
   public: 'an address of this machine',
   private: 'a private network',
   loopback: 'this machine',

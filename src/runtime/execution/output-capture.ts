@@ -14,6 +14,8 @@ import {
 import { OPEN_FLAGS, writeAll, isSystemError } from '#platform';
 import type { Redactor } from '#journal';
 
+type ProgramStreams = Parameters<AttachedWorkspace['run']>[1];
+
 export interface CaptureLimits {
   /** Bytes of the text for a model: half from the start, half from the end (default: 16 KiB). */
   readonly inlineBytes?: number;
@@ -189,9 +191,9 @@ export function withRedaction(attached: AttachedWorkspace, redactor: Redactor | 
 }
 
 function redactedStreams(
-  streams: Parameters<AttachedWorkspace['run']>[1],
+  streams: ProgramStreams,
   redactor: Redactor,
-): { readonly redacted: Parameters<AttachedWorkspace['run']>[1]; readonly flush: (end: ProgramEnd) => void } {
+): { readonly redacted: ProgramStreams; readonly flush: (end: ProgramEnd) => void } {
   const stdout = redactedSink(streams.stdout, redactor);
   const stderr = redactedSink(streams.stderr, redactor);
   return {

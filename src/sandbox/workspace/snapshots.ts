@@ -17,6 +17,8 @@ import {
 } from '#platform';
 import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary, type Base } from './layout.ts';
 
+type TreeDigests = ReturnType<typeof openTreeDigests>;
+
 export interface SkillSource {
   readonly name: string;
   /** Folder on the host. */
@@ -53,7 +55,7 @@ export function checkSkillName(name: string, dir: string): void {
   });
 }
 
-export function openSnapshots(base: Base, digests: ReturnType<typeof openTreeDigests>): Snapshots {
+export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
   const underWay = new Map<string, PendingSnapshot>();
   return {
     async find(name, digest) {
@@ -85,7 +87,7 @@ interface PendingSnapshot {
 
 interface Store {
   readonly base: Base;
-  readonly digests: ReturnType<typeof openTreeDigests>;
+  readonly digests: TreeDigests;
   readonly signal: AbortSignal | undefined;
 }
 

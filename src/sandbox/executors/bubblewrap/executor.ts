@@ -15,6 +15,8 @@ import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { textSink } from '../output-sinks.ts';
 
+type KeptBytes = ReturnType<typeof keepBytes>;
+
 type Inherited = NonNullable<Parameters<typeof startChild>[0]['inherited']>[number];
 
 /** bubblewrap reads its arguments from this descriptor. */
@@ -66,8 +68,8 @@ function bubblewrapLauncher(command = findBubblewrap(), hasPerl = isPresent(PERL
 
 export function openBubblewrap(command: string, filter: Uint8Array, hasPerl: boolean): OpenLauncher {
   // Files that are the same for every program of a workspace are written once and opened anew for each program.
-  const kept = new Map<string, ReturnType<typeof keepBytes>>();
-  let keptFilter: ReturnType<typeof keepBytes> | undefined;
+  const kept = new Map<string, KeptBytes>();
+  let keptFilter: KeptBytes | undefined;
   const keep = (content: string): Inherited => {
     const found = kept.get(content) ?? keepBytes(new TextEncoder().encode(content));
     kept.set(content, found);

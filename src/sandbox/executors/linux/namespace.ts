@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isSystemError, namesIn } from '#platform';
 import { readProcess, readProcesses, readProcFile } from '../../process/proc.ts';
 
+type ProcessRow = ReturnType<typeof readProcesses>[number];
+
 /** How long the kernel may take to end the last processes of a namespace. */
 const GONE_MS = 10_000;
 
@@ -11,7 +13,7 @@ const GONE_MS = 10_000;
  * every other process inside, whatever sessions, groups and parents they chose.
  */
 export interface SandboxProcesses {
-  readonly first: ReturnType<typeof readProcesses>[number];
+  readonly first: ProcessRow;
   /** The process that becomes the program; every other process of the run descends from it. */
   readonly gate: number;
 }
@@ -36,7 +38,7 @@ function listChildren(pid: number, threads = namesIn(`/proc/${String(pid)}/task`
     .map((row) => row.pid);
 }
 
-function isAlive({ pid, started }: ReturnType<typeof readProcesses>[number]): boolean {
+function isAlive({ pid, started }: ProcessRow): boolean {
   const now = readProcess(pid);
   return now !== undefined && now.started === started && !now.isZombie;
 }

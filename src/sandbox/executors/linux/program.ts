@@ -16,6 +16,8 @@ import type { OutputPipes } from '../../process/output-pipes.ts';
 import { startChild, supervise, type Child } from '../../process/child-process.ts';
 import type { RunLimits, RunningProgram, Identity } from '../../program-types.ts';
 
+type ProgramStreams = Parameters<AttachedWorkspace['run']>[1];
+
 /** The command line of a launcher with everything around it. */
 export interface SandboxCommand extends LaunchCommand {
   readonly executor: Executor['name'];
@@ -45,10 +47,7 @@ interface Sandbox {
 }
 
 /** Starts the command. Input written before the gate has opened is held back until then. */
-export async function startSandboxed(
-  command: SandboxCommand,
-  streams: Parameters<AttachedWorkspace['run']>[1],
-): Promise<RunningProgram> {
+export async function startSandboxed(command: SandboxCommand, streams: ProgramStreams): Promise<RunningProgram> {
   const { executor } = command;
   const started = performance.now();
   const group = command.groups === undefined ? undefined : newGroup(command.groups, command);
@@ -108,7 +107,7 @@ export async function startSandboxed(
 async function startOuter(
   { argv, inherited, executor, identity, limits, pipes }: SandboxCommand,
   group: RunGroup | undefined,
-  streams: Parameters<AttachedWorkspace['run']>[1],
+  streams: ProgramStreams,
 ): Promise<Child> {
   return await startChild(
     {
