@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -97,6 +97,17 @@ describe('config init --from', () => {
     const outside = await runCli(root, ['config', 'init', '--from', 'trpc', '--dry-run']);
     expect(JSON.parse(outside.out)).toEqual({ vocabulary: 'trpc' });
     expect(outside.err).toContain('ignored .env: SKILLS_ROOT is outside of the project');
+  });
+
+  test('writes to no folder that a link of the project leads to', async () => {
+    const root = scratch();
+    writeFiles(root, { 'home/.agent/keep': '', 'repo/.env': 'DOCUMENT_ROOT=docs\n' });
+    symlinkSync('../home/.agent', path.join(root, 'repo/.agent'));
+    for (const more of [['--dry-run'], ['--yes']]) {
+      const { status, err } = await runCli(path.join(root, 'repo'), ['config', 'init', '--from', 'openseed', ...more]);
+      expect([status, err.includes('is a link to another folder; nothing is written there')]).toEqual([1, true]);
+    }
+    expect(readdirSync(path.join(root, 'home/.agent'))).toEqual(['keep']);
   });
 
   test('overwrites nothing: a file and a link that leads nowhere are refused with the line to add', async () => {

@@ -14,7 +14,7 @@ import {
   type Surroundings,
   type VocabularyName,
 } from '#core';
-import { isPresent, isSystemError, makeFolders, readTextFile, writeFileAtomically } from '#platform';
+import { isPresent, isSystemError, makeFolders, readTextFile, realPath, writeFileAtomically } from '#platform';
 import { CONFIG_FILE, isReservedForUser } from '#runtime';
 import { plainJson } from '../json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -36,13 +36,14 @@ export interface InitialConfig {
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Throws `io/exists` if the project has a configuration. Writes nothing. */
+/** Throws `io/exists` if the project has a configuration, and `io/failed` if its folder is elsewhere. Writes nothing. */
 export async function planConfig(
   from: (typeof SYSTEMS)[number],
   { cwd }: Pick<Surroundings, 'cwd'>,
 ): Promise<InitialConfig> {
   const file = path.join(cwd, CONFIG_FILE);
   if (isPresent(file)) throw alreadyThere(file, from);
+  refuseElsewhere(file);
   const found = from === 'skills-agent' ? readOwnFile(cwd) : readVariables(from, cwd);
   const config: Config = { vocabulary: from, ...found.config };
   const { defaultsForUserOnly } = await import('#runtime/config-files');
@@ -53,6 +54,7 @@ export async function planConfig(
 export function writeConfig({ file, config }: InitialConfig): void {
   try {
     makeFolders(path.dirname(file));
+    refuseElsewhere(file);
     writeFileAtomically(file, Buffer.from(`${plainJson(config)}\n`), { mode: 0o644, isNew: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -65,6 +67,19 @@ export function writeConfig({ file, config }: InitialConfig): void {
       cause: error,
     });
   }
+}
+
+/** A cloned repository may have a link as its folder, such as to the user's own configuration. */
+function refuseElsewhere(file: string): void {
+  const folder = path.dirname(file);
+  if (!isPresent(folder) || realPath(folder) === path.join(realPath(path.dirname(folder)), path.basename(folder)))
+    return;
+  throw new SkillError({
+    code: 'io/failed',
+    message: `${JSON.stringify(folder)} is a link to another folder; nothing is written there`,
+    hint: 'replace the link by a folder',
+    data: { path: folder, cause: 'it is a link' },
+  });
 }
 
 export function showPlan({ file, config, read, ignored, forUserOnly }: InitialConfig, terminal: Terminal): void {
