@@ -2,8 +2,8 @@ import { createRuntime } from '#packs';
 import type { Runtime, RuntimeOptions } from '#runtime';
 import type { GlobalInvocation } from './command.ts';
 import { openProgress } from './terminal/progress.ts';
-import { reportWarning } from './terminal/terminal.ts';
-import { defined, isSkillError, printable } from '#core';
+import { reportWarning, type Terminal } from './terminal/terminal.ts';
+import { configProblem, defined, isSkillError, printable } from '#core';
 import { usageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
 
@@ -49,4 +49,12 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
   } finally {
     progress.end();
   }
+}
+
+/** An invalid file is not used at all, and keys that belong to the user are ignored in a project: tools and settings would only seem to be missing. */
+export function warnAboutConfig({ diagnostics }: Runtime, terminal: Terminal): void {
+  const problem = configProblem(diagnostics);
+  if (problem !== undefined) reportWarning(terminal, `${problem.message} (${problem.hint})`);
+  for (const { code, path, message, hint } of diagnostics)
+    if (code === 'config/not-for-project') reportWarning(terminal, `${printable(path)}: ${message}; ${hint}`);
 }

@@ -12,6 +12,7 @@ import {
 } from './policy-rule.ts';
 import { RISKS } from './risks.ts';
 import type { Access } from './access.ts';
+import { isSecretPath } from './protected-names.ts';
 
 /**
  * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer can only
@@ -107,15 +108,20 @@ function findRisk(tool: string): Decision['risk'] {
 
 /**
  * Files that git ignores are often local settings, so reading them is not low risk. A file in `work/` of the workspace changes nothing of the
- * user; the program that uses it is decided about itself.
+ * user; the program that uses it is decided about itself. A secret file of the machine is not for `--yes` to give away.
  */
 function accessRisk(access: Access): Decision['risk'] {
   if (isWorkFile(access)) return 'low';
+  if (isSecretInput(access)) return 'high';
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
 }
 
 function isWorkFile({ tool, subject }: Access): boolean {
   return tool === 'write_file' && subject.kind === 'path' && subject.path.startsWith('workspace://work/');
+}
+
+function isSecretInput({ tool, subject }: Access): boolean {
+  return tool === 'host_input' && subject.kind === 'path' && isSecretPath(subject.absolute ?? subject.path);
 }
 
 function isIgnoredRead({ tool, subject }: Access): boolean {

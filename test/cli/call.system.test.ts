@@ -36,6 +36,20 @@ function typed({ home, project }: PolicyWorld, line: string): Promise<CliResult>
 }
 
 describe('call', () => {
+  test('warns about a configuration that is not used', async () => {
+    const world = await trustedWorld();
+    for (const words of [
+      ['call', '--tools'],
+      ['call', 'search_skills', '{"query": "x"}'],
+    ]) {
+      const { status, err } = await runCli(world.project, words, {
+        HOME: world.home,
+        SKILLWRIGHT_VOCABULARY: 'opensed',
+      });
+      expect([status, /warning: .*opensed.*openseed/s.test(err)]).toEqual([0, true]);
+    }
+  });
+
   test('explains itself and lists what there is to call, without a run', async () => {
     const world = await trustedWorld();
     const help = await cli(world.project, ['call', '--help']);

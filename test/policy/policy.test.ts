@@ -339,6 +339,16 @@ describe('what is built in', () => {
 });
 
 describe('several things at once', () => {
+  test('a secret file of the machine as an input is high risk, any other one medium', async () => {
+    const risk = async (from: string): Promise<unknown> =>
+      decide(policyOf({}), await listAccesses({ type: 'run_command', command: 'cat x', inputs: [{ from }] }, {})).risk;
+    expect([
+      await risk('host:///home/ann/.ssh/id_rsa'),
+      await risk('host:///home/ann/app/.env'),
+      await risk('host:///home/ann/notes.txt'),
+    ]).toEqual(['high', 'high', 'medium']);
+  });
+
   test('the strictest part decides, the highest risk counts', async () => {
     const accesses = await listAccesses(
       {

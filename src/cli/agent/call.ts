@@ -19,7 +19,7 @@ import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand, list, option, toggle } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { openRuntime } from '../open-runtime.ts';
+import { openRuntime, warnAboutConfig } from '../open-runtime.ts';
 import { modelExecution } from './programs.ts';
 
 const flags = {
@@ -69,6 +69,7 @@ export const command = defineCommand({
     const { flags: options, positionals, terminal, signal, words } = invocation;
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
+    warnAboutConfig(runtime, terminal);
     const { log: level = 'normal' } = options;
     const byDefault = findProfile(runtime.config.vocabulary).offersPrograms === true ? 'auto' : 'none';
     const { executor: named = byDefault } = options;

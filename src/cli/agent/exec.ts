@@ -29,7 +29,7 @@ import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
-import { openRuntime } from '../open-runtime.ts';
+import { openRuntime, warnAboutConfig } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import {
   PACKAGE_FLAGS,
@@ -94,6 +94,7 @@ export const command = defineCommand({
     const [skill = '', script = '', ...args] = positionals;
     const asked = buildAction(invocation, skill, script, args);
     const runtime = await openRuntime(invocation);
+    warnAboutConfig(runtime, terminal);
     const named = resolveSkill(runtime.index, skill, options.source);
     const isNamed = named !== undefined && asked.type === 'run_script';
     const action = isNamed ? { ...asked, ...locateScript(named, asked.script) } : asked;

@@ -1,8 +1,9 @@
 /** The configured MCP servers for `run` and `chat`, and their state for `mcp check`. */
-import { configProblem, docsPage, nearest, printable, quoted, type ToolServers } from '#core';
+import { configProblem, docsPage, nearest, quoted, type ToolServers } from '#core';
 import type { ServerState } from '#mcp';
 import { openSecrets, type Runtime } from '#runtime';
 import { EXIT, usageError } from '../exit.ts';
+import { warnAboutConfig } from '../open-runtime.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -31,14 +32,6 @@ export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<
     await runtime.refresh();
   }
   return servers;
-}
-
-/** An invalid file is not used at all, and keys that belong to the user are ignored in a project: the model would only seem to lack tools. */
-export function warnAboutConfig({ diagnostics }: Runtime, terminal: Terminal): void {
-  const problem = configProblem(diagnostics);
-  if (problem !== undefined) reportWarning(terminal, `${problem.message} (${problem.hint})`);
-  for (const { code, path, message, hint } of diagnostics)
-    if (code === 'config/not-for-project') reportWarning(terminal, `${printable(path)}: ${message}; ${hint}`);
 }
 
 function openServices({ config, executionPlaces: { user, project } }: Runtime): Parameters<ToolServers['open']>[0] {

@@ -3,7 +3,7 @@ import type { SkillServer } from '#mcp';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
-import { openRuntime } from '../open-runtime.ts';
+import { openRuntime, warnAboutConfig } from '../open-runtime.ts';
 import { portInUse, untilStopped } from '../serving.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { VERSION } from '../../version.ts';
@@ -11,7 +11,7 @@ import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
 import { askForTrust, TRUST_FLAGS } from './consent.ts';
 import { CLIENT_NAMES, clientConfig, TOKEN_VARIABLE } from './mcp-clients.ts';
-import { checkServers, warnAboutConfig } from './mcp-servers.ts';
+import { checkServers } from './mcp-servers.ts';
 import { EXECUTOR_FLAG, SANDBOX_FLAGS, agentExecution } from './programs.ts';
 import { wholeNumber } from '../arguments.ts';
 
