@@ -42,7 +42,7 @@ export function benchScanCorpus({
 }
 
 /** The rows for an unpacked collection. */
-export function corpusRows(folder: string): readonly BenchRow[] {
+function corpusRows(folder: string): readonly BenchRow[] {
   const scanned = readLabels(folder).map((labelled) => scanLabelled(folder, labelled));
   const sets = [...new Set(scanned.map(({ set }) => set))].toSorted();
   return [

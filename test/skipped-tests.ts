@@ -10,7 +10,7 @@ export function missingFor(test: TestCase): string {
 }
 
 /** Counts of skipped tests by what they lack, most first. */
-export function countSkipped(modules: readonly TestModule[]): readonly (readonly [missing: string, tests: number])[] {
+function countSkipped(modules: readonly TestModule[]): readonly (readonly [missing: string, tests: number])[] {
   const counts = new Map<string, number>();
   for (const { children } of modules)
     for (const test of children.allTests('skipped')) {
@@ -20,7 +20,7 @@ export function countSkipped(modules: readonly TestModule[]): readonly (readonly
   return [...counts].toSorted(([, a], [, b]) => b - a);
 }
 
-export function skippedLine([missing, tests]: readonly [string, number]): string {
+function skippedLine([missing, tests]: readonly [string, number]): string {
   const install = (PACKAGES as Partial<Record<string, string>>)[missing];
   return `skipped: ${String(tests)} ${tests === 1 ? 'test needs' : 'tests need'} ${missing}${install === undefined ? '' : ` (package ${install})`}`;
 }

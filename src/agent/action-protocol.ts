@@ -36,7 +36,7 @@ export type DecisionReading =
   | { readonly type: 'refused'; readonly problem: ActionProblem };
 
 /** The input is not validated yet; the tool does that. */
-export interface DecidedCall {
+interface DecidedCall {
   readonly name: string;
   readonly input: Fields;
 }

@@ -253,7 +253,7 @@ async function startChild(task: ChildTask, options: AgentOptions, opened: Opened
 export type End = Omit<TurnsEnd, 'outcome'> & { readonly outcome: AgentResult['outcome'] };
 
 /** How a request becomes a conversation, and who observes it. */
-export interface ConversationHooks {
+interface ConversationHooks {
   begin(opening: Opening): Conversation;
   follow(conversation: Conversation): void;
 }

@@ -10,7 +10,7 @@ export type JsonObjectReading =
     }
   | { readonly type: 'broken'; readonly problem: JsonProblem };
 
-export interface JsonProblem extends ReturnType<typeof positionOf> {
+interface JsonProblem extends ReturnType<typeof positionOf> {
   readonly kind: 'missing' | 'cut' | 'invalid' | 'too-large';
   readonly message: string;
   readonly offset: number;

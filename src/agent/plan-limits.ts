@@ -30,7 +30,7 @@ export function planLimits(limits: Budget, plan: Plan | undefined, before: Budge
 }
 
 /** Removes constraints that cannot be enforced, with the reason for the model. Other constraints stay as remarks of the model. */
-export function checkConstraints(
+function checkConstraints(
   { plan, before }: { readonly plan: Plan; readonly before: Plan | undefined },
   allowed: Budget,
 ): { readonly plan: Plan; readonly problems: readonly string[] } {

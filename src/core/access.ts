@@ -5,7 +5,7 @@ export const EFFECTS = ['deny', 'ask', 'allow'] as const;
 export type Effect = (typeof EFFECTS)[number];
 export type Risk = 'low' | 'medium' | 'high';
 
-export const POLICY_LAYERS = [
+const POLICY_LAYERS = [
   'built-in',
   'user',
   'environment',
@@ -24,7 +24,7 @@ export interface RuleOrigin {
   readonly where: string;
 }
 
-export const CAPABILITY_NAMES = ['project_write', 'network', 'secrets', 'weak_isolation', 'no_isolation'] as const;
+const CAPABILITY_NAMES = ['project_write', 'network', 'secrets', 'weak_isolation', 'no_isolation'] as const;
 
 /** Something that a program reaches outside its sandbox. */
 export interface Capability {

@@ -31,7 +31,7 @@ export type Action =
 export type ActionType = Action['type'];
 
 /** Which part of the runtime performs an action. */
-export const ACTION_KINDS = {
+const ACTION_KINDS = {
   search_skills: 'search',
   load_skill: 'skill',
   list_resources: 'skill',
@@ -87,7 +87,7 @@ interface OnSkill {
 }
 
 /** Searches skills by name and description. */
-export interface SearchSkills {
+interface SearchSkills {
   readonly type: 'search_skills';
   readonly query: string;
   /** Number of results (default: 5). */
@@ -95,7 +95,7 @@ export interface SearchSkills {
 }
 
 /** Level 2: loads the instructions of a skill, and optionally some of its documents. */
-export interface LoadSkill extends OnSkill {
+interface LoadSkill extends OnSkill {
   readonly type: 'load_skill';
   /** Documents to show with it; replaces an earlier selection. If absent, the selection stays. */
   readonly documents?: DocumentSelection;
@@ -108,14 +108,14 @@ export interface LoadSkill extends OnSkill {
 }
 
 /** Lists names, sizes and kinds of a skill's files without opening them. */
-export interface ListResources extends OnSkill {
+interface ListResources extends OnSkill {
   readonly type: 'list_resources';
   /** Lists only files below this folder of the skill. */
   readonly folder?: string;
 }
 
 /** Level 3: reads one file, whole, by section or by lines. */
-export interface ReadResource extends OnSkill {
+interface ReadResource extends OnSkill {
   readonly type: 'read_resource';
   readonly path: string;
   /** A heading; selects the text up to the next heading of the same level. */
@@ -137,7 +137,7 @@ export type DocumentSelection = '*' | readonly string[];
 export type SelectMode = 'add' | 'replace' | 'clear';
 
 /** Selects which documents (`.md` and `.txt`) are shown with a skill. */
-export interface SelectDocuments extends OnSkill {
+interface SelectDocuments extends OnSkill {
   readonly type: 'select_documents';
   readonly mode: SelectMode;
   readonly documents: DocumentSelection;
@@ -146,14 +146,14 @@ export interface SelectDocuments extends OnSkill {
 }
 
 /** Returns the path of a script, for callers that run it themselves. */
-export interface GetScriptPath extends OnSkill {
+interface GetScriptPath extends OnSkill {
   readonly type: 'get_script_path';
   /** Relative to `scripts/`; the prefix is optional. */
   readonly script: string;
 }
 
 /** Installs packages for the programs of a skill, or of the session, in a layer beside it; the skill itself stays as it is. */
-export interface InstallPackages extends Partial<OnSkill> {
+interface InstallPackages extends Partial<OnSkill> {
   readonly type: 'install_packages';
   /** As on the command line: `pypdf>=4`, `npm:docx@9`. One kind of package for each action. */
   readonly packages: readonly string[];
@@ -210,7 +210,7 @@ interface CommandParts extends ProgramParts {
   readonly editorText?: string;
 }
 
-export interface RunCommand extends CommandParts {
+interface RunCommand extends CommandParts {
   readonly type: 'run_command';
 }
 
@@ -221,12 +221,12 @@ interface Waiting {
 }
 
 /** Starts a command that keeps running while the model does other things or answers its prompts. */
-export interface StartCommand extends CommandParts, Waiting {
+interface StartCommand extends CommandParts, Waiting {
   readonly type: 'start_command';
   readonly terminal?: boolean;
 }
 
-export interface WriteInput extends Waiting {
+interface WriteInput extends Waiting {
   readonly type: 'write_input';
   readonly session: string;
   readonly chars: string;
@@ -234,24 +234,24 @@ export interface WriteInput extends Waiting {
   readonly submit: boolean;
 }
 
-export interface PollCommand extends Waiting {
+interface PollCommand extends Waiting {
   readonly type: 'poll_command';
   readonly session: string;
 }
 
-export interface KillCommand {
+interface KillCommand {
   readonly type: 'kill_command';
   readonly session: string;
 }
 
 /** Reads a file of the project, of the workspace (`workspace://path`) or of a loaded skill (`skill://name/path`). */
-export interface ReadFile {
+interface ReadFile {
   readonly type: 'read_file';
   readonly path: string;
   readonly lines?: LineRange;
 }
 
-export interface ListDirectory {
+interface ListDirectory {
   readonly type: 'list_dir';
   /** Like the path of `read_file`; `.` is the project. */
   readonly path: string;
@@ -273,14 +273,14 @@ export interface Grep {
 }
 
 /** Writes a whole file of the project or the workspace; creates missing folders. */
-export interface WriteFile {
+interface WriteFile {
   readonly type: 'write_file';
   readonly path: string;
   readonly content: string;
 }
 
 /** Replaces one passage of a file of the project or the workspace. The passage must occur exactly once. */
-export interface EditFile {
+interface EditFile {
   readonly type: 'edit_file';
   readonly path: string;
   readonly oldText: string;
@@ -288,7 +288,7 @@ export interface EditFile {
 }
 
 /** Moves a file to the trash of the project. */
-export interface DeleteFile {
+interface DeleteFile {
   readonly type: 'delete_file';
   readonly path: string;
 }
@@ -310,7 +310,7 @@ export interface CallMcpTool {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-export interface FinalAnswer {
+interface FinalAnswer {
   readonly type: 'final_answer';
   readonly answer: string;
 }

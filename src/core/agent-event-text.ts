@@ -5,7 +5,7 @@ import { countText, shownText } from './text/line-text.ts';
 import type { ModelUsage } from './model.ts';
 import type { Plan } from './plan.ts';
 
-export type AgentEventType =
+type AgentEventType =
   | 'scan'
   | 'turn'
   | 'model-call'

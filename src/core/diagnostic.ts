@@ -24,7 +24,7 @@ export interface Diagnostic extends Problem<DiagnosticCode> {
 }
 
 /** A problem as reported by a check; severity and default hint come from the table of codes. */
-export interface Finding {
+interface Finding {
   readonly code: DiagnosticCode;
   readonly path: string;
   readonly line?: number;

@@ -11,7 +11,7 @@ export const EXECUTOR_NAMES = ['bubblewrap', 'namespaces', 'container', 'macos',
 export type ExecutorName = (typeof EXECUTOR_NAMES)[number];
 
 /** What is known about an executor before it is attached. */
-export interface ExecutorTraits {
+interface ExecutorTraits {
   readonly isolation: Isolation;
   /** How packages reach programs: mounted at a fixed path, or where they are on this machine. Absent: not at all. */
   readonly layers?: 'mounted' | 'in-place';
@@ -71,7 +71,7 @@ export type LimitName = keyof RunLimits;
  * (`tmpfs`), by this process, which reads all output and keeps the time (`runtime`), or by polling, so that a program may be above it for a
  * moment (`watched`).
  */
-export type Enforcement = 'cgroup' | 'rlimit' | 'tmpfs' | 'runtime' | 'watched' | 'none';
+type Enforcement = 'cgroup' | 'rlimit' | 'tmpfs' | 'runtime' | 'watched' | 'none';
 
 /** The limits of one program and how each was enforced. */
 export type LimitReport = Readonly<
@@ -112,7 +112,7 @@ export interface ProgramSpec {
 }
 
 /** A file or folder of the host that a program sees at a fixed path. */
-export interface HostMount {
+interface HostMount {
   readonly source: string;
   /** Absolute path inside. Only a file or folder that exists in the mount before it may be below a folder that programs may write. */
   readonly target: string;
@@ -120,7 +120,7 @@ export interface HostMount {
 }
 
 /** Why a program ended. `exited`: by itself, with any exit code. */
-export const END_REASONS = [
+const END_REASONS = [
   'exited',
   'signal',
   'timeout',

@@ -1,6 +1,6 @@
 import type { FailureCode } from './failure-codes.ts';
 
-export interface FileProblem {
+interface FileProblem {
   readonly code: FailureCode;
   readonly detail?: string;
 }

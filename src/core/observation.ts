@@ -54,14 +54,14 @@ export interface LoadReport {
   readonly reference: string;
 }
 
-export interface SkillsFound {
+interface SkillsFound {
   readonly type: 'skills-found';
   readonly action: 'search_skills';
   readonly query: string;
   readonly results: readonly FoundSkill[];
 }
 
-export interface FoundSkill {
+interface FoundSkill {
   readonly id: string;
   /** Digest of the frontmatter. */
   readonly digest: string;
@@ -95,15 +95,15 @@ export interface SkillLoaded {
 }
 
 /** A document shown together with its skill. */
-export interface ShownDocument {
+interface ShownDocument {
   readonly text: string;
   readonly report: LoadReport;
 }
 
-export const FILE_KINDS = ['script', 'reference', 'asset', 'document', 'other'] as const;
-export type FileKind = (typeof FILE_KINDS)[number];
+const FILE_KINDS = ['script', 'reference', 'asset', 'document', 'other'] as const;
+type FileKind = (typeof FILE_KINDS)[number];
 
-export interface ListedFile {
+interface ListedFile {
   readonly path: string;
   readonly bytes: number;
   readonly kind: FileKind;
@@ -112,7 +112,7 @@ export interface ListedFile {
   readonly isLink: boolean;
 }
 
-export interface ResourcesListed {
+interface ResourcesListed {
   readonly type: 'resources-listed';
   readonly action: 'list_resources';
   readonly skill: SkillIdentity;
@@ -120,7 +120,7 @@ export interface ResourcesListed {
   readonly filesCut: boolean;
 }
 
-export interface ResourceRead {
+interface ResourceRead {
   readonly type: 'resource-read';
   readonly action: 'read_resource';
   readonly skill: SkillIdentity;
@@ -138,7 +138,7 @@ export interface ResourceRead {
   readonly headings: readonly string[];
 }
 
-export interface DocumentsSelected {
+interface DocumentsSelected {
   readonly type: 'documents-selected';
   readonly action: 'select_documents';
   readonly skill: SkillIdentity;
@@ -155,7 +155,7 @@ export interface DocumentsSelected {
   readonly notes?: readonly string[];
 }
 
-export interface ScriptFound {
+interface ScriptFound {
   readonly type: 'script-found';
   readonly action: 'get_script_path';
   readonly skill: SkillIdentity;
@@ -165,7 +165,7 @@ export interface ScriptFound {
 }
 
 /** Packages are ready for the programs of a skill. */
-export interface PackagesInstalled {
+interface PackagesInstalled {
   readonly type: 'packages-installed';
   readonly action: 'install_packages';
   readonly skill: SkillIdentity;
@@ -175,7 +175,7 @@ export interface PackagesInstalled {
 }
 
 /** A program ended; `result.reason` says how. */
-export type ProgramRan = Ran<'run_script'> | Ran<'run_command'>;
+type ProgramRan = Ran<'run_script'> | Ran<'run_command'>;
 
 interface Ran<Type extends ActionType> {
   readonly type: 'program-ran';
@@ -188,7 +188,7 @@ interface Ran<Type extends ActionType> {
 }
 
 /** The state of a command that may still be running. */
-export type CommandSeen = Seen<'start_command'> | Seen<'write_input'> | Seen<'poll_command'>;
+type CommandSeen = Seen<'start_command'> | Seen<'write_input'> | Seen<'poll_command'>;
 
 interface Seen<Type extends ActionType> {
   readonly type: 'command-seen';
@@ -208,14 +208,14 @@ interface Seen<Type extends ActionType> {
   readonly limits?: LimitReport;
 }
 
-export interface CommandKilled {
+interface CommandKilled {
   readonly type: 'command-killed';
   readonly action: 'kill_command';
   readonly session: string;
   readonly status: 'exited' | 'killed';
 }
 
-export interface FileRead {
+interface FileRead {
   readonly type: 'file-read';
   readonly action: 'read_file';
   /** Relative to the project, or with a scheme. */
@@ -234,9 +234,9 @@ export interface FileRead {
   readonly notes: readonly string[];
 }
 
-export const ENTRY_KINDS = ['file', 'folder', 'link', 'other'] as const;
+const ENTRY_KINDS = ['file', 'folder', 'link', 'other'] as const;
 
-export interface DirectoryEntry {
+interface DirectoryEntry {
   /** Relative to the listed folder. */
   readonly path: string;
   readonly kind: (typeof ENTRY_KINDS)[number];
@@ -244,7 +244,7 @@ export interface DirectoryEntry {
   readonly bytes: number;
 }
 
-export interface DirectoryListed {
+interface DirectoryListed {
   readonly type: 'directory-listed';
   readonly action: 'list_dir';
   readonly path: string;
@@ -252,14 +252,14 @@ export interface DirectoryListed {
   readonly isCut: boolean;
 }
 
-export interface FoundLine {
+interface FoundLine {
   /** A path that `read_file` accepts. */
   readonly path: string;
   readonly line: number;
   readonly text: string;
 }
 
-export interface LinesFound {
+interface LinesFound {
   readonly type: 'lines-found';
   readonly action: 'grep';
   readonly pattern: string;
@@ -273,7 +273,7 @@ export interface LinesFound {
   readonly notes: readonly string[];
 }
 
-export interface FileWritten {
+interface FileWritten {
   readonly type: 'file-written';
   readonly action: 'write_file';
   readonly path: string;
@@ -289,7 +289,7 @@ export interface FileWritten {
   readonly specialBits?: number;
 }
 
-export interface FileDeleted {
+interface FileDeleted {
   readonly type: 'file-deleted';
   readonly action: 'delete_file';
   readonly path: string;
@@ -304,7 +304,7 @@ export interface FileDeleted {
   readonly specialBits?: number;
 }
 
-export interface ResponseReceived {
+interface ResponseReceived {
   readonly type: 'response-received';
   readonly action: 'network_request';
   /** Final URL, after redirects. */
@@ -334,7 +334,7 @@ export interface ToolCalled {
   readonly truncated: boolean;
 }
 
-export interface Answered {
+interface Answered {
   readonly type: 'answered';
   readonly action: 'final_answer';
   readonly answer: string;

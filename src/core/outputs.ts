@@ -21,7 +21,7 @@ export interface OutputParameters {
 }
 
 /** A file that a run left behind. */
-export interface OutputFile {
+interface OutputFile {
   /** Relative to the workspace. */
   readonly name: string;
   /** Text content; absent for binary files, invalid UTF-8, or if not requested. */
@@ -53,24 +53,24 @@ export const SKIP_MEANINGS = {
   empty: 'the file is empty and the run failed',
   unreadable: 'the system denies access',
 } as const;
-export type SkipReason = keyof typeof SKIP_MEANINGS;
+type SkipReason = keyof typeof SKIP_MEANINGS;
 
 /** Begins the warnings about skipped files. */
 export const NOT_COLLECTED = 'not collected (';
 
-export interface SkippedOutput {
+interface SkippedOutput {
   /** Invisible characters are escaped, so it may not be usable as a path. */
   readonly name: string;
   readonly size_bytes: number;
   readonly reason: SkipReason;
 }
 
-export interface SavedOutput {
+interface SavedOutput {
   readonly name: string;
   readonly version: number;
 }
 
-export interface StagedInput {
+interface StagedInput {
   /** Relative to the workspace. */
   readonly name: string;
   /** The reference that was requested. */
@@ -108,7 +108,7 @@ export interface RunResult {
 }
 
 /** A package layer as a run result names it. */
-export interface UsedLayer {
+interface UsedLayer {
   readonly ecosystem: Ecosystem;
   readonly lock_digest: string;
   readonly layer_digest: string;

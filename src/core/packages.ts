@@ -13,7 +13,7 @@ export interface PackageSpec {
 }
 
 /** One package of a resolved environment. */
-export interface LockedPackage {
+interface LockedPackage {
   readonly name: string;
   readonly version: string;
   /** `sha256:<hex>` of a wheel, or the `integrity` of an npm package. */

@@ -1,7 +1,7 @@
 import type { RunEvent } from './run-events.ts';
 
 /** The states of the agent loop, by the names of its design. */
-export const PHASES = ['Init', 'IndexSkills', 'Decide', 'LoadSkillBody', 'Act', 'Observe', 'Final'] as const;
+const PHASES = ['Init', 'IndexSkills', 'Decide', 'LoadSkillBody', 'Act', 'Observe', 'Final'] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** Returns the phase that an event enters; undefined if it stays in the current one. */

@@ -39,7 +39,7 @@ export interface Profile {
 }
 
 /** Without rules and approvals, which only people write. */
-export type ProfileSettings = Pick<
+type ProfileSettings = Pick<
   Config,
   'builtin' | 'use_default_roots' | 'scan' | 'format' | 'catalog' | 'session' | 'sandbox' | 'packages' | 'security'
 > & { readonly execution?: Omit<NonNullable<Config['execution']>, 'require_approval_for'> };

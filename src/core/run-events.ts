@@ -9,8 +9,8 @@ import type { Plan } from './plan.ts';
 import type { Decision } from './access.ts';
 import type { AskedBy, SessionEvent } from './session.ts';
 
-export const ACTIVATION_REASONS = ['model', 'person', 'required', 'shortlist', 'forced', 'path'] as const;
-export type ActivationReason = (typeof ACTIVATION_REASONS)[number];
+const ACTIVATION_REASONS = ['model', 'person', 'required', 'shortlist', 'forced', 'path'] as const;
+type ActivationReason = (typeof ACTIVATION_REASONS)[number];
 
 /** Version of the run folder format; newer versions are refused. */
 export const RUN_SCHEMA = 1;
@@ -20,7 +20,7 @@ export const OUTCOMES = ['running', 'done', 'degraded', 'failed', 'refused', 'ca
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** The executor of a run. */
-export interface RunExecutor {
+interface RunExecutor {
   readonly name: string;
   readonly isolation: Isolation;
   readonly image?: string;
@@ -30,7 +30,7 @@ export interface RunExecutor {
 }
 
 /** The process that writes a run, identified so that others can check whether it is alive. */
-export interface RunProcess {
+interface RunProcess {
   readonly pid: number;
   readonly start: string;
   readonly boot: string;
@@ -38,7 +38,7 @@ export interface RunProcess {
 }
 
 /** How an agent was started; with the events, another process can resume its run. */
-export interface AgentStart {
+interface AgentStart {
   readonly protocol: string;
   /** Name of the vocabulary. */
   readonly vocabulary: string;
@@ -119,7 +119,7 @@ export interface RunScan {
 }
 
 /** A skill that was used in a run. */
-export interface UsedSkill {
+interface UsedSkill {
   readonly id: string;
   readonly name: string;
   readonly source: string;
@@ -128,13 +128,13 @@ export interface UsedSkill {
 }
 
 /** Another agent loaded a skill: by a tool for skills, by reading its SKILL.md, or by an output with its instructions. */
-export interface SubjectLoad {
+interface SubjectLoad {
   readonly skill: string;
   readonly by: 'tool' | 'read' | 'body';
 }
 
 /** The name of the action, the goal of the plan, or one step of the plan. */
-export type DecisionField = 'action' | 'goal' | 'step';
+type DecisionField = 'action' | 'goal' | 'step';
 
 /**
  * All events of a run, in order. State, budgets, ledger, replay and grades are derived from them. `call` numbers the actions of a run and
@@ -282,7 +282,7 @@ export interface JournalLine {
 }
 
 /** A question to a person and its answer. */
-export interface RunApproval {
+interface RunApproval {
   readonly call: number;
   readonly request: string;
   readonly tool: string;
@@ -290,7 +290,7 @@ export interface RunApproval {
 }
 
 /** A file of a skill that was shown. */
-export interface RunResource {
+interface RunResource {
   readonly skill: string;
   readonly path: string;
   readonly bytes: number;
@@ -299,7 +299,7 @@ export interface RunResource {
 }
 
 /** A program that was requested, with the start of its outputs. */
-export interface RunProgram {
+interface RunProgram {
   readonly call: number;
   readonly tool: string;
   readonly skill?: string;

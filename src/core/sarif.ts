@@ -1,5 +1,5 @@
 /** The parts of SARIF 2.1.0 that all reports of this program share. */
-export interface SarifReport {
+interface SarifReport {
   /** Version of this program. */
   readonly version: string;
   /** What the report covers. */

@@ -8,7 +8,7 @@ const NAME = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u;
 const SIMPLE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const OFF_NAME = /[^\p{L}\p{N}]+/gu;
 
-export interface NameReading {
+interface NameReading {
   /** The normalized name; absent if it cannot be used at all. */
   readonly name?: string;
   /** Which rule the name violates, besides its length. */

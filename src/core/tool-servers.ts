@@ -25,7 +25,7 @@ export interface ForeignSchema {
 }
 
 /** The source of a value that a server gets: a variable, a file, or a program that prints it. */
-export interface ValueSource {
+interface ValueSource {
   readonly env?: string;
   readonly file?: string;
   readonly command?: readonly string[];

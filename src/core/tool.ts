@@ -30,7 +30,7 @@ export interface Offer {
   loaded(): readonly Pick<LoadedContent, 'id' | 'name' | 'files'>[];
 }
 
-export interface ExecutionOffer {
+interface ExecutionOffer {
   /** Whether running commands can be interacted with. */
   readonly hasInteraction: boolean;
   /** What programs may do with the project; absent if they do not see it. */
@@ -39,12 +39,12 @@ export interface ExecutionOffer {
   readonly hasPackages?: boolean;
 }
 
-export interface HostOffer {
+interface HostOffer {
   /** Whether network requests are possible. */
   readonly hasNetwork: boolean;
 }
 
-export interface LocatedPath {
+interface LocatedPath {
   /** A skill reference as actions use it. */
   readonly skill: string;
   /** Relative to the folder of the skill; empty for the folder itself. */
@@ -52,7 +52,7 @@ export interface LocatedPath {
 }
 
 /** Tool input that has passed its schema. */
-export type ToolInput = Readonly<Record<string, unknown>>;
+type ToolInput = Readonly<Record<string, unknown>>;
 
 /** One tool of a vocabulary: name, schema, and the mapping to actions and back. */
 export interface ToolRow {
@@ -94,7 +94,7 @@ export interface Vocabulary {
 }
 
 /** What is known about a failed call. */
-export interface FailedCall {
+interface FailedCall {
   /** The failed action; absent if the input was refused. */
   readonly action: Action | undefined;
   /** Results of earlier actions of the same call; they took effect and must be shown. */

@@ -4,7 +4,7 @@ import { openReplayFilter, type EventSink } from '#journal';
 
 export type Sample = readonly [name: string, labels: Readonly<Record<string, string>>, value: number];
 
-export interface ProjectCounters {
+interface ProjectCounters {
   openSink(): EventSink;
   countWait(seconds: number): void;
 }

@@ -11,7 +11,7 @@ import { EVENTS_FILE } from './run-folder.ts';
 export const FIRST_HASH = '0'.repeat(64);
 
 /** Longer lines are not read. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const TAIL = /^,"hash":"([0-9a-f]{64})"\}$/;
 const TAIL_LENGTH = ',"hash":""}'.length + 64;

@@ -72,7 +72,7 @@ export interface RunRecord {
   endAsync(outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): Promise<void>;
 }
 
-export interface KeptContent extends ContentReference {
+interface KeptContent extends ContentReference {
   /** The stored bytes are without secrets that were in the others. */
   readonly isRedacted: boolean;
 }

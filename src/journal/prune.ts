@@ -36,7 +36,7 @@ export interface PruneOptions extends ChainKeys {
   readonly now?: () => Date;
 }
 
-export interface PrunedRun {
+interface PrunedRun {
   readonly id: string;
   readonly bytes: number;
   readonly reason: RemovalReason;

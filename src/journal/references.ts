@@ -28,7 +28,7 @@ const MAX_FILES = 2;
 
 export type Keep = (bytes: Uint8Array) => { readonly $ref: string; readonly bytes: number };
 /** Replaces secrets in a text. */
-export type RedactText = (text: string) => string;
+type RedactText = (text: string) => string;
 
 export interface Storing {
   /** Absent if no secrets are known. */

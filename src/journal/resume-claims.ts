@@ -66,7 +66,7 @@ function readOrigin(folder: string): { readonly of?: string; readonly at: string
   }
 }
 
-export interface ResumeClaim {
+interface ResumeClaim {
   /** The run that continues; empty if it is not recorded. */
   readonly by: string;
   /** The folder of its record. */
@@ -108,7 +108,7 @@ function readLife(folder: string, owner: LockOwner | undefined): ResumeClaim['li
   return owner === undefined || ownerState(owner) === 'dead' ? 'killed' : 'running';
 }
 
-export interface ClaimOptions extends ChainKeys {
+interface ClaimOptions extends ChainKeys {
   /** The claims that the caller knows of. */
   readonly known: number;
   readonly again: boolean;

@@ -17,16 +17,16 @@ import {
   type SessionState,
 } from '#core';
 
-export type RunDetails = Pick<RunInfo, 'phases' | 'tools' | 'resources' | 'programs' | 'invalidCalls'>;
+type RunDetails = Pick<RunInfo, 'phases' | 'tools' | 'resources' | 'programs' | 'invalidCalls'>;
 
-export const NO_DETAILS: RunDetails = { phases: [], tools: [], resources: [], programs: [], invalidCalls: 0 };
+const NO_DETAILS: RunDetails = { phases: [], tools: [], resources: [], programs: [], invalidCalls: 0 };
 
 /** Further entries are only in the events. */
 const MAX_ENTRIES = 1_000;
 /** Characters of a command and of an output. */
 const LONGEST_TEXT = 300;
 
-export function addDetails(before: RunDetails, event: RunEvent): RunDetails {
+function addDetails(before: RunDetails, event: RunEvent): RunDetails {
   const info = withPhase(before, event);
   switch (event.type) {
     case 'action': {

@@ -41,14 +41,14 @@ export interface ChainProblem {
   readonly message: string;
 }
 
-export interface RemovedRun {
+interface RemovedRun {
   readonly run: string;
   readonly at: string;
   readonly reason: RemovalReason;
 }
 
 /** A break that was found when the next line was written. It stays in the chain. */
-export interface FoundBreak {
+interface FoundBreak {
   readonly code: ChainBreak['code'];
   readonly line: number;
   readonly at: string;
@@ -58,7 +58,7 @@ export interface FoundBreak {
 }
 
 /** A run that several runs continued, so that its later actions may have happened more than once. */
-export interface ResumedAgain {
+interface ResumedAgain {
   readonly run: string;
   readonly by: readonly { readonly run: string; readonly at: string }[];
 }

@@ -32,7 +32,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_RESOURCES = 1_000;
 
 /** Builds the entry of a skill from its frontmatter; the library of the extension does. */
-export type BuildEntry = (path: string, files: Record<string, Uint8Array>) => Promise<Skill>;
+type BuildEntry = (path: string, files: Record<string, Uint8Array>) => Promise<Skill>;
 
 export interface SkillSourceParts {
   readonly session: () => Promise<Session>;

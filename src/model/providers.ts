@@ -1,14 +1,6 @@
 import { SkillError, isObject, nearest, printable, quoted, type Config } from '#core';
 
-export const PROVIDERS = [
-  'anthropic',
-  'openai',
-  'google',
-  'openai-compatible',
-  'ollama',
-  'lmstudio',
-  'llamacpp',
-] as const;
+const PROVIDERS = ['anthropic', 'openai', 'google', 'openai-compatible', 'ollama', 'lmstudio', 'llamacpp'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
 export interface Vendor {

@@ -10,7 +10,7 @@ import { isPresent } from '#platform';
 import type { SkillBackup } from './root/skill-backups.ts';
 import { inRoot, type ChangeOutcome, type OpenRoot } from './root/open-root.ts';
 
-export interface ChangeOptions {
+interface ChangeOptions {
   readonly settings: { readonly root: string; readonly surroundings?: Surroundings };
   readonly dryRun?: boolean;
   /** Gets a description of the change. The change is made only if it resolves to true. */

@@ -13,7 +13,7 @@ import {
 import { findProfile } from '#tools/profiles';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
-export const rootServices: RootServices = {
+const rootServices: RootServices = {
   recover: async (roots, signal) => (await import('./root/open-root.ts')).recoverRoots(roots, signal),
   fetch: async (root, options) => (await import('./fetched-root.ts')).fetchRoot(root, options),
 };

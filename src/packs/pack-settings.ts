@@ -82,7 +82,7 @@ export function packSettings(
 }
 
 /** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder that does not exist. */
-export function installRoot(
+function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
   { root, scope = config.install?.scope }: RootChoice,

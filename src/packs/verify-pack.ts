@@ -27,7 +27,7 @@ export interface VerifiedPack {
   readonly refusals: readonly PackRefusal[];
 }
 
-export interface VerifyPackOptions {
+interface VerifyPackOptions {
   readonly settings: PackSettings;
   readonly source: string;
   /** The pack is unpacked into a temporary folder below this one (default: that of the system). */

@@ -93,7 +93,7 @@ export async function verifyRoot(
   return { type: 'verified', root, skills, isIntact: skills.every(isIntact) };
 }
 
-export interface VerifyInstalledOptions extends RootOptions, Pick<VerifyRootOptions, 'names' | 'onProgress'> {
+interface VerifyInstalledOptions extends RootOptions, Pick<VerifyRootOptions, 'names' | 'onProgress'> {
   readonly settings: PackSettings;
   /** Also verifies the older folder beside the root, if there is one. */
   readonly withOlder: boolean;

@@ -8,7 +8,7 @@ export interface Access {
   readonly subject: Subject;
 }
 
-export type Subject =
+type Subject =
   | { readonly kind: 'none' }
   /** `path` is relative to the project if it is in the project; otherwise `workspace://…`, `skill://…` or absolute. Links are resolved. */
   | {

@@ -230,7 +230,7 @@ function count(number: number): string {
 type Capability = NonNullable<Decision['capabilities']>[number];
 
 /** Said of a program without any capability. */
-export const CONTAINED = 'contained: isolated, no network, no secrets, no write access to your files';
+const CONTAINED = 'contained: isolated, no network, no secrets, no write access to your files';
 
 const LABELS: Readonly<Record<Capability['name'], string>> = {
   project_write: 'may change, create and delete files in',
@@ -242,7 +242,7 @@ const LABELS: Readonly<Record<Capability['name'], string>> = {
 };
 
 /** What a capability means, without the folders, hosts or names. */
-export function capabilityLabel({ name }: Capability): string {
+function capabilityLabel({ name }: Capability): string {
   return LABELS[name];
 }
 

@@ -10,7 +10,7 @@ import type { Access } from './access.ts';
 
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
-export interface DecideOptions {
+interface DecideOptions {
   readonly program: ProgramFacts;
   readonly askedBy: AskedBy;
   readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;

@@ -101,7 +101,7 @@ export const NO_OPINION: Readonly<Record<Decision['risk'], Decision['effect']>> 
   high: 'allow',
 };
 
-export function findRisk(tool: string): Decision['risk'] {
+function findRisk(tool: string): Decision['risk'] {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 

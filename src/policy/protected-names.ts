@@ -86,13 +86,13 @@ const TABLE: readonly ProtectedNames[] = [
 ];
 
 /** The patterns with a protection, as rules write them. */
-export function listPatterns(access: 'write' | 'read' | 'input', protection: Protection): readonly string[] {
+function listPatterns(access: 'write' | 'read' | 'input', protection: Protection): readonly string[] {
   const rows = TABLE.filter((row) => (row[access] ?? row.read) === protection);
   return rows.flatMap(({ names }) => names.split(/\s+/));
 }
 
 /** Matches a path, or the path of a folder whose whole content a pattern names. */
-export function nameMatcher(patterns: readonly string[]): (path: string) => boolean {
+function nameMatcher(patterns: readonly string[]): (path: string) => boolean {
   const texts = patterns.map((pattern) => {
     const [, name = pattern, below] = /^(.*?)(\/\*\*)?$/.exec(pattern) ?? [];
     const text = collisionKey(name).replaceAll('.', '\\.').replaceAll('*', '[^/]*');

@@ -22,7 +22,7 @@ interface TrustedBytes {
 }
 
 /** A skill as it was when it was trusted. */
-export interface TrustedSkill extends TrustedBytes {
+interface TrustedSkill extends TrustedBytes {
   /** Relative to the trusted folder, with forward slashes; empty for the folder itself. */
   readonly path: string;
   /** Versions that were installed and trusted before, newest first: a rollback brings them back, and consent is asked once. */
@@ -33,7 +33,7 @@ export interface TrustedSkill extends TrustedBytes {
   readonly origin?: string;
 }
 
-export interface TrustedFolder {
+interface TrustedFolder {
   /** All links resolved. */
   readonly folder: string;
   readonly at: string;
@@ -63,7 +63,7 @@ export type TrustVerdict =
       readonly place: string;
     };
 
-export interface TrustSubject {
+interface TrustSubject {
   readonly source: string;
   readonly dir: string;
   /** Tree digest (`sha256-tree:`). If trust is bound to digests, this or `head` is required. */

@@ -17,7 +17,7 @@ export interface GrepRequest {
   readonly maxLineCharacters: number;
 }
 
-export interface GrepMatch {
+interface GrepMatch {
   readonly file: RelativePath;
   readonly line: number;
   readonly text: string;

@@ -92,7 +92,7 @@ export type Recall = (requested: {
   readonly askedBy: AskedBy;
 }) => RecalledAction | undefined;
 
-export interface RecalledAction {
+interface RecalledAction {
   /** The recorded decision, approval and skill use. */
   readonly events: readonly RunEvent[];
   readonly observation: Observation;

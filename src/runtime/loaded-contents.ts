@@ -160,7 +160,7 @@ export interface Compaction {
   readonly skills: readonly CompactedSkill[];
 }
 
-export interface CompactedSkill {
+interface CompactedSkill {
   readonly id: string;
   readonly name: string;
   readonly digest: string;

@@ -208,9 +208,9 @@ function openSubagent(directory: string, run: string, check: Collected['check'])
   }
 }
 
-export type ChangingAction = Extract<Action, { readonly type: 'write_file' | 'edit_file' | 'delete_file' }>;
+type ChangingAction = Extract<Action, { readonly type: 'write_file' | 'edit_file' | 'delete_file' }>;
 
-export interface InterruptedAction {
+interface InterruptedAction {
   readonly action: ChangingAction;
   /** When it was recorded. */
   readonly time: string;

@@ -64,7 +64,7 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   readonly onWarning?: (message: string) => void;
 }
 
-export interface RuntimeCatalogOptions extends Partial<Parameters<typeof planCatalog>[1]> {
+interface RuntimeCatalogOptions extends Partial<Parameters<typeof planCatalog>[1]> {
   /** Folders of skills to leave out, such as the result of `distrust`. */
   readonly without?: ReadonlyMap<string, unknown>;
 }

@@ -61,7 +61,7 @@ export interface DeclaredLoad {
   readonly documents?: OfType<Action, 'select_documents'>['documents'];
 }
 
-export interface CompactOptions {
+interface CompactOptions {
   /** Estimated tokens of the result (default: 8,000). */
   readonly ceiling?: number;
 }

@@ -72,7 +72,7 @@ export function buildSkillTools(
  */
 
 /** A JSON Schema of an object, as a plain value. */
-export type ParameterSchema = {
+type ParameterSchema = {
   type: 'object';
   properties: Record<string, unknown>;
   required?: string[];
@@ -97,7 +97,7 @@ export type AnthropicTool = { name: string; description: string; input_schema: P
 
 export type AiSdkTools = Record<string, AiSdkTool>;
 
-export type AiSdkTool = {
+type AiSdkTool = {
   description: string;
   inputSchema: AiSdkSchema;
   execute: (input: unknown, options?: { readonly abortSignal?: AbortSignal | undefined }) => Promise<unknown>;
@@ -109,7 +109,7 @@ const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
  * A schema object that versions 5 to 7 of the AI SDK recognize: by its symbol, and in versions 6 and 7 also as a Standard Schema. It
  * accepts every input: the tool reports errors in its result, where the model can learn from them.
  */
-export type AiSdkSchema = {
+type AiSdkSchema = {
   readonly [AI_SDK_SCHEMA]: true;
   readonly jsonSchema: ParameterSchema;
   readonly validate: (value: unknown) => { success: true; value: unknown };

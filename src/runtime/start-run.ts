@@ -47,7 +47,7 @@ export interface RunOptions extends SessionOptions {
 }
 
 /** Where the run is recorded, and the keys of its chain. */
-export interface ClaimKeys extends ChainKeys {
+interface ClaimKeys extends ChainKeys {
   readonly directory: string;
 }
 

@@ -20,7 +20,7 @@ export interface ReviewedSkill {
 }
 
 /** What a skill says that it uses. The sandbox and the policy decide what it gets. */
-export interface SkillWants {
+interface SkillWants {
   /** `allowed-tools`; absent if the skill makes no statement. */
   readonly tools?: readonly string[];
   readonly programs: readonly string[];

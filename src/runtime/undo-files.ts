@@ -30,7 +30,7 @@ type ResolvedPath = Parameters<typeof previewWrite>[0];
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export interface UndoOptions {
+interface UndoOptions {
   readonly cwd: string;
   readonly home: string | undefined;
   /** Where the project of `cwd` records its runs. */
@@ -39,7 +39,7 @@ export interface UndoOptions {
   readonly dryRun: boolean;
 }
 
-export interface UndoneRun {
+interface UndoneRun {
   readonly run: string;
   /** Where the files are. */
   readonly project: string;

@@ -20,7 +20,7 @@ export interface ScanOptions {
 }
 
 /** What was found in texts, so that equal ones are scanned once. By length, because hashing a text takes longer than comparing a few. */
-export type KnownTexts = Map<number, TextScan[]>;
+type KnownTexts = Map<number, TextScan[]>;
 
 /** Texts of one length to keep. */
 const MAX_KNOWN = 8;

@@ -11,9 +11,9 @@ import {
 } from '#core';
 
 /** With more skills than this the schemas do not list their names; the model finds them in the catalog and by search. */
-export const MOST_NAMES_IN_ENUM = 256;
+const MOST_NAMES_IN_ENUM = 256;
 /** The maximum and default number of search results. */
-export const MOST_RESULTS = 50;
+const MOST_RESULTS = 50;
 export const DEFAULT_RESULTS = 5;
 
 /** No file that is shown is longer. */

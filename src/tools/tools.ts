@@ -18,7 +18,7 @@ import {
 import { readInput, readObject } from './read-input.ts';
 import { withToolName, withNotes } from './wording.ts';
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
 }
 

@@ -33,7 +33,7 @@ export interface ZipPart {
   readonly gap?: Buffer;
 }
 
-export interface LocalLies {
+interface LocalLies {
   readonly name?: string;
   readonly method?: number;
   readonly flags?: number;

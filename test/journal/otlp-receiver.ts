@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /** An OpenTelemetry collector for tests: receives OTLP/JSON over HTTP. */
 
-export interface Received {
+interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
@@ -41,7 +41,7 @@ export async function openReceiver(answer: (index: number) => number | undefined
   };
 }
 
-export type Value = string | number | boolean;
+type Value = string | number | boolean;
 
 export interface ReadSpan {
   readonly traceId: string;
@@ -70,7 +70,7 @@ export interface ReadMetric {
   readonly points: readonly ReadPoint[];
 }
 
-export interface ReadPoint {
+interface ReadPoint {
   readonly start: bigint;
   readonly time: bigint;
   readonly attributes: Readonly<Record<string, Value>>;

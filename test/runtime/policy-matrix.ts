@@ -20,7 +20,7 @@ import {
 } from './policy-world.ts';
 
 /** Who answers a question, one a column. */
-export const MODES = [
+const MODES = [
   'terminal: yes',
   'terminal: no',
   'callback: yes',
@@ -30,9 +30,9 @@ export const MODES = [
   '`--yes`',
   'a rule allows',
 ] as const;
-export type Mode = (typeof MODES)[number];
+type Mode = (typeof MODES)[number];
 
-export const DEEDS = [
+const DEEDS = [
   'load a skill',
   'read a file of a skill',
   'read a file of the project',
@@ -43,14 +43,14 @@ export const DEEDS = [
   'delete a file',
   'ask a server',
 ] as const;
-export type Deed = (typeof DEEDS)[number];
+type Deed = (typeof DEEDS)[number];
 
-export const FOLDERS = ['trusted', 'untrusted'] as const;
-export type Folder = (typeof FOLDERS)[number];
+const FOLDERS = ['trusted', 'untrusted'] as const;
+type Folder = (typeof FOLDERS)[number];
 
 /** `done` without a question, `asked, done` after one, or the code of the failure. */
-export type Cell = string;
-export type Row = Readonly<Record<Mode, Cell>>;
+type Cell = string;
+type Row = Readonly<Record<Mode, Cell>>;
 export type Matrix = Readonly<Record<Folder, Readonly<Record<Deed, Row>>>>;
 
 function row(...cells: readonly Cell[]): Row {

@@ -16,7 +16,7 @@ export interface Aftermath {
   readonly read: (name: string) => string;
 }
 
-export interface AttackScript {
+interface AttackScript {
   readonly host: AttackHost;
   /** Where the program sees the workspace. */
   readonly root: string;

@@ -7,7 +7,7 @@ export interface RuleCase {
   readonly isExecutable?: boolean;
 }
 
-export interface FiringCase extends RuleCase {
+interface FiringCase extends RuleCase {
   /** Severity, line, column and message of each finding of the rule. */
   readonly found: readonly (readonly [ScanSeverity, number, number, string])[];
 }

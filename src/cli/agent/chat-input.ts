@@ -9,7 +9,7 @@ import { isSystemError, makeFolders, readPrivateFile, sha256, writeFileAtomicall
 import { setRawMode } from '../terminal/ask.ts';
 import { markPastes } from '../terminal/paste-marks.ts';
 
-export type Input =
+type Input =
   | { readonly type: 'message'; readonly text: string }
   /** Ctrl-C; `isEmpty`: the line was empty. */
   | { readonly type: 'interrupt'; readonly isEmpty: boolean }

@@ -291,7 +291,7 @@ const CTRL_Z = '\u001A';
  * Calls `onKey` for each Ctrl-O until the returned function is called. Ctrl-C and Ctrl-Z act as in a terminal's normal mode, and other keys
  * are kept for the next reader.
  */
-export function watchOutputKey(process: NodeJS.Process, onKey: () => void): () => void {
+function watchOutputKey(process: NodeJS.Process, onKey: () => void): () => void {
   const streams = askStreams(process);
   const { stdin } = process;
   // A background job that changes the mode of the terminal is stopped by the system.

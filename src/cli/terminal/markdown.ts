@@ -139,7 +139,7 @@ function measureWidth(prefix: string): number {
   return prefix.replaceAll(/\u001B\[\d+m/g, '').length;
 }
 
-export interface Table {
+interface Table {
   readonly header: readonly string[];
   /** The row of hyphens, with a colon where a column is aligned. */
   readonly delimiter: readonly string[];

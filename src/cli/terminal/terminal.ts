@@ -58,7 +58,7 @@ export interface TerminalOptions {
   readonly json: boolean;
 }
 
-export const DEFAULT_WIDTH = 80;
+const DEFAULT_WIDTH = 80;
 const MIN_WIDTH = 40;
 
 export function openTerminal({ streams: { stdout, stderr }, env, color, quiet, json }: TerminalOptions): Terminal {

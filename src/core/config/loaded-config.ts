@@ -5,11 +5,11 @@ import type { Config } from './config.ts';
 import type { PolicyConfig } from './policy-config.ts';
 
 /** Later layers override earlier ones. The project file may override only as `project-override-rules.ts` allows. */
-export const CONFIG_LAYERS = ['built-in', 'vocabulary', 'user', 'project', 'environment', 'option'] as const;
+const CONFIG_LAYERS = ['built-in', 'vocabulary', 'user', 'project', 'environment', 'option'] as const;
 
-export type ConfigLayerName = (typeof CONFIG_LAYERS)[number];
+type ConfigLayerName = (typeof CONFIG_LAYERS)[number];
 
-export interface LayerValue {
+interface LayerValue {
   readonly layer: ConfigLayerName;
   /** Empty for built-in values. */
   readonly where: string;
@@ -17,7 +17,7 @@ export interface LayerValue {
 }
 
 /** A value in effect, its source, and the values it overrides. */
-export interface ExplainedValue extends LayerValue {
+interface ExplainedValue extends LayerValue {
   /** For example `catalog.budget_tokens` or `skill_visibility.pdf`. */
   readonly key: string;
   /** Other layers whose entries are merged into the value. */
@@ -34,7 +34,7 @@ export interface Surroundings {
 }
 
 /** The policy section of one configuration layer. The user's layers may open rights; the project's may only restrict them. */
-export interface LayerPolicy {
+interface LayerPolicy {
   readonly layer: 'user' | 'environment' | 'option' | 'project';
   readonly where: string;
   readonly policy: PolicyConfig;

@@ -3,10 +3,10 @@ import { choice, list, section, text } from '../json/schema-of.ts';
 
 /** How the `allowed-tools` of a skill are used: as a restriction, as pre-approval, both, or not at all. */
 export const ALLOWED_TOOLS_USES = ['restrict', 'grant', 'both', 'ignore'] as const;
-export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
+type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
 
 /** Whether a program that reaches nothing outside its sandbox needs approval; strictest first. */
-export const SANDBOXED_USES = ['ask', 'allow'] as const;
+const SANDBOXED_USES = ['ask', 'allow'] as const;
 
 const rule = text('A tool such as run_script, or a tool with a pattern such as Bash(git status:*).');
 
@@ -48,7 +48,7 @@ export const POLICY_FILE_SCHEMA = section('Rules that a policy includes.', {
   ...COMMON,
 });
 
-export interface WrittenRule {
+interface WrittenRule {
   readonly rule: string;
   /** The file, variable or option that contains the rule. */
   readonly where: string;

@@ -1,6 +1,6 @@
 import type { JsonPath } from './json-schema.ts';
 
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }

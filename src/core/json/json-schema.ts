@@ -35,7 +35,7 @@ interface Described {
   readonly brief?: 'text' | 'type' | 'none';
 }
 
-export interface MapSchema extends Described {
+interface MapSchema extends Described {
   readonly type: 'object';
   /** Absent: any values. */
   readonly additionalProperties?: JsonSchema | true;

@@ -21,7 +21,7 @@ const WRITTEN_OUT =
   /[\u{590}-\u{8ff}\u{fb1d}-\u{fdff}\u{fe70}-\u{feff}\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u{2800}\p{Zs}\p{Co}\p{Cn}]/u;
 const MARK = /\p{M}/u;
 
-export interface FrameOptions {
+interface FrameOptions {
   /** Columns of the terminal. */
   readonly width: number;
   /** Beyond this, the middle is omitted. */
@@ -30,7 +30,7 @@ export interface FrameOptions {
   readonly isOneLine?: boolean;
 }
 
-export interface FramedText {
+interface FramedText {
   readonly start: readonly string[];
   /** Empty if nothing is omitted. */
   readonly end: readonly string[];

@@ -5,7 +5,7 @@
 import { fenceAfter } from './code-fences.ts';
 
 /** An open list item around a block. */
-export interface MarkdownItem {
+interface MarkdownItem {
   /** `-`, `*`, `+`, or a number with `.` or `)`. */
   readonly marker: string;
   /** The column of its content in the source. */
@@ -45,7 +45,7 @@ export type MarkdownBlock = Around &
 /** The block that the next line may continue. */
 type OpenBlock = Extract<MarkdownBlock, { readonly lines: readonly string[] }>;
 
-export interface MarkdownState {
+interface MarkdownState {
   readonly block: OpenBlock | undefined;
   /** What the lines of the block count. */
   readonly size: number;
@@ -56,7 +56,7 @@ export interface MarkdownState {
   readonly isAfterBlank: boolean;
 }
 
-export interface MarkdownStep {
+interface MarkdownStep {
   readonly state: MarkdownState;
   /** The blocks that are complete. */
   readonly blocks: readonly MarkdownBlock[];

@@ -1,12 +1,12 @@
 /** A line diff for people, with bounded time and memory. */
 
-export interface DiffLine {
+interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }
 
 /** Changed lines with their context. */
-export interface DiffHunk {
+interface DiffHunk {
   /** 1-based, in the new text. */
   readonly line: number;
   readonly lines: readonly DiffLine[];

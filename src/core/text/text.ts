@@ -15,7 +15,7 @@ const EMOJI_STYLE = 0xfe0f;
 /** Longer control strings, or ones that contain a line end, are not treated as terminal sequences. */
 const MAX_CONTROL_STRING = 4096;
 
-export type HiddenKind = 'control' | 'hidden';
+type HiddenKind = 'control' | 'hidden';
 
 /** A control or invisible character. */
 export interface HiddenCharacter {

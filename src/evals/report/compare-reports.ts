@@ -33,7 +33,7 @@ export interface CaseChange {
   readonly checks: readonly CheckChange[];
 }
 
-export interface CaseVerdict {
+interface CaseVerdict {
   readonly status: CaseStatus;
   readonly passed: number;
   /** Attempts with a verdict, and all attempts. */

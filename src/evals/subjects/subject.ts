@@ -15,7 +15,7 @@ export interface SubjectRequest extends SubjectFolders {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface SubjectStart {
+interface SubjectStart {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Configuration files to write, by absolute path. */

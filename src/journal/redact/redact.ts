@@ -27,7 +27,7 @@ const BRACKETS: readonly (readonly [string, string])[] = [
  * The mark that replaces a secret, usually `[secret NAME]`. It must neither contain a spelling of a secret nor form one with the
  * adjacent text, so it uses other brackets if a secret starts with `]`, and another word if a secret is called `secret A`.
  */
-export function marksBeside(variants: readonly Uint8Array[]): (name: string) => Uint8Array {
+function marksBeside(variants: readonly Uint8Array[]): (name: string) => Uint8Array {
   // Most runs know no secret.
   const isApart = variants.length === 0 ? () => true : apartFrom(variants);
   return (name) => {

@@ -3,7 +3,7 @@ import type { LanguageModelV3 } from '@ai-sdk/provider';
 import { loadOptional } from '#platform';
 import type { VendorName } from '../providers.ts';
 
-export interface Connection {
+interface Connection {
   readonly model: string;
   readonly baseUrl: string;
   readonly apiKey: string;

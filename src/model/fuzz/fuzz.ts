@@ -67,6 +67,6 @@ function modelFailure(seed: number, isRetryable: boolean): SkillError<'model/fai
   });
 }
 
-export function partSeed(seed: number, part: number): number {
+function partSeed(seed: number, part: number): number {
   return (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(part + 1, 0xc2b2ae35)) >>> 0;
 }

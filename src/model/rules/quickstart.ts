@@ -12,7 +12,7 @@ export interface Quickstart {
   readonly words: readonly QuickstartWord[];
 }
 
-export type QuickstartWord =
+type QuickstartWord =
   | { readonly type: 'literal'; readonly text: string }
   | {
       readonly type: 'placeholder';
@@ -27,7 +27,7 @@ export type QuickstartWord =
     };
 
 const PLACEHOLDER_KINDS = ['file', 'files', 'request', 'quoted'] as const;
-export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
+type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
 
 export type QuickstartReading =
   | { readonly type: 'found'; readonly quickstart: Quickstart }

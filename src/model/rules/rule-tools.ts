@@ -29,7 +29,7 @@ export function findRole(name: string): Role | undefined {
   return (['search', 'load', 'run', 'answer'] as const).find((role) => NAMES[role].includes(name));
 }
 
-export function toolFor(role: Role, tools: readonly ModelTool[]): ModelTool | undefined {
+function toolFor(role: Role, tools: readonly ModelTool[]): ModelTool | undefined {
   return NAMES[role].flatMap((name) => tools.filter((tool) => tool.name === name))[0];
 }
 

@@ -12,7 +12,7 @@ const MAX_OUTPUT = 16_000;
 const MAX_COMPLAINT = 2_000;
 const MOST_NAMED = 3;
 
-export function toAnswerText(...paragraphs: readonly string[]): string {
+function toAnswerText(...paragraphs: readonly string[]): string {
   return [RULE_MODEL_REMARK, ...paragraphs].join('\n\n');
 }
 

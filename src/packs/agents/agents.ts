@@ -20,12 +20,12 @@ export interface AgentBase {
   readonly surroundings: Pick<Surroundings, 'home' | 'env'>;
 }
 
-export function nameSet(folder: string | undefined): ReadonlySet<string> {
+function nameSet(folder: string | undefined): ReadonlySet<string> {
   return new Set(folder === undefined ? [] : namesIn(folder));
 }
 
 /** False if a path of the table cannot exist, because its first folder is missing: most agents are not in use, and a set is cheaper than a stat. */
-export function mayExist(place: string, names: ReadonlySet<string>): boolean {
+function mayExist(place: string, names: ReadonlySet<string>): boolean {
   const start = place.startsWith('~/') ? 2 : 0;
   const end = place.indexOf('/', start);
   const first = place.slice(start, end === -1 ? undefined : end);
@@ -144,7 +144,7 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
 }
 
 /** The agents of a project and of the user, by id. Nothing is read before the first call. */
-export interface AgentFolders {
+interface AgentFolders {
   /** Agents in use here. */
   readonly used: () => ReadonlySet<string>;
   /** Agents that see the skill in a folder. */

@@ -20,7 +20,7 @@ export function digestFolder(place: string, lock: LockedSkill | undefined): stri
   return isRefusal(tree) ? undefined : tree.digest;
 }
 
-export interface StagedCopy {
+interface StagedCopy {
   readonly path: string;
   readonly digest: string;
 }

@@ -27,7 +27,7 @@ export interface OpenArchiveOptions extends Partial<Omit<ValidatorOptions, 'arch
   readonly signal?: AbortSignal;
 }
 
-export interface ExtractOptions {
+interface ExtractOptions {
   readonly signal?: AbortSignal;
   /** Called for each written file. */
   readonly onFile?: (path: string) => void;

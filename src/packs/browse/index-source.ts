@@ -119,7 +119,7 @@ function usable(skills: readonly AvailableSkill[]): Omit<Listed, 'revision'> {
   return { skills: [...byName.values()].toSorted((a, b) => compareText(a.name, b.name)), leftOut };
 }
 
-export interface SourceOptions extends Pick<IndexSourceOptions, 'settings' | 'signal' | 'onProgress'> {
+interface SourceOptions extends Pick<IndexSourceOptions, 'settings' | 'signal' | 'onProgress'> {
   readonly name: string;
 }
 
@@ -134,7 +134,7 @@ export async function addSource(source: string, options: SourceOptions): Promise
   return indexed;
 }
 
-export interface SourceDifference {
+interface SourceDifference {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];

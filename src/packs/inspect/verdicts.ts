@@ -234,7 +234,7 @@ export interface Proof {
 }
 
 /** Adds to each skill the key that signed it. Skills of a site are signed one by one; one with an invalid signature is refused alone. */
-export async function proveSkills(
+async function proveSkills(
   skills: readonly InspectedSkill[],
   { resolved }: StagedSource,
   { proof, settings }: { readonly proof: Proof; readonly settings: PackSettings },
@@ -275,7 +275,7 @@ async function fittingManifest({ manifest, folder }: StagedSource): Promise<Pack
 }
 
 /** Shows the first few files of each kind. */
-export function driftText({ changed, missing, added }: Drift): string {
+function driftText({ changed, missing, added }: Drift): string {
   const part = (word: string, paths: readonly string[]): readonly string[] => {
     const more = paths.length > 5 ? ` and ${String(paths.length - 5)} more` : '';
     const shown = paths.slice(0, 5).map((file) => quoted(file, 100));

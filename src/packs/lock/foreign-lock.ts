@@ -18,7 +18,7 @@ export interface ForeignSkill {
   readonly folder?: string;
 }
 
-export interface UnreadForeignSkill {
+interface UnreadForeignSkill {
   /** Untrusted; do not print it unquoted. */
   readonly name: string;
   readonly reason: string;

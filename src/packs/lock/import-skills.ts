@@ -7,7 +7,7 @@ import { accepted, isRefusal, type PackRefusal } from '../problems.ts';
 import { completeChange } from '../root/open-root.ts';
 import { readForeignInstall, type ForeignInstall, type ForeignSkill } from './foreign-lock.ts';
 
-export interface ImportOptions extends Pick<InstallOptions, 'dryRun' | 'trust' | 'signal' | 'onProgress' | 'onNote'> {
+interface ImportOptions extends Pick<InstallOptions, 'dryRun' | 'trust' | 'signal' | 'onProgress' | 'onNote'> {
   /** A lock file of `npx skills`, a folder of skills of openskills, or a project that has one of them. */
   readonly file: string;
   /** The root for skills of a project, or of the user. */
@@ -18,7 +18,7 @@ export interface ImportOptions extends Pick<InstallOptions, 'dryRun' | 'trust' |
   readonly onUnread?: (unread: ForeignInstall['unread']) => void;
 }
 
-export interface Imported {
+interface Imported {
   readonly root: string;
   readonly installed: readonly Installed[];
   readonly failed: readonly { readonly name: string; readonly refusal: PackRefusal }[];

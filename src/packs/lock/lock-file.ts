@@ -19,7 +19,7 @@ import { accepted, asRefusal, packRefusal, refused, type PackRefusal } from '../
  * reads and writes it.
  */
 export const LOCK_FILE_NAME = 'skills.lock.json';
-export const LOCK_SCHEMA = 1;
+const LOCK_SCHEMA = 1;
 
 export interface LockedFile {
   readonly sha256: string;
@@ -70,7 +70,7 @@ export interface Drift {
   readonly added: readonly string[];
 }
 
-export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
+const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
 
 /** ISO 8601 to the second. */
 export function lockTime(date: Date): string {

@@ -19,7 +19,7 @@ import { refused, treeRefusal } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 
 /** Files that exclude files from packs; later files take precedence. */
-export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
+const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
 
 /** Files of repositories, editors, systems and interpreters, one a line. An ignore file can include them with `!`. */
 export const BUILT_IN_IGNORES = (
@@ -94,14 +94,14 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
 /** Reads the file at the current position of a walk. Raises a `TreeRefusal` if it was replaced. */
-export function readWhole(entry: FileEntry): { readonly hash: string; readonly bytes: Buffer } {
+function readWhole(entry: FileEntry): { readonly hash: string; readonly bytes: Buffer } {
   const pieces: Buffer[] = [];
   // The chunks share one buffer.
   const hash = entry.hash((bytes) => pieces.push(Buffer.from(bytes)));
   return { hash, bytes: Buffer.concat(pieces) };
 }
 
-export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
+function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
   return { sha256, bytes: stats.size, ...(isProgram(stats) ? { executable: true } : {}) };
 }
 

@@ -50,7 +50,7 @@ export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefus
   }
 }
 
-export interface PackWordsOptions extends Omit<PackOptions, 'skills' | 'out'> {
+interface PackWordsOptions extends Omit<PackOptions, 'skills' | 'out'> {
   /** Folders and names of skills; empty means the current folder, or the folder that `new` and `install` use. */
   readonly words: readonly string[];
   /** Relative to the current folder (default: `<name>-<version>.zip`). */

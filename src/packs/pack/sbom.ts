@@ -211,7 +211,7 @@ function listRoot(settings: PackSettings, { names = [], now = new Date() }: Sbom
   return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };
 }
 
-export interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'> {
+interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'> {
   readonly settings: PackSettings;
   /** Without it, nothing is written. */
   readonly file?: string;

@@ -201,10 +201,10 @@ const TEXT = `
   getppid() == $parent or exit 1;
   while (@names) { my ($a, $b) = splice @names, 0, 2; syscall($call + 0, -100, $a, -100, $b, 2) == 0 or exit 1 }`;
 
-export type Pair = readonly [string, string];
+type Pair = readonly [string, string];
 
 /** Exchanges pairs in one process. Pairs that cannot be exchanged are left as they are. */
-export async function exchangeFolders(handle: RootHandle, pairs: readonly Pair[]): Promise<void> {
+async function exchangeFolders(handle: RootHandle, pairs: readonly Pair[]): Promise<void> {
   if (pairs.length > 0) await run(handle, pairs);
 }
 

@@ -13,7 +13,7 @@ import { listBackups } from './skill-backups.ts';
 /** A folder with the same base name as that of the skill, and a description of the version for messages. */
 type BaselineVersion = Readonly<Record<'folder' | 'from', string>>;
 
-export interface BaselineOptions {
+interface BaselineOptions {
   /** `old` is the previous installed version, or HEAD without one; any other value is a git revision (default: `old`). */
   readonly baseline?: string;
   readonly home?: string;

@@ -34,7 +34,7 @@ export interface PutChange {
   readonly original?: string;
 }
 
-export interface RemoveChange {
+interface RemoveChange {
   readonly type: 'remove';
   readonly name: string;
   readonly to: 'trash' | 'nowhere';

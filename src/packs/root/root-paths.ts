@@ -59,7 +59,7 @@ export function refuseReplaced({ requestedPath, path: real, identity }: RootHand
 }
 
 /** Identifies a file or folder independently of its path. */
-export function toIdentity({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+function toIdentity({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
   return `${String(dev)}:${String(ino)}`;
 }
 
@@ -115,7 +115,7 @@ function makeOwn(handle: RootHandle, part: StatePart | ''): void {
 }
 
 /** Throws a refusal if a folder of the state is a link, a file, or owned by another user. */
-export function requireOwnFolder(handle: RootHandle, below: string): void {
+function requireOwnFolder(handle: RootHandle, below: string): void {
   const stats = lstatSync(statePath(handle, below));
   const shown = displayPath(handle, below);
   if (!stats.isDirectory()) throw unusable(`${quoted(shown, 200)} is not a folder of skillwright: remove it`, shown);

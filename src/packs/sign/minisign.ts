@@ -50,7 +50,7 @@ export interface MinisignSecretKey {
   readonly box: Uint8Array;
 }
 
-export const BOX_BYTES = 104;
+const BOX_BYTES = 104;
 const KEY_BYTES = 2 + 8 + 32;
 const SIGNATURE_BYTES = 2 + 8 + 64;
 const SECRET_BYTES = 6 + 32 + 16 + BOX_BYTES;
@@ -213,7 +213,7 @@ const SUM_BYTES = 32;
 /** The values of minisign (libsodium's "sensitive"): 1 GiB and a few seconds per attempt. */
 const STRONG: ScryptCost = { opsLimit: 33_554_432, memLimit: 1_073_741_824 };
 
-export interface ScryptCost {
+interface ScryptCost {
   readonly opsLimit: number;
   readonly memLimit: number;
 }

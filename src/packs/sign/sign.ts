@@ -53,7 +53,7 @@ export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
   });
 }
 
-export interface SignFileOptions extends Omit<SignPackOptions, 'manifest' | 'now' | 'key'> {
+interface SignFileOptions extends Omit<SignPackOptions, 'manifest' | 'now' | 'key'> {
   readonly key: KeyChoice;
 }
 
@@ -189,7 +189,7 @@ export function signed(sums: PayloadSums, key: SigningKey, trustedComment: strin
 }
 
 /** Whether the key made this signature over these bytes and this comment. */
-export function isSignedBy(
+function isSignedBy(
   { key }: MinisignPublicKey,
   signature: MinisignSignature,
   { payload, sums }: { readonly payload: Payload; readonly sums: PayloadSums },
@@ -230,7 +230,7 @@ function eachPiece(file: string, take: (bytes: Buffer) => void): void {
   }
 }
 
-export interface SignedSkill {
+interface SignedSkill {
   readonly name: string;
   readonly version: string;
 }

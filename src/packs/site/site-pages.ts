@@ -6,7 +6,7 @@ import type { ManifestSkill } from '../pack/manifest.ts';
 import { markdownHtml } from './markdown-html.ts';
 
 /** The style of the site. Its hash is in the content security policy of each page, so nothing else can style a page. */
-export const SITE_STYLE = `
+const SITE_STYLE = `
 :root{color-scheme:light dark;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--paper:#fff;--soft:#f6f8fa;--link:#0550ae}
 @media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--dim:#9da7b3;--line:#30363d;--paper:#0d1117;--soft:#161b22;--link:#79b8ff}}
 *{box-sizing:border-box}

@@ -182,7 +182,7 @@ function parseTarget(text: string, { allowHttp = false }: SourceNetwork, from?: 
 }
 
 /** Removes the query, which may contain a secret. */
-export function withoutQuery(address: string): string {
+function withoutQuery(address: string): string {
   return address.replace(/[?#].*$/s, '');
 }
 

@@ -147,7 +147,7 @@ export function gitFailed({ errors }: Pick<ProgramResult, 'errors'>): SkillError
 const MAX_SHOWN = 300;
 
 /** The last lines of stderr, without user information in addresses. */
-export function shownErrors(errors: string): string {
+function shownErrors(errors: string): string {
   const lines = errors
     .split('\n')
     .map((line) => line.trim())
@@ -159,7 +159,7 @@ export function shownErrors(errors: string): string {
   return text === '' ? 'it failed without a message' : printable(sliceStart(text, MAX_SHOWN));
 }
 
-export function packBytes({ folder }: ScratchRepository): number {
+function packBytes({ folder }: ScratchRepository): number {
   try {
     const packs = path.join(folder, 'objects', 'pack');
     return readdirSync(packs).reduce(

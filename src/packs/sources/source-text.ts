@@ -152,7 +152,7 @@ const PACKAGE = /^((?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*)(?:@(.+)
 const RANGE = /^[\w^~<>=*][\w.+^~<>=|* -]{0,127}$/;
 
 /** `name` or `@scope/name`, optionally with `@range`. */
-export function readNpmPackage(text: string): PackSource | PackRefusal {
+function readNpmPackage(text: string): PackSource | PackRefusal {
   const [, name = '', range] = PACKAGE.exec(text) ?? [];
   if (name === '' || name.length > MAX_NAME || (range !== undefined && !(RANGE.test(range) && range.trim() === range)))
     return packRefusal('source/unknown', `${quoted(text, 200)} is not an npm package name with an optional version`);
@@ -196,7 +196,7 @@ function unclear(text: string): PackRefusal {
 }
 
 /** Parses a site, with or without the path of its index. */
-export function readSiteAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
+function readSiteAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const url = readWebUrl(text, options);
   if (!(url instanceof URL)) return url;
   if (url.search !== '') return packRefusal('source/unknown', `the site ${quoted(text, 200)} has a query`);
@@ -207,7 +207,7 @@ export function readSiteAddress(text: string, options: AddressOptions): PackSour
 }
 
 /** Parses a repository, optionally with `#ref`, `#ref:folder` or `#:folder`. */
-export function readGitAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
+function readGitAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const [address, fragment] = splitFragment(text);
   const url = readRepository(address, options);
   if (typeof url !== 'string') return url;

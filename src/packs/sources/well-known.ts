@@ -173,8 +173,8 @@ function mustBe(address: string, found: string, promised: string): void {
 }
 
 /** Paths of the index, newest version first. The files of a skill are relative to it. */
-export const INDEX_PATHS = ['/.well-known/agent-skills/', '/.well-known/skills/'] as const;
-export const MAX_INDEX_BYTES = 4 * 1024 * 1024;
+const INDEX_PATHS = ['/.well-known/agent-skills/', '/.well-known/skills/'] as const;
+const MAX_INDEX_BYTES = 4 * 1024 * 1024;
 const MAX_SKILLS = 2_000;
 const MAX_FILES = 1_000;
 
@@ -199,10 +199,10 @@ interface ListedSkill extends NamedSkill {
   readonly files: readonly string[];
 }
 
-export type SiteSkill = PromisedSkill | ListedSkill;
+type SiteSkill = PromisedSkill | ListedSkill;
 
 /** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. Throws a refusal. */
-export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
+function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
   const value = parseJson(text);
   const entries = isObject(value) ? value['skills'] : undefined;
   if (!Array.isArray(entries))
@@ -256,7 +256,7 @@ function readFiles({ name, description }: NamedSkill, files: readonly unknown[])
 }
 
 /** Converts `sha256:<hex>` or `sha256-<base64>` to hex. */
-export function readDigest(text: string): string | undefined {
+function readDigest(text: string): string | undefined {
   const hex = /^sha256:([0-9a-f]{64})$/i.exec(text)?.[1];
   if (hex !== undefined) return hex.toLowerCase();
   const base64 = /^sha256-([A-Za-z0-9+/_-]{43})=?$/.exec(text)?.[1];
@@ -266,7 +266,7 @@ export function readDigest(text: string): string | undefined {
 }
 
 /** Larger than any SKILL.md that the loader accepts. */
-export const MAX_SKILL_FILE_BYTES = 8 * 1024 * 1024;
+const MAX_SKILL_FILE_BYTES = 8 * 1024 * 1024;
 
 type UrlSource = Extract<PackSource, { type: 'url' }>;
 

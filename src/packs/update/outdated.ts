@@ -157,7 +157,7 @@ export type Outdated =
   /** `pinned`: the source is pinned to one revision. */
   | { readonly status: 'pinned' | 'gone' | 'unknown'; readonly reason: string };
 
-export type SkillVersion = Partial<Pick<LockedSkill, 'version' | 'revision' | 'digest'>>;
+type SkillVersion = Partial<Pick<LockedSkill, 'version' | 'revision' | 'digest'>>;
 
 /** `source` is the parsed `locked.source`. Reasons start in lower case; untrusted text in them is quoted. */
 export function compareWithSource(locked: LockedSkill, source: PackSource, now: SourceNow): Outdated {

@@ -24,7 +24,7 @@ export interface UpdateRequest {
 }
 
 /** How a file changed on both sides; independent of the mode. */
-export type FileChange =
+type FileChange =
   | 'unchanged'
   | 'updated'
   | 'added'

@@ -52,7 +52,7 @@ export interface ChangedSkill {
 }
 
 /** The folder that replaces the installed one. */
-export interface UpdateResult {
+interface UpdateResult {
   /** The absolute path of the staged folder. */
   readonly from: string;
   readonly looks: TreeLooks;

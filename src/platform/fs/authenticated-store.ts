@@ -30,7 +30,7 @@ export interface SealedFileOptions<T extends object> {
   readonly memory?: string;
 }
 
-export interface SealedEntries<T> {
+interface SealedEntries<T> {
   readonly entries: readonly T[];
   /** One sentence for each entry that is ignored, with the reason. */
   readonly problems: readonly string[];

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-export interface CacheLocation {
+interface CacheLocation {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `undefined` if the user has no home folder. */
   readonly home: string | undefined;

@@ -10,7 +10,7 @@ import { isSystemError } from '../system-error.ts';
 /** Entries kept per kind: a few projects with a few snapshots each. */
 const MAX_ENTRIES = 16;
 
-export interface CacheEntry {
+interface CacheEntry {
   /** The bytes; `undefined` if they are missing or unreadable. Marks the entry as used. */
   read(): Uint8Array | undefined;
   /** Also removes the least recently used entries of its kind. System errors are ignored: the cache is optional. */

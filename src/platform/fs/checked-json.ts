@@ -6,7 +6,7 @@ type JsonText = ReturnType<typeof readJsonText>;
 
 type Finding = Omit<Parameters<typeof diagnose>[0], 'path'>;
 
-export type CheckedJson =
+type CheckedJson =
   | {
       readonly type: 'read';
       readonly value: Readonly<Record<string, unknown>>;

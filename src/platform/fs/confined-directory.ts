@@ -44,7 +44,7 @@ export interface ListLimits {
   readonly maxDepth: number;
 }
 
-export interface ConfinedEntry {
+interface ConfinedEntry {
   /** Relative to the directory, as `read` takes it. */
   readonly path: string;
   /** For a link, the length of its target. */

@@ -7,7 +7,7 @@ import { temporaryName } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
 import { isSystemError } from '../system-error.ts';
 
-export interface TreeFile {
+interface TreeFile {
   /** Relative, with forward slashes. Trusted: the caller has checked a name that it did not choose. */
   readonly path: string;
   readonly text: string | Uint8Array;

@@ -19,7 +19,7 @@ export function isSettled({ mtimeMs, ctimeMs }: Pick<Stats, 'mtimeMs' | 'ctimeMs
   return Math.max(mtimeMs, ctimeMs) + tick < readAt;
 }
 
-export interface Fingerprint {
+interface Fingerprint {
   /** Differs whenever one of the files was written, replaced, added or removed. */
   readonly fingerprint: string;
   /** False if a file changed so recently that it could change again without a different fingerprint. */

@@ -24,7 +24,7 @@ export interface LockOptions {
   readonly heartbeatMs?: number;
 }
 
-export interface Lock {
+interface Lock {
   /** False if another process removed the lock, for example because this one was suspended for longer than `staleMs`. */
   isHeld(): boolean;
   /** Touches the lock file, so that it does not become stale. */

@@ -14,7 +14,7 @@ export const FOREIGN_FILE = NAMED_FILE | O_NOFOLLOW;
 export const NAMED_FOLDER = O_RDONLY | O_DIRECTORY;
 export const FOREIGN_FOLDER = NAMED_FOLDER | O_NOFOLLOW;
 /** Fails if anything exists at the path, a broken link included. */
-export const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 /** Linux's O_PATH, which Node does not name: opens a directory without read permission. */
 export const UNREADABLE_FOLDER = 0o10000000 | FOREIGN_FOLDER;
 

@@ -1,6 +1,6 @@
 import { cleanText, countText, findHidden } from '#core';
 
-export interface ShownText {
+interface ShownText {
   readonly text: string;
   /** Says what was removed; empty if nothing was. */
   readonly notes: readonly string[];

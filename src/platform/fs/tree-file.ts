@@ -19,7 +19,7 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 export const SMALL_FILE = 256 * 1024;
 
 /** A file of a walk, which can be read while it is the current entry. Raises a `TreeRefusal` if it is not the file that the walk met. */
-export interface WalkedFile extends FileEntry {
+interface WalkedFile extends FileEntry {
   /** Passes all bytes to `use` in chunks, which share one buffer. */
   read(use: (bytes: Buffer) => void): void;
   /** SHA-256 in hex; `also` receives the bytes that are hashed, as `use` of `read`. */

@@ -99,7 +99,7 @@ export interface WalkOptions {
 }
 
 /** Repository data beside the files, at any depth: it differs between equal checkouts. Everything else is part of a tree. */
-export const REPOSITORY_DATA = '.git';
+const REPOSITORY_DATA = '.git';
 
 /**
  * Every entry of a tree; a directory comes before its entries. Raises a `TreeRefusal`. A file that `meetFile` opened is closed when the

@@ -160,7 +160,7 @@ function readEntries(place: string, room: number): { readonly entries: Dirent[];
 }
 
 /** `stats` is absent if the entry is gone by now. */
-export interface ListedEntry {
+interface ListedEntry {
   readonly name: string;
   readonly stats: Stats | undefined;
 }

@@ -9,7 +9,7 @@ import { networkGate, readGrant, type NetworkDecision, type ResolveHost } from '
 import { SOCKS_VERSION, serveSocks } from './socks-proxy.ts';
 import { isSystemError } from '../system-error.ts';
 
-export interface ProxyLimits {
+interface ProxyLimits {
   /** Bytes of all connections together, in both directions. */
   readonly bytes: number;
   /** Concurrent connections. */
@@ -22,7 +22,7 @@ export interface ProxyLimits {
   readonly connectMs: number;
 }
 
-export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
+const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   bytes: 512 * 1024 * 1024,
   connections: 64,
   idleMs: 120_000,

@@ -10,9 +10,9 @@ import { exchangeOver, type HttpExchange, type HttpTarget } from './http-exchang
 import { networkGate, type NetworkGateOptions, type Unreached } from './network-gate.ts';
 import { connectThrough, proxyFor, writeAuthority } from './user-proxy.ts';
 
-export type HttpRequest = Pick<HttpExchange, 'target' | 'method' | 'headers' | 'body'>;
+type HttpRequest = Pick<HttpExchange, 'target' | 'method' | 'headers' | 'body'>;
 
-export interface GuardedOptions<P extends Problem>
+interface GuardedOptions<P extends Problem>
   extends
     Pick<HttpExchange, 'certificates' | 'stop'>,
     Pick<NetworkGateOptions, 'connectMs' | 'resolve'>,
@@ -32,7 +32,7 @@ export interface GuardedOptions<P extends Problem>
   readonly proxyFrom?: Readonly<Record<string, string | undefined>>;
 }
 
-export interface GuardedResponse {
+interface GuardedResponse {
   readonly response: IncomingMessage;
   /** The last target, after redirects. */
   readonly target: HttpTarget;

@@ -7,7 +7,7 @@ import { invalidInput, isSkillError, visibleJson } from '#core';
 import { limitConnections } from './connection-limit.ts';
 import { sha256 } from '../hash.ts';
 
-export interface LoopbackOptions {
+interface LoopbackOptions {
   /** At least 16 characters (default: a random token). */
   readonly token?: string | undefined;
   readonly host?: '127.0.0.1' | '::1' | undefined;
@@ -15,7 +15,7 @@ export interface LoopbackOptions {
   readonly port?: number | undefined;
 }
 
-export interface LoopbackServer {
+interface LoopbackServer {
   /** Without a trailing slash. */
   readonly url: string;
   readonly token: string;
@@ -23,7 +23,7 @@ export interface LoopbackServer {
   close(before?: () => Promise<unknown>): Promise<void>;
 }
 
-export interface LoopbackParts extends LoopbackOptions {
+interface LoopbackParts extends LoopbackOptions {
   /** Concurrent connections. */
   readonly connections: number;
   /** Asked about a request without the token, with the right Host and Origin: returns why it is refused too, or undefined to admit it. */
@@ -111,7 +111,7 @@ export const LOOPBACK_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-export function refuse(response: ServerResponse, { status, message }: Refusal): void {
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
   respond(response, status, { error: message });
 }
 

@@ -12,13 +12,13 @@ import {
 import { openStoredApprovals, storedId, type RevokeTarget, type StoredApproval } from './stored-approvals.ts';
 import { openUsedApprovals } from './used-approvals.ts';
 
-export interface WaitingQuestion extends PendingQuestion {
+interface WaitingQuestion extends PendingQuestion {
   /** The run has not picked the answer up yet. */
   readonly isAnswered: boolean;
 }
 
 /** An answer for a skill, with the id that people use for it: 12 hex digits. */
-export type KeptAnswer = StoredApproval & { readonly id: string };
+type KeptAnswer = StoredApproval & { readonly id: string };
 
 export interface ApprovalFiles {
   /** The waiting questions, oldest first, and which files are ignored. */

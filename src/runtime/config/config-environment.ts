@@ -7,7 +7,7 @@ export function toVariableName({ path }: Setting): string {
   return SETTING_PREFIX + path.join('_').toUpperCase();
 }
 
-export interface VariableProblem {
+interface VariableProblem {
   readonly variable: string;
   readonly message: string;
   readonly hint: string;

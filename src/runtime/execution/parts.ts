@@ -69,7 +69,7 @@ export async function spanned<Result>(
 }
 
 /** The actions that run a program or interact with a running one. */
-export type ExecutionAction = ActionOfKind<'program'>;
+type ExecutionAction = ActionOfKind<'program'>;
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
@@ -223,7 +223,7 @@ export function partsFor(parts: ExecutionParts, { call }: ExecutionCall): Execut
 }
 
 /** Secrets for programs of one skill, and the redactor that removes them from everything else. */
-export interface ProgramSecrets {
+interface ProgramSecrets {
   readonly env: Readonly<Record<string, string>>;
   readonly redactor: Redactor;
   /** Warnings for a person. */

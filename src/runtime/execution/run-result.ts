@@ -38,7 +38,7 @@ export interface OutputRequest {
 }
 
 /** Where inputs are, relative to the workspace; scripts often write their results beside them. */
-export const INPUTS_FOLDER = 'work/inputs/';
+const INPUTS_FOLDER = 'work/inputs/';
 
 const AUTOMATIC: OutputRequest = {
   globs: ['out/**', `${INPUTS_FOLDER}**`],
@@ -51,7 +51,7 @@ const AUTOMATIC: OutputRequest = {
 };
 
 export type Collected = Awaited<ReturnType<typeof collectOutputs>>;
-export const NOTHING_COLLECTED: Collected = { files: [], saved: [], skipped: [], warnings: [] };
+const NOTHING_COLLECTED: Collected = { files: [], saved: [], skipped: [], warnings: [] };
 
 /** Output of a program as shown to the caller. */
 export interface ShownStream {

@@ -112,7 +112,7 @@ export interface RecordedCall {
 }
 
 /** An event between actions that affects later ones. */
-export interface RecordedMoment {
+interface RecordedMoment {
   readonly type: 'turn-start' | 'request-start';
 }
 

@@ -9,7 +9,7 @@ export type SkillWithSecrets = Pick<SkillEntry, 'name' | 'source'> & {
   readonly controls: Pick<SkillEntry['controls'], 'requires'>;
 };
 
-export interface SkillSecrets {
+interface SkillSecrets {
   /** Environment variables for its processes only; never in arguments or records. */
   readonly env: Readonly<Record<string, string>>;
   /** Redacts the output of its processes. Knows the secrets of all skills, because they share a workspace. */

@@ -14,7 +14,7 @@ export interface ArtifactVersion {
   readonly savedAt: string;
 }
 
-export interface LoadedArtifact extends ArtifactVersion {
+interface LoadedArtifact extends ArtifactVersion {
   readonly content: Uint8Array;
 }
 

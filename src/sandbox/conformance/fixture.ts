@@ -34,7 +34,7 @@ export interface RunOptions extends Partial<Omit<ProgramSpec, 'argv' | 'limits' 
   readonly stderr?: OutputSink;
 }
 
-export interface PreparedRun {
+interface PreparedRun {
   readonly spec: ProgramSpec;
   /** `$RUN_DIR`, relative to the workspace. */
   readonly runFolder: string;

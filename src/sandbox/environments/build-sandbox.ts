@@ -7,7 +7,7 @@ import { textSink } from '../executors/output-sinks.ts';
 import { programEnvironment } from '../process/program-environment.ts';
 import type { HostMount, RunLimits } from '../program-types.ts';
 
-export interface BuildProgram {
+interface BuildProgram {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;

@@ -26,7 +26,7 @@ export interface ResolvedPackages {
 }
 
 /** An empty folder for packages, as the package manager sees it. */
-export interface NewLayer {
+interface NewLayer {
   readonly inside: string;
   /** The later path, which console scripts have to name: without mounts the folder is moved there. */
   readonly final: string;

@@ -49,7 +49,7 @@ export function importedModules(directory: ConfinedDirectory, script: string): I
 }
 
 /** The modules that a Python text imports, `a.b` for `import a.b`, `.x` for a relative import. Text in strings and comments is ignored. */
-export function pythonImports(text: string): readonly string[] {
+function pythonImports(text: string): readonly string[] {
   const code = text.replaceAll(/("""|''')[\s\S]*?(?:\1|$)/g, '""').replaceAll(/\\\r?\n/g, ' ');
   const found = new Set<string>();
   for (const line of code.split(/\r?\n|;/)) {
@@ -88,7 +88,7 @@ function localModules(file: string, module: string, files: ReadonlySet<string>):
 const NODE_IMPORT =
   /(?<![.\w$])(?:from\s{0,20}|import\s{0,20}\(?\s{0,20}|require\s{0,20}\(\s{0,20})(["'])([^"'\n]{1,200})\1/g;
 
-export function nodeImports(text: string): readonly string[] {
+function nodeImports(text: string): readonly string[] {
   const code = text.replaceAll(/\/\*[\s\S]*?(?:\*\/|$)/g, '').replaceAll(/^[ \t]*\/\/.*$/gm, '');
   return [...new Set([...code.matchAll(NODE_IMPORT)].map(([, , specifier = '']) => specifier))];
 }

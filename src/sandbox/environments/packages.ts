@@ -65,14 +65,14 @@ export interface PackageOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-export interface SkillNeeds {
+interface SkillNeeds {
   readonly needs: readonly PackageNeeds[];
   /** Packages that scripts import and neither the skill declares nor the machine has: only suggestions. */
   readonly suggested: readonly SuggestedPackage[];
 }
 
 /** A layer, or packages that can become one. */
-export interface FoundPackages {
+interface FoundPackages {
   readonly status: 'cached' | 'resolved';
   readonly ecosystem: RequestedPackage['ecosystem'];
   readonly packages: StoredLayer['packages'];
@@ -115,7 +115,7 @@ interface ApprovedPackages {
   add(skill: ApprovedSkill, lockDigest: string): void;
 }
 
-export interface PackagesRequest extends Pick<DeclaringParts, 'stage'> {
+interface PackagesRequest extends Pick<DeclaringParts, 'stage'> {
   readonly options: PackageOptions;
   readonly executor: Executor;
   readonly places: LayerPlaces;

@@ -14,7 +14,7 @@ const MAX_DESCRIPTORS = 100_000;
 const BYTES_PER_MS = 2 * 1024 * 1024;
 const MIN_CHECK_MS = 10;
 
-export interface DiskUse {
+interface DiskUse {
   readonly bytes: number;
   readonly files: number;
   /** A limit is exceeded, or something cannot be counted because its path is too long. */

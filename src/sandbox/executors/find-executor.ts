@@ -65,7 +65,7 @@ export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSet
   );
 }
 
-export interface FoundExecutor {
+interface FoundExecutor {
   readonly executor: Executor;
   /** Identifies version, sandbox and image for records. Absent for a custom executor. */
   readonly profile?: string;

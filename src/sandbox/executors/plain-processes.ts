@@ -42,7 +42,7 @@ export interface StartedSpec extends ProgramSpec {
   readonly proxyPort?: number;
 }
 
-export interface StartCommand {
+interface StartCommand {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly inherited?: readonly NonNullable<Parameters<typeof startChild>[0]['inherited']>[number][];

@@ -8,7 +8,7 @@ import { mountEntries, type MountEntriesOptions } from './mount-entries.ts';
 import type { HostMount } from '../program-types.ts';
 
 /** The host folders that one program sees. */
-export interface MountedFolders {
+interface MountedFolders {
   readonly mounts: readonly HostMount[];
   /** Where the program sees the folders. */
   readonly targets: readonly string[];

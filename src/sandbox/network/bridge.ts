@@ -154,7 +154,7 @@ function loopbackForwards(hosts: readonly string[]): {
 }
 
 /** Both spellings, because curl reads only lower-case `http_proxy`. The proxy resolves host names (`socks5h`). */
-export function proxyEnvironment(port: number, isDirect = true): Readonly<Record<string, string>> {
+function proxyEnvironment(port: number, isDirect = true): Readonly<Record<string, string>> {
   const http = `http://127.0.0.1:${String(port)}`;
   const socks = `socks5h://127.0.0.1:${String(port)}`;
   const direct = isDirect ? 'localhost,127.0.0.1,::1' : '';
@@ -181,6 +181,6 @@ function quietNode(): Readonly<Record<string, string>> {
 }
 
 /** Whether a grant names the loopback interface itself. */
-export function isLoopback({ host, kind }: Pick<HostPattern, 'host' | 'kind'>): boolean {
+function isLoopback({ host, kind }: Pick<HostPattern, 'host' | 'kind'>): boolean {
   return kind === 'address' ? readAddress(host)?.kind === 'loopback' : kind === 'name' && host === 'localhost';
 }

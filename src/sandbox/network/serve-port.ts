@@ -10,14 +10,14 @@ import type { RunFolder, Workspace } from '../workspace/workspace.ts';
 import { forwarderCommand } from './bridge.ts';
 
 /** A port of a program that is forwarded to this machine. */
-export interface ServedPort {
+interface ServedPort {
   readonly port: number;
   /** Called once, when the program in the sandbox accepts connections. */
   readonly onReady: () => void;
 }
 
 /** A program whose port is served while it runs. */
-export interface ServedProgram {
+interface ServedProgram {
   /** What comes before the command of the program. */
   readonly argv: readonly string[];
   /** Opens the port. The caller closes it. */

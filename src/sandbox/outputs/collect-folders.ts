@@ -9,7 +9,7 @@ import type { RunResult } from '#core';
 import type { StagedSkill } from '../program-types.ts';
 import { OPEN_FLAGS, isInside, isSystemError, quietly, DirectoryHandle } from '#platform';
 
-export type EnteredFolder =
+type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
   /** `at` is the path up to the obstacle. */
   | { readonly type: 'link' | 'missing' | 'unreadable'; readonly at: string };
@@ -17,7 +17,7 @@ export type EnteredFolder =
 /** The caller closes the descriptor. `bytes` is the size of the entry itself. */
 export type SkipReason = RunResult['skipped_files'][number]['reason'];
 
-export type OpenedOutput =
+type OpenedOutput =
   | { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats }
   | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
   | { readonly type: 'gone' };

@@ -17,7 +17,7 @@ import {
 } from '#core';
 import { isSystemError, sha256 } from '#platform';
 
-export interface OutputToSave {
+interface OutputToSave {
   readonly name: string;
   readonly mediaType: string;
   readonly chunks: Iterable<Uint8Array>;

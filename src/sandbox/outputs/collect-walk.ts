@@ -27,7 +27,7 @@ export interface WalkLimits {
 }
 
 /** A matching entry that must not be opened. */
-export interface IrregularEntry {
+interface IrregularEntry {
   /** Safe to print. It is the real path unless `reason` is `name`. */
   readonly name: string;
   readonly reason: Extract<SkipReason, 'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'>;

@@ -264,6 +264,6 @@ function describeSkipped(skipped: readonly RunResult['skipped_files'][number][])
 }
 
 /** Whether a file is short enough to be shown as the answer of a run. */
-export function isPrimaryCandidate({ size_bytes: size }: Pick<OutputFile, 'size_bytes'>): boolean {
+function isPrimaryCandidate({ size_bytes: size }: Pick<OutputFile, 'size_bytes'>): boolean {
   return size > 0 && size <= PRIMARY_BYTES;
 }

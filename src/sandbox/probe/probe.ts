@@ -20,9 +20,9 @@ import { tryRead } from '../process/proc.ts';
 import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
-export type AttemptVerdict = 'blocked' | 'open' | 'unknown';
+type AttemptVerdict = 'blocked' | 'open' | 'unknown';
 
-export interface AttemptResult {
+interface AttemptResult {
   readonly name: EscapeAttempt;
   readonly verdict: AttemptVerdict;
 }

@@ -53,7 +53,7 @@ export interface ChildSpec {
   readonly executor?: string;
 }
 
-export interface ChildExit {
+interface ChildExit {
   readonly exitCode?: number;
   readonly signal?: string;
 }

@@ -18,7 +18,7 @@ const FLAGS = /^flags:\s*([0-7]+)/m;
  * Node sets close-on-exec only for the lowest ones. Known on Linux only. Computed once, when this module is loaded: Node opens none of
  * that kind itself, and scanning for each of hundreds of programs would be slow.
  */
-export const LEAKING_DESCRIPTORS: readonly number[] =
+const LEAKING_DESCRIPTORS: readonly number[] =
   process.platform === 'linux'
     ? namesIn('/proc/self/fd')
         .map(Number)
@@ -28,7 +28,7 @@ export const LEAKING_DESCRIPTORS: readonly number[] =
 /** The content of one descriptor of a child: these bytes, or a file that is opened for it. */
 export type Inherited = Uint8Array | InheritedFile;
 
-export interface InheritedFile {
+interface InheritedFile {
   readonly file: string;
   readonly access: 'read' | 'write';
 }

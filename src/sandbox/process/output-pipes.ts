@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { isSystemError } from '#platform';
 
 /** One output of a program. The receiver closes `writer` once the program has inherited it. */
-export interface OutputPipe {
+interface OutputPipe {
   readonly writer: number;
   /** The reading side; call once. Removes the name of the pipe, so it is called after the program was started. */
   read(): Readable;

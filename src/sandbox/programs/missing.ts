@@ -5,7 +5,7 @@ import { findMissing, type MissingRequirement, type ProgramMachine } from './pre
 import { scriptRequirements, skillRequirements, type Requirement } from './skill-requirements.ts';
 import type { StagedSkill } from '../program-types.ts';
 
-export interface MissingRequirements {
+interface MissingRequirements {
   /** Requirements that this program cannot run without. */
   readonly blocking: readonly MissingRequirement[];
   /** Everything that the skill is missing; evaluated on demand, possibly while the program runs. */

@@ -14,7 +14,7 @@ import { scriptCommand, shellCommand } from './interpreter.ts';
 import type { StagedSkill } from '../program-types.ts';
 
 /** `code` is the script or the command line, to tell what it may do. */
-export type ProgramCommand =
+type ProgramCommand =
   | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }
   | { readonly type: 'refused'; readonly failure: ActionProblem };
 

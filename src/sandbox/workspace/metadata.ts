@@ -13,7 +13,7 @@ export interface WorkspaceMetadata {
   readonly outputs: readonly OutputRecord[];
 }
 
-export interface SkillRecord {
+interface SkillRecord {
   readonly name: string;
   readonly digest: string;
   readonly stagedAt: string;
@@ -32,7 +32,7 @@ export interface InputRecord {
   readonly at: string;
 }
 
-export interface OutputRecord {
+interface OutputRecord {
   readonly globs: readonly string[];
   readonly savedAs: readonly string[];
   readonly limitsHit: boolean;

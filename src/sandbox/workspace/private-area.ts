@@ -29,7 +29,7 @@ const MAX_NAMED = 5;
 
 type InputRequest = NonNullable<OfType<Action, 'run_script'>['inputs']>[number];
 
-export type AreaForSecrets =
+type AreaForSecrets =
   | { readonly type: 'area'; readonly area?: PrivateArea; readonly warnings: readonly string[] }
   | { readonly type: 'refused'; readonly failure: ActionProblem };
 

@@ -8,7 +8,7 @@ import { addedLinks } from './snapshots.ts';
 import type { Workspace } from './workspace.ts';
 import type { HostMount, StagedSkill } from '../program-types.ts';
 
-export interface WritableSkill {
+interface WritableSkill {
   /** Covers the read-only skill. */
   readonly mount: HostMount;
   /** Moves new files to `out/` and removes the copy. Returns what the program wrote, for a person. */

@@ -11,7 +11,7 @@ const EXTENSIONS = [
   'paths',
 ] as const;
 /** Fields that restrict what a skill may do. An unreadable value gets the strictest meaning. */
-export const RESTRICTING_FIELDS = [
+const RESTRICTING_FIELDS = [
   'allowed-tools',
   'disallowed-tools',
   'disable-model-invocation',

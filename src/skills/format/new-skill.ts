@@ -1,7 +1,7 @@
 import { invalidInput, isValidName, printable, toSlug } from '#core';
 
 export const SKILL_PARTS = ['scripts', 'references', 'assets', 'evals'] as const;
-export type SkillPart = (typeof SKILL_PARTS)[number];
+type SkillPart = (typeof SKILL_PARTS)[number];
 
 export interface NewSkill {
   readonly name: string;

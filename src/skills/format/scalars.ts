@@ -12,7 +12,7 @@ export interface Cursor {
   at: number;
 }
 
-export const TAB = 0x09;
+const TAB = 0x09;
 export const LINE_FEED = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;
 export const SPACE = 0x20;

@@ -10,7 +10,7 @@ export interface SkillFiles {
   readonly isCut: boolean;
 }
 
-export interface UnusableFile {
+interface UnusableFile {
   readonly path: string;
   readonly reason: string;
 }

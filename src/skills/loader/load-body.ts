@@ -17,7 +17,7 @@ export interface IndexedSkill extends SkillLocation {
 }
 
 /** The maximum length of a body, and how a longer one is handled. */
-export interface BodyLimits {
+interface BodyLimits {
   /** Default: 500, or no limit if the body is loaded uncut. */
   readonly maxLines?: number | undefined;
   /** Default: 40,000, or no limit if the body is loaded uncut. */

@@ -19,7 +19,7 @@ export interface ShadowedSkill {
   readonly reason: ShadowReason;
 }
 
-export type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory';
+type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory';
 
 /** A valid skill, before it is known whether another skill with the same name shadows it. */
 export interface SkillCandidate {
@@ -107,7 +107,7 @@ export interface SkillIndex {
 }
 
 /** The part of the report that the scan provides. */
-export type ScanFacts = Pick<ScanReport, 'roots' | 'leftOut' | 'directories' | 'bytesRead' | 'fromCache' | 'cache'>;
+type ScanFacts = Pick<ScanReport, 'roots' | 'leftOut' | 'directories' | 'bytesRead' | 'fromCache' | 'cache'>;
 
 export interface IndexInput {
   readonly candidates: readonly SkillCandidate[];
@@ -273,7 +273,7 @@ function shadowReason(candidate: SkillCandidate, winner: Keyed, rank: number): S
 }
 
 /** The entry of a candidate with its configured state. */
-export function toEntry(
+function toEntry(
   { head, root, group, dir, file, digest }: Omit<SkillCandidate, 'name'>,
   state: SkillEntry['state'],
 ): SkillEntry {

@@ -20,7 +20,7 @@ interface Names {
   readonly others: string[];
 }
 
-export interface UndecodableName {
+interface UndecodableName {
   /** With U+FFFD for bytes that are not UTF-8. */
   readonly shown: string;
   readonly holdsSkill: boolean;

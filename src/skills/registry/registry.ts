@@ -5,7 +5,7 @@ import { openState, scanOnce } from './scan-once.ts';
 import type { ScanSettings } from './scan-settings.ts';
 import { watchRegistry, type RegistryChange, type WatchOptions } from './watch.ts';
 
-export type { RegistryChange, WatchOptions } from './watch.ts';
+export type { RegistryChange } from './watch.ts';
 
 /** Scan options; only `roots` is required. */
 export type RegistryOptions = ScanSettings;

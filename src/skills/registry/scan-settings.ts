@@ -30,7 +30,7 @@ export interface ScanSettings {
   readonly now?: () => number;
 }
 
-export interface ScanProgress {
+interface ScanProgress {
   readonly directories: number;
   readonly skills: number;
 }

@@ -160,7 +160,7 @@ function listDirectories(index: SkillIndex, groups: readonly string[]): Readonly
 }
 
 /** The difference between two indexes; `undefined` if they are equal. */
-export function compareIndexes(before: SkillIndex, index: SkillIndex): RegistryChange | undefined {
+function compareIndexes(before: SkillIndex, index: SkillIndex): RegistryChange | undefined {
   const old = new Map(before.all.map((entry) => [toLocationKey(entry), entry]));
   const added: SkillEntry[] = [];
   const changed: SkillEntry[] = [];

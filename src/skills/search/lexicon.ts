@@ -9,7 +9,7 @@ import { SYNONYM_GROUPS } from './synonyms.ts';
 import { pairCharacters, toTerm } from './tokenize.ts';
 
 /** An alternative phrase and its weight. */
-export interface Meaning {
+interface Meaning {
   readonly terms: readonly string[];
   readonly trust: number;
 }

@@ -6,7 +6,7 @@ import type { IndexData } from './index-data.ts';
 import type { Lexicon } from './lexicon.ts';
 
 /** One phrasing of a concept: its terms and its weight (1 for the user's own words). */
-export interface Alternative {
+interface Alternative {
   readonly trust: number;
   readonly terms: readonly number[];
 }

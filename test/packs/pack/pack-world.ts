@@ -10,7 +10,7 @@ export function skillText(name: string, fields = 'metadata:\n  version: "1.0.0"\
 }
 
 /** A skill with a program, a picture and a folder. */
-export function demoTree(name = 'demo'): Tree {
+function demoTree(name = 'demo'): Tree {
   return {
     'SKILL.md': skillText(name),
     'scripts/run.sh': { program: '#!/bin/sh\necho hello\n' },

@@ -11,12 +11,7 @@ import {
 import path from 'node:path';
 
 /** A file by its text or bytes, a program, an empty folder, or a link. */
-export type Planted =
-  | string
-  | Buffer
-  | { readonly program: string }
-  | { readonly folder: true }
-  | { readonly link: string };
+type Planted = string | Buffer | { readonly program: string } | { readonly folder: true } | { readonly link: string };
 
 export type Tree = Readonly<Record<string, Planted>>;
 

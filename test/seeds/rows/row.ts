@@ -10,7 +10,7 @@ export interface SeedRow {
 }
 
 /** A statement that does not hold here by default. */
-export interface Deviation {
+interface Deviation {
   /** The sentence of the document, as it is written there. */
   readonly sentence: string;
   /** What happens here instead. */
@@ -21,7 +21,7 @@ export interface Deviation {
 }
 
 /** A flag, an option or a line of the configuration, and `file: title` of the test that uses it. */
-export interface Restoration {
+interface Restoration {
   readonly setting: string;
   readonly test: string;
 }

@@ -18,7 +18,7 @@ const PING_MS = 5000;
 const CALL_MS = 30_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-export interface EngineCall {
+interface EngineCall {
   /** For the whole call, including the response body. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal | undefined;

@@ -30,7 +30,7 @@ export interface ContainerOptions {
 }
 
 /** Properties that the engine reports. */
-export interface EngineFacts {
+interface EngineFacts {
   readonly hasMemoryLimit: boolean;
   readonly hasProcessLimit: boolean;
   readonly cpus: number;

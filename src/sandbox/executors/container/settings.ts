@@ -57,7 +57,7 @@ export function isOwnKernel(runtime: string | undefined): boolean {
   return runtime?.startsWith('runsc') === true;
 }
 
-export function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number {
+function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number {
   return Math.max(limits.processes + ENGINE_PROCESSES, MIN_PROCESSES);
 }
 

@@ -1,7 +1,7 @@
 import type { OutputSink } from '#core';
 
 /** Written to stderr when the sandbox is set up: the launcher wrote everything before it, the program everything after it. */
-export const READY = 0x06;
+const READY = 0x06;
 
 const MAX_BYTES = 4096;
 

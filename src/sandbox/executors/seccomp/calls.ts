@@ -23,8 +23,8 @@ export interface CallRule {
 }
 
 export const EPERM = 1;
-export const ENOMEM = 12;
-export const EINVAL = 22;
+const ENOMEM = 12;
+const EINVAL = 22;
 export const ENOSYS = 38;
 const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
