@@ -14,7 +14,7 @@ import type { Placement } from './session.ts';
  *    outside of one. Compare fields, never the name of a vocabulary, so that a custom vocabulary can have the behaviour too.
  *
  * A cloned project can choose the vocabulary, so a field must not grant anything: no right, no trust, no path outside of the project.
- * `settings` are safe: if a project chose the vocabulary, they are narrowed like settings of its own file.
+ * If a project chose the vocabulary, `settings` are narrowed like settings of its own file. They replace those of the user's vocabulary.
  */
 export interface Profile {
   /** Defaults of the system. They override our defaults, and every other layer of the configuration overrides them. */
