@@ -19,7 +19,7 @@ import {
   type ProgramSpec,
 } from '#core';
 import { inConfined, isInside } from '#platform';
-import { isSecretPath, writeProtection } from '#policy';
+import { hiddenNames, isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
   inputEntries,
@@ -95,6 +95,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
+    names: hiddenNames(),
     isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
       isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
@@ -210,6 +211,7 @@ export async function prepareProgram(
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),
       ],
+      hidden: folders.hidden,
     },
     outputs,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),

@@ -156,6 +156,7 @@ function attached(machine: Machine, place: WorkspaceFolder): Required<AttachedWo
   return {
     capabilities: listCapabilities(machine),
     root: SANDBOX_ROOT,
+    hidesNames: () => machine.launcher.hidesNames(),
     run: async (spec, streams) => {
       if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
       return await (
@@ -310,6 +311,7 @@ async function startWith(
       cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
       ...(machine.groups === undefined ? { dataBytes: limits.memoryBytes } : {}),
     },
+    hidden: spec.hidden,
     hasEntry,
   });
   return await startSandboxed(
