@@ -37,7 +37,8 @@ sub serve_program {
   call('adopt processes', 'prctl', $SET_SUBREAPER, 1, 0, 0, 0);
   my ($broker, $status) = ($$);
   my $program;
-  local $SIG{CHLD} = sub { while ((my $ended = waitpid -1, 1) > 0) { $status = $? if $ended == $program } };
+  # Comes between any two statements.
+  $SIG{CHLD} = sub { local ($!, $?); while ((my $ended = waitpid -1, 1) > 0) { $status = $? if !$program || $ended == $program } };
   $program = fork;
   defined $program or fail('fork');
   if (!$program) {
@@ -66,13 +67,15 @@ sub serve_program {
   # Without a handle the program has ended.
   until ($handle == -1 || defined $status) {
     next if select(my $ready = $bits, undef, undef, undef) <= 0;
-    if (vec($ready, $handle, 1)) { $status //= $? if waitpid($program, 0) == $program; last }
+    last if vec($ready, $handle, 1);
     # SECCOMP_IOCTL_NOTIF_RECV of struct seccomp_notif.
     my $event = "\0" x 80;
     next if syscall($call{ioctl}, $listener, 0xc0502100, $event) == -1;
     answer(unpack 'Q L x4 l x12 Q6', $event);
   }
-  $status //= 1 << 8;
+  kill 'KILL', $program unless defined $status;
+  # The signal brings the status.
+  select(undef, undef, undef, 0.001) until defined $status;
   kill $status & 127, $$ if $set{mode} eq 'landlock' && $status & 127;
   exit_as($status);
 }
@@ -310,8 +313,15 @@ sub answer_open {
 sub open_found {
   my ($id, $pid, $found, $flags, $mode, $is_new) = @_;
   my $path = readlink(held($found)) // '';
-  my $is_served = is_served($path);
   my $reads = ($flags & 3) != 1;
+  # A link in /proc led this process to itself, which no program may read or change.
+  if ($reads && $path =~ s{^/proc/$$(?=/)}{/proc/$pid}) {
+    my $other = open_at($HERE, $path, $O_PATH);
+    return reply($id, $! + 0) if $other == -1;
+    reply_file($id, open_at($HERE, held($other), $flags | $O_NOCTTY), $flags);
+    return syscall($call{close}, $other);
+  }
+  my $is_served = is_served($path);
   return go_on($id) unless $reads || $is_served;
   return reply($id, $EEXIST) if $is_new;
   my ($type, $device) = (stat held($found))[2, 6];
@@ -319,8 +329,6 @@ sub open_found {
   return reply($id, $ELOOP) if $type == 0xa000;
   # A file without a name could get one that is covered.
   return reply($id, $EOPNOTSUPP) if $flags & $TMPFILE && $is_served;
-  # The memory of this process.
-  return reply($id, $EACCES) if index($path, "/proc/$$/") == 0;
   my $reopened = $flags & ~($O_CREAT | $O_EXCL | $O_NOFOLLOW) | $O_NOCTTY;
   if ($type == 0x1000) {
     # Waits for the other end of the pipe.
