@@ -22,7 +22,7 @@ import { findArchitecture } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
 import { skillMounts, systemMounts, type Mount } from './mounts.ts';
 import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
-import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
+import { countLaunchers, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
@@ -290,6 +290,7 @@ async function startWith(
   const { limits, mounts = [] } = spec;
   const folders = writableFolders(spec).map((name) => ({ name, source: path.join(place.root, name) }));
   const hasEntry = machine.groups?.version === 1;
+  const hasBroker = spec.hidden !== undefined;
   const argv = [...(bridge?.forwarderArgv ?? []), ...spec.argv];
   const command = launcher.launch({
     entries: sandboxEntries({
@@ -305,7 +306,7 @@ async function startWith(
     env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },
     argv: mode?.terminal === true ? inTerminal(argv) : argv,
     limits: {
-      processes: limits.processes + (machine.groups?.version === 2 ? SPARE_PROCESSES : SANDBOX_PROCESSES),
+      processes: limits.processes + (machine.groups?.version === 2 ? SPARE_PROCESSES : countLaunchers(hasBroker)),
       fileBytes: limits.fileBytes,
       openFiles: OPEN_FILES,
       cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
@@ -324,6 +325,7 @@ async function startWith(
       folders: countedFolders(place.root, spec),
       stdin: spec.stdin,
       pipes,
+      hasBroker,
       isInteractive: mode !== undefined,
     },
     streams,
