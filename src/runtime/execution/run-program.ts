@@ -117,7 +117,6 @@ export async function prepareProgram(
   const { run = newRun, root = place.root } = area ?? {};
   const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
   if (absent !== undefined) return refused(absent);
-
   const missing =
     skill === undefined || staged === undefined
       ? undefined
@@ -125,7 +124,7 @@ export async function prepareProgram(
           env: { ...parts.env, ...secrets?.env },
           network: parts.network,
         });
-  const { blocking = [] } = missing ?? {};
+  const blocking = missing?.blocking ?? [];
   if (blocking.length > 0)
     return refused(
       failure('execution/missing', `the script cannot run: ${blocking.map(({ message }) => message).join('; ')}`, {
@@ -396,6 +395,6 @@ function sizeOf(root: string, relative: string): number {
   return found?.type === 'found' ? found.bytes : 0;
 }
 
-function refused(cause: ActionProblem): Refused {
-  return { type: 'refused', failure: cause };
+function refused(failure: ActionProblem): Refused {
+  return { type: 'refused', failure };
 }

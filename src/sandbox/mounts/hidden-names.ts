@@ -1,7 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-
 import { collisionKey, type HiddenNames } from '#core';
-import { quietly } from '#platform';
+import { readTextFile } from '#platform';
 
 /** Whether a path below a mounted folder is hidden by a name in it. */
 export function matchHiddenNames({ names, shown, always }: HiddenNames): (relative: string) => boolean {
@@ -21,18 +19,9 @@ const MAX_BYTES = 64 * 1024;
 export function secretDocuments({ documents, contents }: HiddenNames): (file: string) => boolean {
   const isDocument = new RegExp(documents, 'is');
   const isSecret = new RegExp(contents, 's');
-  return (file) => isDocument.test(file) && isSecret.test(readSmallFile(file));
-}
-
-/** A regular file, without following a link or waiting for a pipe; otherwise nothing. */
-function readSmallFile(file: string): string {
-  return quietly(() => {
-    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const stats = fstatSync(descriptor);
-      return stats.isFile() && stats.size < MAX_BYTES ? readFileSync(descriptor, 'utf8') : '';
-    } finally {
-      closeSync(descriptor);
-    }
-  }, '');
+  return (file) => {
+    if (!isDocument.test(file)) return false;
+    const read = readTextFile(file, MAX_BYTES);
+    return read.type === 'read' && isSecret.test(read.text);
+  };
 }

@@ -1,3 +1,4 @@
+import { HIDDEN_NAMES_SCRIPT } from './hidden-names-script.ts';
 import { LAUNCHER_SCRIPT } from './launcher-script.ts';
 
 /**
@@ -16,14 +17,14 @@ const BROKER_SCRIPT = String.raw`
 # --- The broker -----------------------------------------------------------------------------------------------------------------------
 
 # Constants of <linux/fcntl.h> that differ between x64, which has the call open, and arm64.
-my ($O_DIRECTORY, $O_NOFOLLOW) = $call{open} < 0 ? (0x4000, 0x8000) : (0x10000, 0x20000);
-my ($O_CREAT, $O_EXCL, $O_TRUNC, $O_NOCTTY, $O_CLOEXEC, $O_PATH, $TMPFILE) = (0x40, 0x80, 0x200, 0x100, 0x80000, 0x200000, 0x400000);
+my ($FOLDER, $NO_FOLLOW) = $call{open} < 0 ? (0x4000, 0x8000) : (0x10000, 0x20000);
+my ($CREATE, $NEW, $TRUNCATE, $NO_TERMINAL, $CLOSE_ON_EXEC, $PATH_ONLY, $TMPFILE) = (0x40, 0x80, 0x200, 0x100, 0x80000, 0x200000, 0x400000);
 my ($ENOENT, $EACCES, $EFAULT, $EEXIST, $EXDEV, $EINVAL, $ELOOP, $EOPNOTSUPP) = (2, 13, 14, 17, 18, 22, 40, 95);
 my $EISDIR = 21;
 my $HERE = -100;
 # Landlock: MAKE_DIR and MAKE_REG; REFER.
 my ($MAKE, $REFER) = (0x180, 0x2000);
-my ($listener, %memory, %second_names);
+my ($listener, %memory);
 # Calls by number; arm64 lacks some.
 my %served = map { $call{$_} < 0 ? () : ($call{$_} => $_) } qw(open openat creat mkdir mkdirat rename renameat renameat2 link linkat);
 
@@ -90,7 +91,7 @@ sub confine_names {
     call('allow to create files', 'landlock_add_rule', $ruleset, 1, pack('QL', $rights, $descriptor), 0);
   };
   for my $path ('/', @opened, @free) {
-    sysopen(my $file, $path, $O_PATH | $O_CLOEXEC) or next;
+    sysopen(my $file, $path, $PATH_ONLY | $CLOSE_ON_EXEC) or next;
     if ($path eq '/') { $allow->(fileno $file, $REFER); next }
     my $real = readlink('/proc/self/fd/' . fileno $file);
     # Another program may have put a link to a covered folder into a writable one.
@@ -123,7 +124,7 @@ sub receive_listener {
   my ($byte, $control) = ("\0", "\0" x 24);
   my $count = syscall($call{recvmsg}, fileno $socket, pack_message($byte, $control), 0);
   # The program failed before.
-  return call('open', 'openat', $HERE, my $nothing = '/dev/null', $O_CLOEXEC) if $count < 1;
+  return call('open', 'openat', $HERE, my $nothing = '/dev/null', $CLOSE_ON_EXEC) if $count < 1;
   return (unpack 'Q l3', $control)[3];
 }
 
@@ -147,7 +148,7 @@ sub reply_result { my ($id, $result) = @_; reply($id, $result == -1 ? $! + 0 : 0
 sub reply_file {
   my ($id, $descriptor, $flags) = @_;
   return reply($id, $! + 0) if $descriptor == -1;
-  my $error = syscall($call{ioctl}, $listener, 0x40182103, pack('Q L4', $id, 2, $descriptor, 0, $flags & $O_CLOEXEC)) == -1 ? $! + 0 : 0;
+  my $error = syscall($call{ioctl}, $listener, 0x40182103, pack('Q L4', $id, 2, $descriptor, 0, $flags & $CLOSE_ON_EXEC)) == -1 ? $! + 0 : 0;
   syscall($call{close}, $descriptor);
   # The program has too many open files.
   reply($id, $error) if $error;
@@ -161,7 +162,7 @@ sub read_path {
   # A process that became another program has other memory.
   if ($count <= 0) {
     %memory = () if keys %memory > 50;
-    sysopen($memory{$pid}, "/proc/$pid/mem", $O_CLOEXEC) or do { delete $memory{$pid}; return undef };
+    sysopen($memory{$pid}, "/proc/$pid/mem", $CLOSE_ON_EXEC) or do { delete $memory{$pid}; return undef };
     $count = syscall($call{pread64}, fileno $memory{$pid}, $path, 4096, $address);
   }
   my $end = $count > 0 ? index($path, "\0") : -1;
@@ -184,7 +185,7 @@ sub find_path {
 # A path that leads to what is open in this process.
 sub held { return "/proc/self/fd/$_[0]" }
 
-sub open_at { my ($folder, $path, $flags, $mode) = @_; return syscall($call{openat}, $folder, $path, $flags | $O_CLOEXEC, ($mode // 0) + 0) }
+sub open_at { my ($folder, $path, $flags, $mode) = @_; return syscall($call{openat}, $folder, $path, $flags | $CLOSE_ON_EXEC, ($mode // 0) + 0) }
 
 # Whether the broker answers for a path: 2 in a covered folder, 1 in a folder around one, which Landlock cannot allow without it.
 my @around = grep { my $outer = $_; grep { is_below($_, $outer) } @covered } @opened;
@@ -202,74 +203,19 @@ sub open_parent {
   ($path //= '') =~ s{/+\z}{};
   my ($folder, $name) = $path =~ m{^(.*)/([^/]+)\z}s or return;
   return if $name eq '.' || $name eq '..';
-  my $parent = open_at($HERE, $folder eq '' ? '/' : "$folder/", $O_PATH | $O_DIRECTORY);
+  my $parent = open_at($HERE, $folder eq '' ? '/' : "$folder/", $PATH_ONLY | $FOLDER);
   return if $parent == -1;
   my $real = readlink(held($parent)) // '';
   my $is_served = is_served("$real/$name");
   return ($parent, $real, $name, $is_served);
 }
 
-sub has_secret_name {
-  my ($path) = @_;
-  my ($folder) = grep { is_below($path, $_) } @covered or return 0;
-  my $name = substr($path, length($folder) + 1);
-  if ($name =~ /[^\x20-\x7e]/ && utf8::decode($name)) {
-    # As other file systems compare names: without width and invisible characters; the expression compares without case.
-    $name =~ s/([\x{ff01}-\x{ff5e}])/chr(ord($1) - 0xfee0)/ge;
-    $name =~ s/[\x{ad}\x{34f}\x{61c}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fe00}-\x{fe0f}\x{feff}\x{ffa0}\x{e0000}-\x{e0fff}]//g;
-    $name =~ s/[\x{2024}]/./g;
-  }
-  $name =~ s{(?<=[^/. ])[. ]+(?=/|\z)}{}g;
-  return 1 if $name =~ m{(?:^|/)(?:$set{'always hidden'})\z}is;
-  return $name =~ m{(?:^|/)(?:$set{'hidden names'})\z}is && $name !~ m{$set{'shown names'}}is;
-}
-
-# Whether an open file is hidden: by its name, by another name of it, or by what is in it.
-sub is_hidden {
-  my ($descriptor, $path) = @_;
-  (my $last = $path) =~ s/ \(deleted\)\z//;
-  return 1 if has_secret_name($path) || has_secret_name($last);
-  my ($device, $inode, $links, $size, $changed) = (stat held($descriptor))[0, 1, 3, 7, 10];
-  return 1 if $links > 1 && has_secret_second_name($device, $inode, $links, $changed);
-  return 0 unless $path =~ m{$set{'document names'}}is && $size < 65536;
-  my $file = open_at($HERE, held($descriptor), 0);
-  return 0 if $file == -1;
-  my $text = "\0" x 65536;
-  my $count = syscall($call{pread64}, $file, $text, 65536, 0);
-  syscall($call{close}, $file);
-  return substr($text, 0, $count < 0 ? 0 : $count) =~ m{$set{'secret documents'}}s;
-}
-
-# Searches the covered folders for a name of a file that hides it. A new name changes the time, by which answers are remembered.
-sub has_secret_second_name {
-  my ($device, $inode, $links, $changed) = @_;
-  my $key = "$device:$inode:$links:$changed";
-  return $second_names{$key} if defined $second_names{$key};
-  my ($left, @waiting) = (200_000, @covered);
-  # The time counts seconds: what changed in this one may change again.
-  my $is_old = $changed < time - 1;
-  while (defined(my $folder = shift @waiting)) {
-    opendir(my $entries, $folder) or next;
-    for my $name (readdir $entries) {
-      next if $name eq '.' || $name eq '..';
-      return 1 if --$left < 0;
-      my $path = "$folder/$name";
-      my ($found_device, $found, $mode) = (lstat $path)[0 .. 2] or next;
-      if (($mode & 0xf000) == 0x4000) { push @waiting, $path unless grep { $_ eq $path } @free }
-      elsif ($found == $inode && $found_device == $device && has_secret_name($path)) {
-        $second_names{$key} = 1 if $is_old;
-        return 1;
-      }
-    }
-  }
-  $second_names{$key} = 0 if $is_old;
-  return 0;
-}
+# NAMES
 
 # Mode bits without those that the program's umask takes away.
 sub masked {
   my ($pid, $mode) = @_;
-  sysopen(my $file, "/proc/$pid/status", $O_CLOEXEC) or return $mode & 0700;
+  sysopen(my $file, "/proc/$pid/status", $CLOSE_ON_EXEC) or return $mode & 0700;
   sysread($file, my $text, 4096);
   return $mode & 01777 & ~oct(($text // '') =~ /^Umask:\s*(\d+)/m ? $1 : '077');
 }
@@ -279,7 +225,7 @@ sub answer {
   my $name = $served{$number};
   return answer_open($id, $pid, $HERE, @words[0 .. 2]) if $name eq 'open';
   return answer_open($id, $pid, @words[0 .. 3]) if $name eq 'openat';
-  return answer_open($id, $pid, $HERE, $words[0], $O_CREAT | $O_TRUNC | 1, $words[1]) if $name eq 'creat';
+  return answer_open($id, $pid, $HERE, $words[0], $CREATE | $TRUNCATE | 1, $words[1]) if $name eq 'creat';
   return answer_mkdir($id, $pid, $HERE, @words[0, 1]) if $name eq 'mkdir';
   return answer_mkdir($id, $pid, @words[0 .. 2]) if $name eq 'mkdirat';
   my @pair = $name =~ /at2?\z/ ? @words[0 .. 3] : ($HERE, $words[0], $HERE, $words[1]);
@@ -295,15 +241,15 @@ sub answer_open {
   $flags &= 0xffffffff;
   my $reads = ($flags & 3) != 1;
   # These can read no file, whatever the kernel finds at the path.
-  return go_on($id) if $flags & $O_PATH || ($flags & $O_DIRECTORY && !($flags & $TMPFILE)) || !($reads || $flags & $O_CREAT);
+  return go_on($id) if $flags & $PATH_ONLY || ($flags & $FOLDER && !($flags & $TMPFILE)) || !($reads || $flags & $CREATE);
   my $path = find_path($pid, $folder, read_path($pid, $address));
   return $reads ? reply($id, defined $path ? $ENOENT : $EFAULT) : go_on($id) unless defined $path && $path ne '';
-  return reply_file($id, open_at($HERE, $path, $flags | $O_NOCTTY, 0), $flags)
-    if $system ne '' && !($flags & ($O_CREAT | $TMPFILE)) && $path =~ m{^/(?:$system)/} && index($path, '..') < 0;
-  my $is_new = $flags & $O_CREAT && $flags & $O_EXCL;
-  my $found = open_at($HERE, $path, $O_PATH | ($is_new || $flags & $O_NOFOLLOW ? $O_NOFOLLOW : 0));
+  return reply_file($id, open_at($HERE, $path, $flags | $NO_TERMINAL, 0), $flags)
+    if $system ne '' && !($flags & ($CREATE | $TMPFILE)) && $path =~ m{^/(?:$system)/} && index($path, '..') < 0;
+  my $is_new = $flags & $CREATE && $flags & $NEW;
+  my $found = open_at($HERE, $path, $PATH_ONLY | ($is_new || $flags & $NO_FOLLOW ? $NO_FOLLOW : 0));
   if ($found == -1) {
-    return create_file($id, $pid, $path, $flags, $mode) if $! == $ENOENT && $flags & $O_CREAT;
+    return create_file($id, $pid, $path, $flags, $mode) if $! == $ENOENT && $flags & $CREATE;
     return $reads ? reply($id, $! + 0) : go_on($id);
   }
   open_found($id, $pid, $found, $flags, $mode, $is_new);
@@ -316,9 +262,9 @@ sub open_found {
   my $reads = ($flags & 3) != 1;
   # A link in /proc led this process to itself, which no program may read or change.
   if ($reads && $path =~ s{^/proc/$$(?=/)}{/proc/$pid}) {
-    my $other = open_at($HERE, $path, $O_PATH);
+    my $other = open_at($HERE, $path, $PATH_ONLY);
     return reply($id, $! + 0) if $other == -1;
-    reply_file($id, open_at($HERE, held($other), $flags | $O_NOCTTY), $flags);
+    reply_file($id, open_at($HERE, held($other), $flags | $NO_TERMINAL), $flags);
     return syscall($call{close}, $other);
   }
   my $is_served = is_served($path);
@@ -329,7 +275,7 @@ sub open_found {
   return reply($id, $ELOOP) if $type == 0xa000;
   # A file without a name could get one that is covered.
   return reply($id, $EOPNOTSUPP) if $flags & $TMPFILE && $is_served;
-  my $reopened = $flags & ~($O_CREAT | $O_EXCL | $O_NOFOLLOW) | $O_NOCTTY;
+  my $reopened = $flags & ~($CREATE | $NEW | $NO_FOLLOW) | $NO_TERMINAL;
   if ($type == 0x1000) {
     # Waits for the other end of the pipe.
     my $helper = fork;
@@ -342,7 +288,7 @@ sub open_found {
   return reply_file($id, open_at($HERE, find_terminal($pid), $reopened), $flags) if $type == 0x2000 && $device == 0x500;
   if ($type == 0x8000 && $is_served == 2 && $reads && is_hidden($found, $path)) {
     # It looks empty, as those that were covered when the program started.
-    return reply($id, $EACCES) if $flags & 3 || $flags & $O_TRUNC;
+    return reply($id, $EACCES) if $flags & 3 || $flags & $TRUNCATE;
     return reply_file($id, open_at($HERE, '/dev/null', 0), $flags);
   }
   reply_file($id, open_at($HERE, held($found), $reopened, $flags & $TMPFILE ? masked($pid, $mode) : 0), $flags);
@@ -351,7 +297,7 @@ sub open_found {
 # The terminal of a process, by the number of its device; the name of a process may contain any character.
 sub find_terminal {
   my ($pid) = @_;
-  sysopen(my $file, "/proc/$pid/stat", $O_CLOEXEC) or return '';
+  sysopen(my $file, "/proc/$pid/stat", $CLOSE_ON_EXEC) or return '';
   sysread($file, my $text, 4096);
   my ($number) = ($text // '') =~ /^.*\) \S \d+ \d+ \d+ (\d+)/s or return '';
   my ($major, $minor) = ($number >> 8 & 0xfff, $number & 0xff | $number >> 12 & 0xfff00);
@@ -365,9 +311,9 @@ sub create_file {
   if (!defined $parent) { $reads ? reply($id, $path =~ m{/\z} ? $EISDIR : $! + 0) : go_on($id) }
   elsif (!$reads && !$is_served) { go_on($id) }
   else {
-    my $file = open_at($parent, $name, $flags | $O_EXCL | $O_NOFOLLOW | $O_NOCTTY, masked($pid, $mode));
+    my $file = open_at($parent, $name, $flags | $NEW | $NO_FOLLOW | $NO_TERMINAL, masked($pid, $mode));
     # Created meanwhile: the program would have opened it. A link that leads nowhere is not followed.
-    my $found = $file == -1 && $! == $EEXIST && !($flags & $O_EXCL) ? open_at($HERE, $path, $O_PATH) : undef;
+    my $found = $file == -1 && $! == $EEXIST && !($flags & $NEW) ? open_at($HERE, $path, $PATH_ONLY) : undef;
     if (!defined $found) { reply_file($id, $file, $flags) }
     elsif ($found == -1) { reply($id, $! + 0) }
     else { open_found($id, $pid, $found, $flags, $mode, 0); syscall($call{close}, $found) }
@@ -388,7 +334,7 @@ sub answer_mkdir {
 sub move_error {
   my ($parent, $name, $path, $target) = @_;
   return $EACCES if has_secret_name($path);
-  my $found = open_at($parent, $name, $O_PATH | $O_NOFOLLOW);
+  my $found = open_at($parent, $name, $PATH_ONLY | $NO_FOLLOW);
   # The call itself fails.
   return 0 if $found == -1;
   my $error = 0;
@@ -415,4 +361,6 @@ sub answer_move {
 `;
 
 /** The launcher for a program that sees folders whose files are hidden by name. */
-export const LAUNCHER_WITH_BROKER: string = LAUNCHER_SCRIPT.replace('# BROKER\n', () => BROKER_SCRIPT);
+export const LAUNCHER_WITH_BROKER: string = LAUNCHER_SCRIPT.replace('# BROKER\n', () =>
+  BROKER_SCRIPT.replace('# NAMES\n', () => HIDDEN_NAMES_SCRIPT),
+);

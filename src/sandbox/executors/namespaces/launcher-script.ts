@@ -30,6 +30,7 @@ sub slurp {
 my %words = (call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, write => 2, link => 2, file => 2, folder => 1, proc => 1,
   devices => 1, tmpfs => 2, readonly => 1, allow => 2, mounted => 2, covered => 1, free => 1, opened => 1);
 my (%call, %set, %env, @limits, @argv, @steps, @rules, @covered, @free, @opened);
+my %paths = (covered => \@covered, free => \@free, opened => \@opened);
 {
   my @plan = split /\0/, slurp(@ARGV ? shift @ARGV : 3), -1;
   pop @plan;
@@ -43,9 +44,7 @@ my (%call, %set, %env, @limits, @argv, @steps, @rules, @covered, @free, @opened)
     elsif ($kind eq 'arg') { push @argv, $first }
     elsif ($kind eq 'limit') { push @limits, [$first + 0, $second + 0] }
     elsif ($kind eq 'allow' || $kind eq 'mounted') { push @rules, [$first, $second + 0, $kind eq 'mounted'] }
-    elsif ($kind eq 'covered') { push @covered, $first }
-    elsif ($kind eq 'free') { push @free, $first }
-    elsif ($kind eq 'opened') { push @opened, $first }
+    elsif (my $list = $paths{$kind}) { push @$list, $first }
     else { push @steps, [$kind, $first, $second] }
   }
 }
@@ -166,8 +165,7 @@ sub confine_again {
   }
 }
 
-# Becomes the program, or the broker of it where files of mounted folders are hidden by name. Landlock before version 2 (Linux 5.19) would
-# let no program move files to another folder, so there only what was covered at the start is hidden.
+# Becomes the program, or its broker where files are hidden by name. Landlock before version 2 would let no program move files.
 sub start_program { @covered && syscall($call{landlock_create_ruleset}, 0, 0, 1) >= 2 ? serve_program() : become_program() }
 
 # The processes whose parent is this one.
