@@ -38,6 +38,7 @@ import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested
 import { openVenv, type Venv } from './venv.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
 import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
+import { findRuntimes } from '../executors/linux/runtimes.ts';
 import type { HostMount, StagedSkill } from '../program-types.ts';
 import type { RequestedPackage } from './declared-packages.ts';
 
@@ -128,12 +129,11 @@ type PackagesParts = PackagesRequest & DeclaringParts;
 
 export function openPackages(request: PackagesRequest): Packages {
   const { options, executor } = request;
-  const parts: PackagesParts = {
-    ...request,
-    programFolders: interpreterFolders(executor),
-    inspect: executor.image === undefined ? undefined : inspectIn(() => request.openWorkspace()),
-  };
-  const { programFolders, inspect } = parts;
+  const programFolders = interpreterFolders(executor);
+  // Of the programs beside a runtime of the user, sandboxes show none.
+  const hasOwnPrograms = executor.image !== undefined || (executor.name !== 'local' && findRuntimes().length > 0);
+  const inspect = hasOwnPrograms ? inspectIn(() => request.openWorkspace(), programFolders) : undefined;
+  const parts: PackagesParts = { ...request, programFolders, inspect };
   const hasLayers = executorTraits(executor.name).layers !== undefined;
   const named = (options.with ?? []).map((text) => requested(text, 'option', '--with'));
   if (options.venv !== undefined && named.some(({ ecosystem }) => ecosystem === 'python'))
@@ -273,7 +273,9 @@ async function checkVenv(
 ): Promise<Venv | ActionProblem> {
   const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
   try {
-    return await openVenv(folder, openBuildSandbox(workspace, { programFolders: parts.programFolders, signal }));
+    const { programFolders, executor } = parts;
+    const sandbox = openBuildSandbox(workspace, { programFolders, signal, isOwnPath: usesOwnPaths(executor) });
+    return await openVenv(folder, sandbox, `${layerFolder(parts)}.empty`);
   } finally {
     await workspace.close();
   }
