@@ -30,6 +30,11 @@ export interface Profile {
    * whatever can be read is used).
    */
   readonly unusable?: readonly Diagnostic['code'][];
+  /**
+   * Which of several folders of one root has the name that they all declare: `first-path`, or with `folder` none, each is called like its
+   * folder (default: the one that changed last).
+   */
+  readonly sameNames?: 'first-path' | 'folder';
   /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
   readonly tolerates?: readonly Diagnostic['code'][];
   /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */

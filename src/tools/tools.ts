@@ -41,7 +41,7 @@ export interface ToolAnswer {
   readonly text: string;
   readonly value: unknown;
   readonly isError: boolean;
-  /** The same kind of failure occurred too often: all further calls fail, and the model must answer. */
+  /** This kind of failure occurred three times or more since the action last succeeded: the model should answer without tools. */
   readonly isTerminal: boolean;
   readonly observations: readonly Observation[];
   /** Why there are no skills to answer with; absent if there are. */

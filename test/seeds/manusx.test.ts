@@ -7,7 +7,7 @@ import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../skills/registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
 
 const BODY =
@@ -176,6 +176,30 @@ describe('ManusX by its document', () => {
     const { call } = await manusx(root);
     const { text } = await call('skill_request', { skill_name: 'pdf' });
     expect([text.includes('- references/deep/er/a.md'), text.includes('notes/n.md')]).toEqual([true, false]);
+  });
+
+  test('of two folders with one name the first by path is used, whichever is newer, and the other is not read', async () => {
+    const root = skillsFolder();
+    for (const [folder, mtime] of [
+      ['dup-a', 1_700_000_000],
+      ['dup-b', 1_800_000_000],
+    ] as const) {
+      writeSkill(path.join(root, folder), { name: 'dup', description: `Is ${folder}.`, mtime });
+      mkdirSync(path.join(root, folder, 'scripts'));
+      writeFileSync(path.join(root, folder, 'scripts/run.py'), folder);
+    }
+    const { call, instructions } = await manusx(root);
+    expect(instructions).toContain('- dup: Is dup-a.\n');
+    expect((await call('file_read', { file: `${root}/dup-a/scripts/run.py` })).value).toEqual({
+      success: true,
+      data: { content: 'dup-a' },
+    });
+    expect((await call('file_read', { file: `${root}/dup-b/scripts/run.py` })).value).toMatchObject({ success: false });
+    expect((await call('skill_request', { skill_name: 'dup-b' })).value).toEqual({
+      success: false,
+      message: "Skill 'dup-b' not found",
+      hint: `The folder "dup-b" declares the name "dup", which "${root}/dup-a" has. Nearest: dup.`,
+    });
   });
 
   test('a relative path of a skill that is not loaded is refused', async () => {

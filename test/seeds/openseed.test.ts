@@ -7,7 +7,7 @@ import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../skills/registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
 
 const FILE_DIFF = `---
@@ -82,6 +82,41 @@ describe('openseed by its design', () => {
       expect([isError, value]).toEqual([false, expect.stringContaining('name: declared-name')]);
       expect((await call('list_skill_assets', { skill_name })).value).toEqual(['references/a.md']);
     }
+  });
+
+  test('folders that declare one name, or the name of each other, are skills by their folders', async () => {
+    const root = path.join(scratch(), 'skills');
+    const named = (folder: string, name: string, mtime: number): void => {
+      writeSkill(path.join(root, folder), { name, mtime, body: `Body of ${folder}.\n` });
+      write(root, `${folder}/scripts/run.py`, `print("${folder}")\n`);
+    };
+    for (const [at, [folder, name]] of [
+      ['a', 'dup'],
+      ['b', 'dup'],
+      ['x', 'y'],
+      ['y', 'x'],
+    ].entries())
+      named(folder ?? '', name ?? '', 1_700_000_000 + at);
+    const { call } = await openseed(root);
+    expect((await call('list_skills', {})).value).toEqual(['a', 'b', 'x', 'y']);
+    for (const skill_name of ['a', 'b', 'x', 'y']) {
+      expect((await call('load_skill', { skill_name })).value).toContain(`Body of ${skill_name}.`);
+      expect((await call('get_skill_script_path', { skill_name, script_name: 'run.py' })).value).toBe(
+        path.join(root, skill_name, 'scripts/run.py'),
+      );
+    }
+    const found = (await call('search_skills', { query: 'test' })).value as readonly { readonly name: string }[];
+    expect(found.map(({ name }) => name).toSorted()).toEqual(['a', 'b', 'x', 'y']);
+  });
+
+  test('a folder with skill.md in lower case is not a skill', async () => {
+    const root = documentRoot();
+    write(root, 'lower/skill.md', '---\nname: lower\ndescription: Compares files.\n---\nBody.\n');
+    const { call } = await openseed(root);
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    expect((await call('load_skill', { skill_name: 'lower' })).text).toContain(
+      'the file is called skill.md, expected SKILL.md',
+    );
   });
 
   test('load_skill of an unknown skill says so, and of a broken one gives its parse error', async () => {
