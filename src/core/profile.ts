@@ -26,6 +26,11 @@ export interface Profile {
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
   /**
+   * The system has one root: `DOCUMENT_ROOT/skills` if the variable is set and this is `document-root`, else the first of `projectFolders`
+   * that exists, from the working directory up (default: all of them and `DOCUMENT_ROOT/skills` are used).
+   */
+  readonly oneRoot?: 'document-root' | 'project';
+  /**
    * What a SKILL.md of the system must not have: such a skill is in no list, and loading it by its folder gives the reason (default:
    * whatever can be read is used).
    */

@@ -226,7 +226,7 @@ describe('openseed by its design', () => {
     write(root, 'file-diff/references/SPEC.md', spec);
     const home = scratch();
     const cwd = scratch();
-    for (const folder of [path.join(home, '.agents/skills'), path.join(cwd, '.agent/skills')])
+    for (const folder of [path.join(home, '.agents/skills'), path.join(cwd, '.agent/skills'), path.join(cwd, 'skills')])
       write(folder, 'elsewhere/SKILL.md', '---\nname: elsewhere\ndescription: Is in another root.\n---\n');
     write(root, 'group/nested/SKILL.md', '---\nname: nested\ndescription: Compares nothing.\n---\n');
     for (let at = 0; at < 60; at += 1)
