@@ -109,7 +109,7 @@ describe('ManusX by its document', () => {
 
   test('backend/skills of a trusted project is read without an option, and nothing else is listed', async () => {
     const root = skillsFolder();
-    const script = 'print("a table")\n'.repeat(5_000);
+    const script = 'print("a table")\n'.repeat(300_000);
     writeFileSync(path.join(root, 'pdf/scripts/extract_tables.py'), script);
     const cwd = path.dirname(path.dirname(root));
     const runtime = { cwd, home: scratch(), env: {}, vouched: [cwd] };

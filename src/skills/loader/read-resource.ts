@@ -36,7 +36,7 @@ export interface ReadResourceOptions {
   readonly lines?: LineRange;
   /** The position in the text to start at; takes precedence over both. */
   readonly offset?: number;
-  /** Larger files are rejected (default: 2,000,000). */
+  /** Larger files are rejected (default: 2,000,000, or more if one answer can hold more). */
   readonly maxBytes?: number;
   /** The maximum length of one answer (default: 12,000). */
   readonly maxCharacters?: number | undefined;
@@ -52,7 +52,8 @@ export function readResourceFile(
   path: string,
   options: ReadResourceOptions = {},
 ): ReadFile | Failed {
-  const { maxBytes = 2_000_000 } = options;
+  // A character has at most 4 bytes.
+  const { maxCharacters = MAX_RESOURCE_CHARACTERS, maxBytes = Math.max(2_000_000, 4 * maxCharacters) } = options;
   const asked = toRelativePath(path);
   if (isProblem(asked)) return failed(asked);
   return inSkill(skill, (directory) => {
