@@ -1,5 +1,5 @@
 /** The worked example of ManusX's document: extract tables from a PDF. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -50,7 +50,11 @@ describe('ManusX by its document', () => {
       ].join('\n'),
     );
     const empty = await manusx(path.join(scratch(), 'empty'));
-    expect([empty.instructions, empty.tools]).toEqual(['', []]);
+    expect([empty.instructions, empty.tools.map(({ name }) => name)]).toEqual(['', ['skill_request']]);
+    expect((await empty.call('skill_request', { skill_name: 'pdf' })).value).toMatchObject({
+      success: false,
+      message: "Skill 'pdf' not found",
+    });
   });
 
   verifies('TOOL-3', 'skill_request gives the body and the resources, file_read the script', async () => {
@@ -173,9 +177,11 @@ describe('ManusX by its document', () => {
     writeFileSync(path.join(root, 'pdf/references/deep/er/a.md'), 'a');
     mkdirSync(path.join(root, 'pdf/notes'));
     writeFileSync(path.join(root, 'pdf/notes/n.md'), 'n');
+    symlinkSync('../assets', path.join(root, 'pdf/references/linked'));
     const { call } = await manusx(root);
     const { text } = await call('skill_request', { skill_name: 'pdf' });
-    expect([text.includes('- references/deep/er/a.md'), text.includes('notes/n.md')]).toEqual([true, false]);
+    const listed = ['- references/deep/er/a.md', 'notes/n.md', 'references/linked'].map((name) => text.includes(name));
+    expect(listed).toEqual([true, false, false]);
   });
 
   test('of two folders with one name the first by path is used, whichever is newer, and the other is not read', async () => {

@@ -120,7 +120,6 @@ function describe(
 }
 
 function binaryFile(mediaType: string, report: OfType<Observation, 'skill-loaded'>['report']): ReadFile {
-  const notes = [`a binary file (${mediaType}, ${String(report.bytes)} bytes): its content is not shown`];
   return {
     type: 'read',
     mediaType,
@@ -129,7 +128,7 @@ function binaryFile(mediaType: string, report: OfType<Observation, 'skill-loaded
     lines: { from: 0, to: 0 },
     totalLines: 0,
     report,
-    notes,
+    notes: [],
     headings: [],
   };
 }
