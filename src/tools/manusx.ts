@@ -3,6 +3,7 @@ import {
   isProblem,
   escapeHeaderLines,
   failure,
+  nearest,
   printable,
   quoted,
   toRelativePath,
@@ -84,7 +85,11 @@ function locatedInLoaded(file: string, offer: Offer): NonNullable<ReturnType<Off
   if (reading === undefined || isProblem(reading)) return located(file, offer);
   const owners = offer.loaded().filter(({ files }) => files.includes(reading));
   const [owner] = owners;
-  if (owner === undefined) return located(file, offer);
+  if (owner === undefined)
+    return failure('path/not-offered', `${quoted(file)} is a file of no loaded skill`, {
+      hint: 'request the skill with skill_request first, or name it: <skill>/<path in the skill>',
+      nearest: nearest(reading.split('/', 1)[0] ?? '', offer.skills),
+    });
   if (owners.length === 1) return { skill: owner.id, path: reading };
   const names = owners.map(({ name }) => name);
   return failure(

@@ -39,8 +39,8 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   manusx: {
-    // The prompt has every skill.
-    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 } },
+    // The prompt has every skill, and no skill that was requested is forgotten.
+    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 }, session: { max_loaded: 1_000 } },
     unusable: UNUSABLE,
     sameNames: 'first-path',
     oneRoot: 'project',

@@ -210,7 +210,20 @@ describe('ManusX by its document', () => {
 
   test('a relative path of a skill that is not loaded is refused', async () => {
     const { call } = await manusx();
-    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: false });
+    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toEqual({
+      success: false,
+      message:
+        '"scripts/extract_tables.py" is a file of no loaded skill. Request the skill with skill_request first, or name it: <skill>/<path in the skill>.',
+    });
+  });
+
+  test('a skill stays loaded however many are requested after it', async () => {
+    const root = skillsFolder();
+    const names = Array.from({ length: 12 }, (_, at) => `other-${String(at)}`);
+    for (const name of names) writeSkill(path.join(root, name));
+    const { call } = await manusx(root);
+    for (const skill_name of ['pdf', ...names]) await call('skill_request', { skill_name });
+    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: true });
   });
 
   test('the whole guide is returned, whatever its length and however often it is requested', async () => {

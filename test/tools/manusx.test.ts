@@ -81,7 +81,7 @@ describe('ManusX', () => {
     `);
     expect((await call('file_read', { file: 'pdff/scripts/fill.py' })).value).toMatchInlineSnapshot(`
       {
-        "message": ""pdff/scripts/fill.py" is not inside any skill. Use <skill>/<path in the skill>, or the absolute path of a file in the skill folder. Nearest: pdf.",
+        "message": ""pdff/scripts/fill.py" is a file of no loaded skill. Request the skill with skill_request first, or name it: <skill>/<path in the skill>. Nearest: pdf.",
         "success": false,
       }
     `);
