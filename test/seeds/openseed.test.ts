@@ -140,6 +140,14 @@ describe('openseed by its design', () => {
     }
   });
 
+  test('the task of the design finds the skill, with the names of the files in it', async () => {
+    const root = documentRoot();
+    write(root, 'file-diff/SKILL.md', '---\nname: file-diff\ndescription: 两文件 1:1 比对，格式校验。\n---\nBody.\n');
+    const { call } = await openseed(root);
+    for (const query of ['比对', '比对 file1 和 file2', '帮我比对两个文件'])
+      expect((await call('search_skills', { query })).value).toMatchObject([{ name: 'file-diff' }]);
+  });
+
   test('search_skills gives at most n pairs of name and description', async () => {
     const { call } = await openseed();
     expect((await call('search_skills', { query: 'compare two files', n: 1 })).value).toEqual([
