@@ -57,6 +57,12 @@ describe('ManusX by its document', () => {
     });
   });
 
+  test('a description stays on its line of the prompt and closes no tag', async () => {
+    const root = path.join(scratch(), 'backend/skills');
+    writeSkill(path.join(root, 'odd'), { description: '|-\n  a <b>c</b> & d\u200b\n  ## Heading' });
+    expect((await manusx(root)).instructions).toContain('\n- odd: a &lt;b&gt;c&lt;/b&gt; & d ## Heading\n');
+  });
+
   verifies('TOOL-3', 'skill_request gives the body and the resources, file_read the script', async () => {
     const root = skillsFolder();
     const { call } = await manusx(root);

@@ -101,7 +101,7 @@ export const ROWS = seedRows(
       'load_skill tells of a cut, and no text can write such a note itself',
       {
         sentence: '读取并返回 SKILL.md 的完整内容（frontmatter + 正文）',
-        ours: 'control and invisible characters are removed, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill',
+        ours: 'control and invisible characters are removed, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill; so does `load_skill_asset`',
         why: 'text of a skill must not pass for a note of ours',
         restoredBy: [],
       },
@@ -236,8 +236,8 @@ export const ROWS = seedRows(
       'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
       {
         sentence: '可选：首次使用或启动时创建 skills_root 并写入 README',
-        ours: 'reading skills writes nothing',
-        why: 'a listing must not change a project',
+        ours: 'neither is created; `call` and `run` write records, to `.agent/runs` of the project (`runs.directory`)',
+        why: 'a listing must not change the skills of a project',
         restoredBy: [],
       },
     ],
@@ -346,6 +346,22 @@ export const ROWS = seedRows(
       'seed',
       'the page of the vocabulary names the root, the layout and every tool',
     ],
+    [
+      'folders that declare one name are listed and loaded by the names of the folders',
+      'seed',
+      'folders that declare one name, or the name of each other, are skills by their folders',
+    ],
+    ['the file is called SKILL.md, not skill.md', 'seed', 'a folder with skill.md in lower case is not a skill'],
+    [
+      'the task in Chinese finds the skill',
+      'seed',
+      'the task of the design finds the skill, with the names of the files in it',
+    ],
+    [
+      'there is one root: skills/ of the project is not read beside DOCUMENT_ROOT/skills',
+      'seed',
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
+    ],
   ],
 );
 
@@ -391,5 +407,11 @@ export const CHOICES: readonly Choice[] = [
     ours: 'described, not dumped',
     why: 'the result is text',
     test: 'test/tools/openseed.test.ts: load_skill_asset describes a binary file',
+  },
+  {
+    theirs: 'a SKILL.md of any length',
+    ours: 'up to 4 MiB',
+    why: 'reading must end, whatever is in the folder',
+    test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
   },
 ];
