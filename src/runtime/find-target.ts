@@ -175,11 +175,13 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
   const near = nearest(bare, names);
   const where = source === undefined ? '' : ` in source ${quoted(source)}`;
   const hidden = index.shadowed.find(({ dir, reason }) => reason !== 'same-directory' && toFolderName(dir) === key);
+  // Only a name that is offered anyway is told.
+  const used = names.find((offered) => offered.toLowerCase() === hidden?.name.toLowerCase());
   // A short list fits into the answer and saves the model a search.
   const isShort = near.length === 0 && names.length > 0 && names.length <= 12;
   const hint =
-    hidden !== undefined
-      ? `the folder ${quoted(bare)} declares the name ${quoted(hidden.name)}, which ${quoted(hidden.by, 200)} has`
+    used !== undefined
+      ? `the folder ${quoted(bare)} declares the name ${quoted(used)}, and the skill of another folder is used for it`
       : isShort
         ? `the skills are ${names.join(', ')}`
         : undefined;

@@ -210,7 +210,7 @@ describe('ManusX by its document', () => {
     expect((await call('skill_request', { skill_name: 'dup-b' })).value).toEqual({
       success: false,
       message: "Skill 'dup-b' not found",
-      hint: `The folder "dup-b" declares the name "dup", which "${root}/dup-a" has. Nearest: dup.`,
+      hint: 'The folder "dup-b" declares the name "dup", and the skill of another folder is used for it. Nearest: dup.',
     });
   });
 
