@@ -71,7 +71,7 @@ export { readAddress } from './network/network-address.ts';
 export { refusedText } from './network/refused-connection.ts';
 
 // Sessions, runs and their events.
-export { kindOfFailure, reduceSession, type SessionState } from './session.ts';
+export { isRepeatedFailure, kindOfFailure, reduceSession, type SessionState } from './session.ts';
 export {
   lastAnswer,
   OUTCOMES,

@@ -26,10 +26,20 @@ export interface Profile {
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
   /**
+   * The system has one root: `DOCUMENT_ROOT/skills` if the variable is set and this is `document-root`, else the first of `projectFolders`
+   * that exists, from the working directory up (default: all of them and `DOCUMENT_ROOT/skills` are used).
+   */
+  readonly oneRoot?: 'document-root' | 'project';
+  /**
    * What a SKILL.md of the system must not have: such a skill is in no list, and loading it by its folder gives the reason (default:
    * whatever can be read is used).
    */
   readonly unusable?: readonly Diagnostic['code'][];
+  /**
+   * Which of several folders of one root has the name that they all declare: `first-path`, or with `folder` none, each is called like its
+   * folder (default: the one that changed last).
+   */
+  readonly sameNames?: 'first-path' | 'folder';
   /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
   readonly tolerates?: readonly Diagnostic['code'][];
   /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */

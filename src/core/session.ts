@@ -140,7 +140,7 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
         failures,
         ...(state.failedInRequest && { failedInRequest: [...state.failedInRequest, key] }),
       };
-      if (count < SAME_FAILURES) return failed;
+      if (!isRepeatedFailure(failed, key)) return failed;
       return { ...failed, endedBy: { action: event.action, code: event.code } };
     }
     case 'session-compact':
@@ -153,6 +153,11 @@ export function kindOfFailure({ action, code, message = '' }: Extract<SessionEve
   return /^(?:policy|approval|path|network|execution)\//.test(code)
     ? `${action} ${code} ${message}`
     : `${action} ${code}`;
+}
+
+/** Whether failures of this kind are as many as end a turn. */
+export function isRepeatedFailure({ failures }: SessionState, kind: string): boolean {
+  return (failures[kind] ?? 0) >= SAME_FAILURES;
 }
 
 function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {

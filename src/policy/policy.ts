@@ -194,12 +194,15 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   let hasPattern = false;
   let askDecision: LayerDecision | undefined;
   let ruledOut: PolicyRule['family'];
+  const isWork = isWorkFile(access);
   for (const rule of rulesForTool(rules, tool)) {
     const { family } = rule;
     if (family !== undefined) {
       if (family !== ruledOut && !names.lower.some((name) => family.matches(name))) ruledOut = family;
       if (family === ruledOut) continue;
     }
+    // Tools outside of the sandbox do not obey a file in `work/`, and programs write it without a question.
+    if (isWork && rule.effect === 'ask' && rule.origin.layer === 'built-in') continue;
     if (rule.effect === 'allow') {
       hasPattern ||= rule.subjects !== undefined;
       if (couldAllow(rule, access)) allows.push(rule);

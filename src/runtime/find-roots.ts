@@ -140,7 +140,7 @@ function rootsFor(
 ): ReturnType<typeof defaultRoots> {
   if (options.onlyRoots === true)
     return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
-  const { projectFolders, installFolder } = findProfile(config.vocabulary);
+  const { projectFolders, installFolder, oneRoot } = findProfile(config.vocabulary);
   return defaultRoots({
     cwd,
     home,
@@ -153,6 +153,7 @@ function rootsFor(
     cli: options.roots,
     conventions: config.use_default_roots !== false,
     projectFolders,
+    oneRoot,
     userFolder: installFolder?.user,
     servers: cacheDir === undefined ? [] : serverRoots(config, cacheDir),
   });

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { diagnose, quoted, type Diagnostic, type SkillRoot, type Surroundings } from '#core';
+import { diagnose, quoted, type Diagnostic, type Profile, type SkillRoot, type Surroundings } from '#core';
 import { isDirectory, isPresent, realPath } from '#platform';
 
 /** Conventional skill folders of a project and of the home folder, highest priority first. */
@@ -18,6 +18,8 @@ export interface RootsInput {
   readonly extra?: readonly RootOption[] | undefined;
   /** Further folders of a project with skills, from the vocabulary. */
   readonly projectFolders?: readonly string[] | undefined;
+  /** Only one of `projectFolders` and `DOCUMENT_ROOT/skills` is used; see `Profile`. */
+  readonly oneRoot?: Profile['oneRoot'];
   /** A further folder of the home folder with skills, from the vocabulary. */
   readonly userFolder?: string | undefined;
   /** `--root`, in the order given. */
@@ -47,6 +49,7 @@ export function defaultRoots({
   servers = [],
   extra = [],
   projectFolders = [],
+  oneRoot,
   userFolder,
   cli = [],
   conventions: byConvention = true,
@@ -56,10 +59,16 @@ export function defaultRoots({
     ...splitRoots(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
     ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
   ];
-  const documentRoot = env['DOCUMENT_ROOT'] ?? '';
+  const documentRoot = oneRoot === 'project' ? '' : (env['DOCUMENT_ROOT'] ?? '');
+  const directories = projectDirectories(cwd, home);
+  const inDirectory = (directory: string): readonly RootCandidate[] =>
+    projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) }));
+  const ofVocabulary = directories.flatMap(inDirectory);
+  const only = ofVocabulary.find((root) => isPresent(root.path)) ?? ofVocabulary[0];
   const found: RootCandidate[] = [
-    ...projectDirectories(cwd, home).flatMap((directory) => [
-      ...projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) })),
+    ...(oneRoot === undefined || documentRoot !== '' || only === undefined ? [] : [only]),
+    ...directories.flatMap((directory) => [
+      ...(oneRoot === undefined ? inDirectory(directory) : []),
       ...(byConvention ? conventions('project', directory) : []),
     ]),
     ...(isUsable(home) && userFolder !== undefined ? [{ source: 'user', path: path.join(home, userFolder) }] : []),

@@ -1,6 +1,7 @@
 import {
   actionFailed,
   failure,
+  isRepeatedFailure,
   kindOfFailure,
   buildLedger,
   quoted,
@@ -177,7 +178,7 @@ export function openSession(parts: SessionParts): Session {
       .slice(start)
       .some((event) => event.type === 'action-fail' && kindOfFailure(event) === kind);
     record(isParallel ? { ...failed, isParallel } : failed);
-    return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
+    return isRepeatedFailure(state, kind) ? { ...observation, isTerminal: true } : observation;
   };
 
   const observeLoad = (loaded: SkillLoaded, askedBy: AskedBy): void => {

@@ -120,11 +120,11 @@ export async function startRun(
 }
 
 function buildRunStart(
-  { index, project }: SessionSource,
+  { project }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent, trace }: RunOptions,
 ): RunStart {
-  const { execution } = session;
+  const { execution, index } = session;
   const mounts = (execution?.mounts ?? []).map(({ source, access }) => ({ path: source, access }));
   const { roots, durationMs, found, valid, leftOut, conflicts } = index.report;
   return {

@@ -21,7 +21,7 @@ import {
   namedIsolation,
   type VocabularyName,
 } from '#core';
-import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
+import { resolveSkill, settleSameNames, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
@@ -152,7 +152,8 @@ export async function startSession(source: SessionSource, options: SessionOption
   const { config } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
-  const index = withoutUnusable(source.index, vocabulary.profile?.unusable ?? []);
+  const { unusable = [], sameNames } = vocabulary.profile ?? {};
+  const index = settleSameNames(withoutUnusable(source.index, unusable), sameNames);
   const configured = { ...vocabulary.profile?.settings?.session, ...config.session };
   const settings: SessionState['settings'] = {
     lifetime: options.lifetime ?? configured.lifetime ?? 'turn',

@@ -207,8 +207,8 @@ function canRead(offer: Offer): boolean {
 
 export const HOST_TOOLS: readonly ToolRow[] = [readFile, listDirectory, grep, writeFile, deleteFile, networkRequest];
 
-export const continueWith: ContinueCall = (path, offset) =>
-  `load_resource(relative_path=${path}, offset=${String(offset)})`;
+export const continueWith: ContinueCall = (skill, path, offset) =>
+  `load_resource(skill=${skill}, relative_path=${path}, offset=${String(offset)})`;
 
 export function showRead(read: OfType<Observation, 'resource-read'>): unknown {
   const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;

@@ -3,6 +3,7 @@ import {
   isProblem,
   escapeHeaderLines,
   failure,
+  nearest,
   printable,
   quoted,
   toRelativePath,
@@ -35,10 +36,8 @@ const RESOURCES = '## Available Resources';
 const SKILL = '## Skill:';
 const DOCUMENT = '## Document:';
 
-const continueWith =
-  (skill: string): ContinueCall =>
-  (path, offset) =>
-    `file_read(file=${printable(skill)}/${path}, offset=${String(offset)})`;
+const continueWith: ContinueCall = (skill, path, offset) =>
+  `file_read(file=${skill}/${path}, offset=${String(offset)})`;
 
 const request: ToolRow = singleAction({
   name: 'skill_request',
@@ -50,10 +49,11 @@ const request: ToolRow = singleAction({
     const { skill, text: body, files } = loaded;
     const note = loadNote(loaded, offer);
     const paths = files.map(({ path }) => path);
-    const content =
-      note ?? withNotes(withResources(body, skill.dir, paths), loadNotes(loaded, continueWith(skill.name)));
+    const content = note ?? withNotes(withResources(body, skill.dir, paths), loadNotes(loaded, continueWith));
     return succeeded({ content });
   },
+  // ManusX has the tool without skills, too: it answers that there is no such skill.
+  isOffered: () => true,
 });
 
 const fileRead: ToolRow = singleAction({
@@ -75,7 +75,7 @@ const fileRead: ToolRow = singleAction({
   },
   toResult: (read) =>
     succeeded({
-      content: withNotes(escapeHeaderLines(read.text, [NOTE_MARK]), readNotes(read, continueWith(read.skill.name))),
+      content: withNotes(escapeHeaderLines(read.text, [NOTE_MARK]), readNotes(read, continueWith)),
     }),
 });
 
@@ -85,7 +85,11 @@ function locatedInLoaded(file: string, offer: Offer): NonNullable<ReturnType<Off
   if (reading === undefined || isProblem(reading)) return located(file, offer);
   const owners = offer.loaded().filter(({ files }) => files.includes(reading));
   const [owner] = owners;
-  if (owner === undefined) return located(file, offer);
+  if (owner === undefined)
+    return failure('path/not-offered', `${quoted(file)} is a file of no loaded skill`, {
+      hint: 'request the skill with skill_request first, or name it: <skill>/<path in the skill>',
+      nearest: nearest(reading.split('/', 1)[0] ?? '', offer.skills),
+    });
   if (owners.length === 1) return { skill: owner.id, path: reading };
   const names = owners.map(({ name }) => name);
   return failure(
@@ -115,7 +119,10 @@ const fileWrite: ToolRow = singleAction({
     ),
   toAction({ file, content }) {
     const reading = toRelativePath(file);
-    if (isProblem(reading)) return reading;
+    if (isProblem(reading))
+      return failure(reading.code, reading.message, {
+        hint: 'give a path relative to the workspace, such as extract.py',
+      });
     return { type: 'write_file', path: `workspace://work/${reading}`, content };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),

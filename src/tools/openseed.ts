@@ -31,8 +31,8 @@ import {
 /** The folders from which openseed lets a model read files. */
 const FOLDERS = ['references', 'assets', 'scripts'];
 
-const continueWith: ContinueCall = (path, offset) =>
-  `load_skill_asset(relative_path=${path}, offset=${String(offset)})`;
+const continueWith: ContinueCall = (skill, path, offset) =>
+  `load_skill_asset(skill_name=${skill}, relative_path=${path}, offset=${String(offset)})`;
 
 /** openseed answers without skills, too: with an empty list, or that there is no such skill. */
 const always = (): boolean => true;

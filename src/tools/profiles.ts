@@ -9,8 +9,8 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   security: { max_resource_characters: 10_000_000 },
 } as const;
 
-/** YAML that a parser of YAML refuses, and what the frontmatter must have. */
-const NEITHER_PARSED_NOR_NAMED = [
+/** YAML that a parser of YAML refuses, what the frontmatter must have, and another spelling of SKILL.md. */
+const UNUSABLE = [
   'frontmatter/invalid-yaml',
   'frontmatter/unquoted-colon',
   'frontmatter/unquoted',
@@ -18,6 +18,7 @@ const NEITHER_PARSED_NOR_NAMED = [
   'frontmatter/tab',
   'name/missing',
   'description/missing',
+  'file/case',
 ] as const;
 
 /** What each vocabulary sets beside its tools; `src/core/profile.ts` says how to add to it. Apart from the tools, which commands such as `list` do not load. */
@@ -25,7 +26,9 @@ export const PROFILES = {
   skillwright: {},
   openseed: {
     settings: ONE_ROOT_AND_WHOLE_FILES,
-    unusable: NEITHER_PARSED_NOR_NAMED,
+    unusable: UNUSABLE,
+    sameNames: 'folder',
+    oneRoot: 'document-root',
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
   },
@@ -36,9 +39,11 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   manusx: {
-    // The prompt has every skill.
-    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 } },
-    unusable: NEITHER_PARSED_NOR_NAMED,
+    // The prompt has every skill, and no skill that was requested is forgotten.
+    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 }, session: { max_loaded: 1_000 } },
+    unusable: UNUSABLE,
+    sameNames: 'first-path',
+    oneRoot: 'project',
     projectFolders: ['backend/skills'],
     installFolder: { project: 'backend/skills' },
   },

@@ -36,8 +36,8 @@ const documentParameters = {
   include_all_docs: named(jsonSchema.flag('Include every document of the skill.')),
 };
 
-const continueWith: ContinueCall = (path, offset) =>
-  `skill_select_docs(docs=[${path}], mode=add, offset=${String(offset)})`;
+const continueWith: ContinueCall = (skill, path, offset) =>
+  `skill_select_docs(skill=${skill}, docs=[${path}], mode=add, offset=${String(offset)})`;
 
 const load: ToolRow = singleAction({
   name: 'skill_load',
@@ -101,7 +101,7 @@ const selectDocs: ToolRow = defineTool({
       return { ...selection(skill.name, selected, 'replace'), content: loadResult(observation, offer) };
     }
     const { skill, selected, mode, documents, omitted, notes = [] } = observed(observation, 'select_documents');
-    const all = [...documentNotes({ documents, ...(omitted && { omitted }) }, continueWith), ...notes.map(printable)];
+    const all = [...documentNotes({ skill, documents, omitted }, continueWith), ...notes.map(printable)];
     const isShown = offer.placement === 'tool-results' && documents.length > 0;
     const content = withNotes(isShown ? documentsText(documents.map(shown)).trim() : '', all);
     return { ...selection(skill.name, selected, mode), ...(content === '' ? {} : { content }) };

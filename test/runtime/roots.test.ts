@@ -74,6 +74,19 @@ describe('roots by convention', () => {
     },
   );
 
+  test('a vocabulary with one root has DOCUMENT_ROOT/skills, else the nearest of its folders', () => {
+    const { base, home, repository, cwd } = makePlace();
+    const input = { cwd, home, env: {}, conventions: false, projectFolders: ['skills'] } as const;
+    const oneRoot = 'document-root';
+    expect(shown(base, { ...input, oneRoot })).toEqual(['project home/me/code/repo/packages/one/skills']);
+    mkdirSync(path.join(repository, 'skills'));
+    expect(shown(base, { ...input, oneRoot })).toEqual(['project home/me/code/repo/skills']);
+    const env = { DOCUMENT_ROOT: path.join(base, 'docs') };
+    expect(shown(base, { ...input, env, oneRoot })).toEqual(['document-root docs/skills']);
+    expect(shown(base, { ...input, env, oneRoot: 'project' })).toEqual(['project home/me/code/repo/skills']);
+    expect(shown(base, { ...input, env })).toHaveLength(4);
+  });
+
   test('a repository may be marked by a .git file; without one only the working directory counts', () => {
     const { base, home } = makePlace();
     const worktree = path.join(base, 'tree');

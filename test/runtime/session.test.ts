@@ -289,6 +289,8 @@ verifies(
       expect(answer.text).toContain('alpha');
     }
     expect(await skills.call('load_skill', { skill: 'aleph' })).toMatchObject({ isError: true, isTerminal: true });
+    const other = await skills.call('read_resource', { skill: 'alpha', path: 'references/none.md' });
+    expect([other.isError, other.isTerminal, other.text.includes('several times')]).toEqual([true, false, false]);
     expect(await skills.call('load_skill', { skill: 'alpha' })).toMatchObject({ isError: false, isTerminal: false });
     expect(skills.session.state.endedBy).toBeUndefined();
     // Input that no action could be made of counts as well.

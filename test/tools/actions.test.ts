@@ -156,7 +156,7 @@ describe('skills-agent', () => {
       truncated: true,
       notes: [
         'showing lines 1 to 200 of 900',
-        'a.txt is cut; continue with load_resource(relative_path=a.txt, offset=7000)',
+        'a.txt is cut; continue with load_resource(skill=pdf, relative_path=a.txt, offset=7000)',
         'the headings are: Goal; Steps',
         'there is no section called "Nothing"',
       ],

@@ -160,7 +160,7 @@ describe('trpc', () => {
       mode: 'replace',
       content: [
         '[Doc] a.md\n\nStart.\n',
-        '[note] a.md is cut; continue with skill_select_docs(docs=[a.md], mode=add, offset=48000)',
+        '[note] a.md is cut; continue with skill_select_docs(skill=pdf, docs=[a.md], mode=add, offset=48000)',
         '[note] not shown, because the answer is full: b.md; request them separately',
         '[note] there is no document "c.md" in the skill',
       ].join('\n'),

@@ -146,7 +146,7 @@ export function parsePath(text: string): RelativePath {
   const reading = toRelativePath(text);
   if (!isProblem(reading)) return reading;
   const { code, message } = reading;
-  refuseInput(code, message.replace('of the skill', 'itself'), { hint: PATH_HINTS[code] });
+  refuseInput(code, message, { hint: PATH_HINTS[code] });
 }
 
 const PATH_HINTS: Partial<Readonly<Record<ActionProblem['code'], string>>> = {

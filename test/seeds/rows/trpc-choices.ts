@@ -69,4 +69,10 @@ export const CHOICES: readonly Choice[] = [
     why: 'each one is checked, asked about and recorded by itself',
     test: 'test/seeds/trpc-agent.system.test.ts: calls run at the same time: each program waits for a file of the other',
   },
+  {
+    theirs: 'the overview has descriptions as they are written',
+    ours: '`<` and `>` become `&lt;` and `&gt;`, a line break becomes a space',
+    why: 'a description must not close a tag of the prompt, nor start a line of its own',
+    test: 'test/skills/catalog/catalog.test.ts: closes no tag in any format, and adds no line',
+  },
 ];
