@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { diagnose, quoted, type Diagnostic, type SkillRoot, type Surroundings } from '#core';
+import { diagnose, isProjectSource, quoted, type Diagnostic, type SkillRoot, type Surroundings } from '#core';
 import { isDirectory, isPresent, realPath } from '#platform';
 
 /** Conventional skill folders of a project and of the home folder, highest priority first. */
@@ -14,7 +14,10 @@ export interface RootsInput {
   readonly builtinDir?: string | undefined;
   /** Folders with skills of MCP servers. They come last, so that none hides a skill of the user. */
   readonly servers?: readonly RootOption[] | undefined;
-  /** `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`. */
+  /**
+   * `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`, and a folder that a project names too
+   * keeps the label that the user gave it.
+   */
   readonly extra?: readonly RootOption[] | undefined;
   /** Further folders of a project with skills, from the vocabulary. */
   readonly projectFolders?: readonly string[] | undefined;
@@ -54,8 +57,8 @@ export function defaultRoots({
   const asked: RootCandidate[] = [
     ...cli.map((root) => (typeof root === 'string' ? { source: 'option', path: root } : root)),
     ...splitRoots(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
-    ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
   ];
+  const configured = extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root));
   const documentRoot = env['DOCUMENT_ROOT'] ?? '';
   const found: RootCandidate[] = [
     ...projectDirectories(cwd, home).flatMap((directory) => [
@@ -72,7 +75,11 @@ export function defaultRoots({
   const diagnostics: Diagnostic[] = [];
   const kept: Omit<SkillRoot, 'priority'>[] = [];
   const seen = new Set<string>();
-  const keep = ({ source, path: written }: RootCandidate, explicit: boolean): void => {
+  const keep = (
+    { source, path: written }: RootCandidate,
+    explicit: boolean,
+    labels: readonly RootCandidate[] = [],
+  ): void => {
     const absolute = path.resolve(cwd, explicit ? expandHome(written, home) : written);
     if (explicit && (written.includes('\0') || isUrlOrArchive(written, absolute))) {
       const message = `the root ${quoted(written)} is not a folder: it is an archive, a URL or an invalid file name`;
@@ -82,11 +89,13 @@ export function defaultRoots({
     const real = realPath(absolute);
     if (seen.has(real)) return;
     seen.add(real);
-    const conventional =
-      source === 'config' ? found.find((one) => realPath(path.resolve(cwd, one.path)) === real) : undefined;
-    kept.push({ source: conventional?.source ?? source, path: absolute, explicit });
+    const label = labels.find((one) => realPath(path.resolve(cwd, expandHome(one.path, home))) === real);
+    kept.push({ source: label?.source ?? source, path: absolute, explicit });
   };
   for (const root of asked) keep(root, true);
+  const own = configured.filter(({ source }) => !isProjectSource(source));
+  for (const root of configured)
+    keep(root, true, isProjectSource(root.source) ? [...own, ...found] : root.source === 'config' ? found : []);
   for (const root of found) keep(root, false);
   return {
     roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),

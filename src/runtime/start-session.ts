@@ -24,6 +24,7 @@ import {
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
+import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import type { PackageOptions } from '#sandbox';
@@ -33,7 +34,7 @@ import type { ActionSettings, HostAccess, Recall, SessionServers } from './actio
 import { performAction } from './perform.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
-import { readingLimits } from './skill-actions.ts';
+import { readingLimits, withBodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
@@ -152,8 +153,11 @@ export async function startSession(source: SessionSource, options: SessionOption
   const { config } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
-  const index = withoutUnusable(source.index, vocabulary.profile?.unusable ?? []);
-  const configured = { ...vocabulary.profile?.settings?.session, ...config.session };
+  const profile = chooseProfile(options.vocabulary, { config, profile: source.loaded.profile });
+  const index = withoutUnusable(source.index, profile.unusable ?? []);
+  const isConfigured = profile === source.loaded.profile;
+  // The settings of the configured vocabulary are part of the configuration, where those of a project are narrowed.
+  const configured = isConfigured ? (config.session ?? {}) : { ...profile.settings?.session, ...config.session };
   const settings: SessionState['settings'] = {
     lifetime: options.lifetime ?? configured.lifetime ?? 'turn',
     maxLoaded: options.maxLoaded ?? configured.max_loaded ?? 8,
@@ -181,7 +185,16 @@ export async function startSession(source: SessionSource, options: SessionOption
     offer,
     record: options.record,
     flush: options.flush,
-    actions: { ...actions, index, execution, host, servers, recall: options.recall, settle: options.settle },
+    actions: {
+      ...actions,
+      ...(isConfigured ? { limits: withBodyLimits(actions.limits) } : {}),
+      index,
+      execution,
+      host,
+      servers,
+      recall: options.recall,
+      settle: options.settle,
+    },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...defined({ budget }) }),
   });
   RUN_ANSWERS.set(session, actions.runAnswers);
@@ -322,7 +335,7 @@ function executionOffer({ executor, mounts, packages }: Execution): NonNullable<
 
 /** The executors are loaded only if programs may run. */
 async function execute(
-  { config, index, places, secrets, trust }: SessionSource,
+  { loaded, config, index, places, secrets, trust }: SessionSource,
   options: ExecutionOptions,
   parent: Session | undefined,
 ): Promise<Execution> {
@@ -350,7 +363,7 @@ async function execute(
     mounts: projectMounts(config, places),
     ...defined(options),
     container: { ...container, ...defined(options.container ?? {}) },
-    packages: packageOptions(config, options),
+    packages: packageOptions(loaded, options),
   };
   // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
@@ -364,10 +377,13 @@ function projectMounts({ sandbox }: Config, { project }: SessionSource['places']
 }
 
 /** Packages of the configuration, with what the caller names. */
-function packageOptions({ packages = {} }: Config, { packages: named = {} }: ExecutionOptions): PackageOptions {
+function packageOptions(
+  { config: { packages = {} }, forOwnSkills }: LoadedConfig,
+  { packages: named = {} }: ExecutionOptions,
+): PackageOptions {
   const { environments, skills, offline, hosts } = packages;
   return {
-    ...defined({ environments, skills, hosts }),
+    ...defined({ environments, skills, hosts, ofProject: forOwnSkills.packages }),
     ...named,
     ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
   };

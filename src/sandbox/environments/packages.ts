@@ -5,6 +5,7 @@ import path from 'node:path';
 import {
   executorTraits,
   invalidInput,
+  isProjectSource,
   isSkillError,
   packageArgument,
   quoted,
@@ -51,6 +52,8 @@ export interface PackageOptions {
   readonly environments?: Readonly<Record<string, readonly string[]>>;
   /** The environment of each skill, by its name. */
   readonly skills?: Readonly<Record<string, string>>;
+  /** Environments of a project's file, and those of its skills. They apply only to its own skills, and where `skills` names none. */
+  readonly ofProject?: Pick<PackageOptions, 'environments' | 'skills'>;
   /** The environment for every program; without it, the one that `skills` names. */
   readonly environment?: string;
   /** A virtual environment of the user to use for Python instead of a layer. */
@@ -141,7 +144,7 @@ export function openPackages(request: PackagesRequest): Packages {
       '--with cannot add Python packages to --venv',
       'install them in the environment, or leave out --venv',
     );
-  if (options.environment !== undefined) environmentPackages(options.environment, options);
+  if (options.environment !== undefined) environmentPackages(options.environment, withProject(options));
   let venv: Promise<Venv | ActionProblem> | undefined;
   const remembered = new Map<string, readonly RequestedPackage[]>();
   const recall = (skill?: Pick<SkillEntry, 'id'>): readonly RequestedPackage[] => remembered.get(skill?.id ?? '') ?? [];
@@ -188,8 +191,7 @@ export function openPackages(request: PackagesRequest): Packages {
       );
       const declared =
         skill === undefined || !hasLayers ? undefined : await declaredBy(action, skill, languages, parts);
-      const environment = options.environment ?? options.skills?.[skill?.name ?? ''];
-      const configured = [...named, ...(environment === undefined ? [] : environmentPackages(environment, options))];
+      const configured = [...named, ...configuredPackages(skill, options)];
       return ECOSYSTEMS.flatMap((ecosystem) => {
         const own = configured.filter((spec) => spec.ecosystem === ecosystem);
         const found = declared?.find((some) => some.ecosystem === ecosystem);
@@ -252,8 +254,40 @@ function requested(text: string, source: RequestedPackage['source'], neededBy: s
   return { ...read, source, neededBy };
 }
 
-function environmentPackages(name: string, { environments = {} }: PackageOptions): readonly RequestedPackage[] {
-  const packages = environments[name];
+/** What the configuration sets for the programs of a skill. Of a project only what it says about its own skills counts. */
+function configuredPackages(
+  skill: Pick<SkillEntry, 'name' | 'source'> | undefined,
+  options: PackageOptions,
+): readonly RequestedPackage[] {
+  const { environment, skills, ofProject } = options;
+  if (environment !== undefined) return environmentPackages(environment, withProject(options));
+  const own = nameFor(skills, skill);
+  if (own !== undefined) return environmentPackages(own, options);
+  const byProject =
+    skill !== undefined && isProjectSource(skill.source) ? nameFor(ofProject?.skills, skill) : undefined;
+  return byProject === undefined ? [] : environmentPackages(byProject, withProject(options));
+}
+
+function nameFor(
+  skills: PackageOptions['skills'] = {},
+  skill: Pick<SkillEntry, 'name' | 'source'> | undefined,
+): string | undefined {
+  if (skill === undefined) return undefined;
+  return [`${skill.source}/${skill.name}`, skill.name].flatMap((key) =>
+    Object.hasOwn(skills, key) ? [skills[key]] : [],
+  )[0];
+}
+
+/** The environments of the user hide those of a project with the same name. */
+function withProject({ environments, ofProject }: PackageOptions): Pick<PackageOptions, 'environments'> {
+  return { environments: { ...ofProject?.environments, ...environments } };
+}
+
+function environmentPackages(
+  name: string,
+  { environments = {} }: Pick<PackageOptions, 'environments'>,
+): readonly RequestedPackage[] {
+  const packages = Object.hasOwn(environments, name) ? environments[name] : undefined;
   if (packages !== undefined) return packages.map((text) => requested(text, 'environment', `environment ${name}`));
   const known = Object.keys(environments).join(', ');
   throw invalid(
