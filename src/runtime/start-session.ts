@@ -3,7 +3,6 @@ import {
   executorTraits,
   isForModel,
   isProblem,
-  estimateTokens,
   packageArgument,
   readPackage,
   type Action,
@@ -25,10 +24,11 @@ import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
-import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
+import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import type { PackageOptions } from '#sandbox';
 import { locateInSkills } from './locate.ts';
+import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
@@ -386,28 +386,5 @@ function packageOptions(
     ...defined({ environments, skills, hosts, ofProject: forOwnSkills.packages }),
     ...named,
     ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
-  };
-}
-
-export interface MeasuredText {
-  readonly tokens: number;
-  /** SHA-256 in hex. */
-  readonly digest: string;
-}
-
-export type MeasureText = (text: string) => MeasuredText;
-
-/** A system prompt and a tool list for a few kinds of runs. */
-const REMEMBERED = 8;
-
-export function openMeasuredTexts(): MeasureText {
-  const known = new Map<string, MeasuredText>();
-  return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    if (known.size >= REMEMBERED) known.clear();
-    const measured = { tokens: estimateTokens(text), digest: sha256(text) };
-    known.set(text, measured);
-    return measured;
   };
 }

@@ -4,22 +4,16 @@ import path from 'node:path';
 
 import {
   executorTraits,
-  invalidInput,
-  isProjectSource,
   isSkillError,
   packageArgument,
-  quoted,
-  readPackage,
   stableJson,
   type Executor,
   type ActionProblem,
   type SkillEntry,
-  type SkillError,
   type Surroundings,
   type ApprovalRequest,
   type RunEvent,
   type OfType,
-  isProblem,
   type ProgramAction,
 } from '#core';
 import { quietly, sha256, tryRealPath, findProgram } from '#platform';
@@ -31,6 +25,14 @@ import { resolveNode } from './build-node.ts';
 import { resolvePython } from './build-python.ts';
 import { openBuildSandbox } from './build-sandbox.ts';
 import { packagesFailed } from './build.ts';
+import {
+  configuredPackages,
+  environmentPackages,
+  invalid,
+  requested,
+  withProject,
+  type ConfiguredPackages,
+} from './configured-packages.ts';
 import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountPackages, type MountedPackages, type PreparedPackages } from './layer-mounts.ts';
 import { openLayers, type Layers, type StoredLayer } from './layers.ts';
@@ -45,17 +47,9 @@ import type { RequestedPackage } from './declared-packages.ts';
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
-export interface PackageOptions {
+export interface PackageOptions extends ConfiguredPackages {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
   readonly with?: readonly string[];
-  /** Named lists of packages of the configuration. */
-  readonly environments?: Readonly<Record<string, readonly string[]>>;
-  /** The environment of each skill, by its name. */
-  readonly skills?: Readonly<Record<string, string>>;
-  /** Environments of a project's file, and those of its skills. They apply only to its own skills, and where `skills` names none. */
-  readonly ofProject?: Pick<PackageOptions, 'environments' | 'skills'>;
-  /** The environment for every program; without it, the one that `skills` names. */
-  readonly environment?: string;
   /** A virtual environment of the user to use for Python instead of a layer. */
   readonly venv?: string;
   /** Uses only layers that exist. */
@@ -246,58 +240,6 @@ function byName(packages: readonly RequestedPackage[]): readonly RequestedPackag
 
 function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readonly RequestedPackage[] {
   return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
-}
-
-function requested(text: string, source: RequestedPackage['source'], neededBy: string): RequestedPackage {
-  const read = readPackage(text);
-  if (isProblem(read)) throw invalid(`${neededBy}: ${read.message}`, read.hint);
-  return { ...read, source, neededBy };
-}
-
-/** What the configuration sets for the programs of a skill. Of a project only what it says about its own skills counts. */
-function configuredPackages(
-  skill: Pick<SkillEntry, 'name' | 'source'> | undefined,
-  options: PackageOptions,
-): readonly RequestedPackage[] {
-  const { environment, skills, ofProject } = options;
-  if (environment !== undefined) return environmentPackages(environment, withProject(options));
-  const own = nameFor(skills, skill);
-  if (own !== undefined) return environmentPackages(own, options);
-  const byProject =
-    skill !== undefined && isProjectSource(skill.source) ? nameFor(ofProject?.skills, skill) : undefined;
-  return byProject === undefined ? [] : environmentPackages(byProject, withProject(options));
-}
-
-function nameFor(
-  skills: PackageOptions['skills'] = {},
-  skill: Pick<SkillEntry, 'name' | 'source'> | undefined,
-): string | undefined {
-  if (skill === undefined) return undefined;
-  return [`${skill.source}/${skill.name}`, skill.name].flatMap((key) =>
-    Object.hasOwn(skills, key) ? [skills[key]] : [],
-  )[0];
-}
-
-/** The environments of the user hide those of a project with the same name. */
-function withProject({ environments, ofProject }: PackageOptions): Pick<PackageOptions, 'environments'> {
-  return { environments: { ...ofProject?.environments, ...environments } };
-}
-
-function environmentPackages(
-  name: string,
-  { environments = {} }: Pick<PackageOptions, 'environments'>,
-): readonly RequestedPackage[] {
-  const packages = Object.hasOwn(environments, name) ? environments[name] : undefined;
-  if (packages !== undefined) return packages.map((text) => requested(text, 'environment', `environment ${name}`));
-  const known = Object.keys(environments).join(', ');
-  throw invalid(
-    `there is no environment ${quoted(name)}`,
-    `add it to packages.environments (${known === '' ? 'none is defined' : `defined: ${known}`})`,
-  );
-}
-
-function invalid(message: string, hint: string): SkillError {
-  return invalidInput(message, hint, hint);
 }
 
 async function checkVenv(

@@ -91,7 +91,7 @@ function isAtMost(rule: OverrideRule, before: unknown, after: unknown): boolean 
   const same = JSON.stringify(before) === JSON.stringify(after);
   if (typeof rule === 'object') {
     const { strictest, unset = '' } = rule;
-    const rank = (value: unknown): number => strictest.indexOf(String(value ?? unset));
+    const rank = (value: unknown): number => strictest.findIndex((word) => word === (value ?? unset));
     return after === undefined ? same : rank(after) <= rank(before);
   }
   const [old, now] = [before, after].map((value) => (Array.isArray(value) ? (value as unknown[]) : []));
@@ -159,6 +159,35 @@ describe('a project gains nothing', () => {
         }),
         { numRuns: 8 },
       );
+  });
+
+  test('by taking a source name or a skill of others, and is told what to write', async () => {
+    const sources = ['user', 'builtin', 'option', 'config', 'mcp:mail', 'team', 'Project', 'project-tools'];
+    const theirs: Config = {
+      skill_roots: ['plain', ...sources.map((source) => ({ path: source.replace(':', '-'), source }))],
+      packages: { environments: { e: ['x'] }, skills: { pdf: 'e', 'project/csv': 'e', 'user/pdf': 'e' } },
+    };
+    const { after: loaded } = await decide({ packages: { environments: { e: ['y'] } } }, theirs);
+    expect(loaded.config.skill_roots?.map((root) => (typeof root === 'string' ? root : root.source))).toEqual([
+      ...Array<string>(7).fill('project'),
+      'Project',
+      'project-tools',
+    ]);
+    expect(loaded.config.packages).toEqual({ environments: { e: ['y'] } });
+    expect(loaded.forOwnSkills).toEqual({
+      packages: { environments: { e: ['x'] }, skills: { pdf: 'e', 'project/csv': 'e' } },
+    });
+    expect(loaded.diagnostics.map(({ message, hint }) => [message, hint])).toEqual([
+      ...[1, 2, 3, 4, 5, 6].map((at) => [
+        `"skill_roots.${String(at)}.source" is a source name of others, so the source is project`,
+        'write "project", a name that starts with "project-", or no source',
+      ]),
+      [
+        '"packages.skills.user/pdf" names a skill that is not of the project',
+        'name a skill of the project without a source; settings for other skills belong in the user file',
+      ],
+    ]);
+    expect((await decide(theirs, {})).after.diagnostics).toEqual([]);
   });
 
   test.each(PAIRS)('where the user chose %s, by choosing %s', async (own, chosen) => {
