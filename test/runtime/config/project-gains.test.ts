@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -204,23 +204,25 @@ describe('a project gains nothing', () => {
     writeSkill(path.join(skills, 'brackets'), { fields: ['license: <none>'] });
     writeSkill(path.join(skills, 'folder'), { name: 'another-name' });
     writeSkill(path.join(home, '.claude/skills/other'));
-    write('user', { vocabulary: own });
-    const open = async (): Promise<{ readonly skills: readonly string[]; readonly lines: number }> => {
+    write('user', { vocabulary: own, policy: { sandboxed: 'allow' } });
+    const open = async () => {
       const runtime = await createRuntime({ cwd: project, home, env: {}, builtin: false, cache: false });
-      const tools = await openSkillTools({ runtime, execution: false });
+      // With trpc of the user, programs would be offered, and an executor looked for.
+      const tools = await openSkillTools({ runtime, ...(own === 'trpc' ? { execution: false } : {}) });
       const { session } = tools;
       const { text } = await tools.call(session.vocabulary.loadTool, {
         skill: 'long',
         skill_name: 'long',
         skills: [{ name: 'long' }],
       });
-      return { skills: session.offer.skills, lines: text.split('A line.').length };
+      const { skills: offered, execution } = session.offer;
+      return { skills: offered, lines: text.split('A line.').length, hasPrograms: execution !== undefined };
     };
     const before = await open();
     write('project', { vocabulary: chosen });
     const after = await open();
     expect(after.skills.filter((name) => !before.skills.includes(name))).toEqual([]);
     expect(after.lines).toBeLessThanOrEqual(before.lines);
-    rmSync(path.join(project, '.agent/config.json'));
+    expect(after.hasPrograms).toBe(false);
   });
 });
