@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { diagnose, isProjectSource, quoted, type Diagnostic, type SkillRoot, type Surroundings } from '#core';
-import { isDirectory, isPresent, realPath } from '#platform';
+import { isDirectory, isInside, isPresent, realPath } from '#platform';
 
 /** Conventional skill folders of a project and of the home folder, highest priority first. */
 const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;
@@ -15,8 +15,8 @@ export interface RootsInput {
   /** Folders with skills of MCP servers. They come last, so that none hides a skill of the user. */
   readonly servers?: readonly RootOption[] | undefined;
   /**
-   * `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`, and a folder that a project names too
-   * keeps the label that the user gave it.
+   * `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`, and so does a
+   * folder that a project names too. A root of a project that overlaps one of others is left out.
    */
   readonly extra?: readonly RootOption[] | undefined;
   /** Further folders of a project with skills, from the vocabulary. */
@@ -75,6 +75,7 @@ export function defaultRoots({
   const diagnostics: Diagnostic[] = [];
   const kept: Omit<SkillRoot, 'priority'>[] = [];
   const seen = new Set<string>();
+  const locate = ({ path: written }: RootCandidate): string => realPath(path.resolve(cwd, expandHome(written, home)));
   const keep = (
     { source, path: written }: RootCandidate,
     explicit: boolean,
@@ -89,13 +90,30 @@ export function defaultRoots({
     const real = realPath(absolute);
     if (seen.has(real)) return;
     seen.add(real);
-    const label = labels.find((one) => realPath(path.resolve(cwd, expandHome(one.path, home))) === real);
+    const label = labels.find((one) => locate(one) === real);
     kept.push({ source: label?.source ?? source, path: absolute, explicit });
   };
   for (const root of asked) keep(root, true);
-  const own = configured.filter(({ source }) => !isProjectSource(source));
-  for (const root of configured)
-    keep(root, true, isProjectSource(root.source) ? [...own, ...found] : root.source === 'config' ? found : []);
+  const foreign = [
+    ...configured,
+    ...found,
+    ...userFolders(home).map((folder) => ({ source: 'user', path: folder })),
+  ].filter(({ source }) => !isProjectSource(source));
+  for (const root of configured) {
+    if (!isProjectSource(root.source)) {
+      keep(root, true, root.source === 'config' ? found : []);
+      continue;
+    }
+    // What a project calls its own must not be, contain or lie in a root of others, whose skills it could then speak about.
+    const real = locate(root);
+    const other = foreign.find((one) => isInside(real, locate(one)) || isInside(locate(one), real));
+    if (other === undefined || locate(other) === real) keep({ ...root, source: other?.source ?? root.source }, true);
+    else {
+      const message = `the root ${quoted(root.path)} overlaps skills of the source ${quoted(other.source)}, which the project does not own`;
+      const hint = 'name a folder that has only skills of the project';
+      diagnostics.push(diagnose({ code: 'config/not-for-project', path: root.path, message, hint }, 'lenient'));
+    }
+  }
   for (const root of found) keep(root, false);
   return {
     roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),

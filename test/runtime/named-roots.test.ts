@@ -101,6 +101,22 @@ describe('a project speaks only about its own skills', () => {
     expect((await withUser({})).ids).toEqual(['user/mine', 'team/ours', 'project/pdf']);
   });
 
+  test('its roots neither contain nor lie in roots of others', async () => {
+    const { project } = world();
+    const home = path.join(project, 'home');
+    writeSkill(path.join(home, '.agents/skills/group/mine'));
+    symlinkSync('home/.agents', path.join(project, 'link'));
+    for (const root of ['~', '~/.agents', '.', '/', '~/.agents/skills/group', 'link', 'link/skills/group']) {
+      const file = { skill_roots: [root], builtin: false, packages: { skills: { mine: 'e' } } };
+      writeFileSync(path.join(project, '.agent/config.json'), JSON.stringify(file));
+      const { index, diagnostics } = await createRuntime({ cwd: project, home, env: {}, cache: false });
+      expect([root, index.all.map(({ id }) => id)]).toEqual([root, ['user/mine']]);
+      expect(
+        diagnostics.map(({ code, message }) => [code, /"user", which the project does not own/.test(message)]),
+      ).toEqual([['config/not-for-project', true]]);
+    }
+  });
+
   test('it hides skills of others and shows more only of its own', async () => {
     const all = (state: string): object => ({ skill_visibility: { '*': state } });
     expect((await withUser(all('pinned'))).states).toEqual(['mine auto', 'ours manual', 'pdf pinned']);
