@@ -145,6 +145,14 @@ export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): s
   return projectDirectories(cwd, home).at(-1);
 }
 
+/** Whether a folder lies in the project, with its links resolved, and in no skill folder of the user. */
+export function isOfProject(folder: string, surroundings: Pick<Surroundings, 'cwd' | 'home'>): boolean {
+  const top = projectTop(surroundings);
+  const real = realPath(folder);
+  const isOwn = userFolders(surroundings.home).some((one) => isInside(real, realPath(one)));
+  return top !== undefined && isInside(real, realPath(top)) && !isOwn;
+}
+
 /** The working directory and, in a repository, those above it up to its top; never the home folder nor what is above it. */
 function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
   const start = path.resolve(cwd);

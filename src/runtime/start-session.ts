@@ -28,6 +28,7 @@ import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import type { PackageOptions } from '#sandbox';
 import { locateInSkills } from './locate.ts';
+import { isOfProject } from './roots.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
@@ -335,7 +336,7 @@ function executionOffer({ executor, mounts, packages }: Execution): NonNullable<
 
 /** The executors are loaded only if programs may run. */
 async function execute(
-  { loaded, config, index, places, secrets, trust }: SessionSource,
+  { loaded, surroundings, config, index, places, secrets, trust }: SessionSource,
   options: ExecutionOptions,
   parent: Session | undefined,
 ): Promise<Execution> {
@@ -363,7 +364,7 @@ async function execute(
     mounts: projectMounts(config, places),
     ...defined(options),
     container: { ...container, ...defined(options.container ?? {}) },
-    packages: packageOptions(loaded, options),
+    packages: packageOptions(loaded, options, surroundings),
   };
   // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
@@ -380,10 +381,15 @@ function projectMounts({ sandbox }: Config, { project }: SessionSource['places']
 function packageOptions(
   { config: { packages = {} }, forOwnSkills }: LoadedConfig,
   { packages: named = {} }: ExecutionOptions,
+  surroundings: Surroundings,
 ): PackageOptions {
   const { environments, skills, offline, hosts } = packages;
+  const ofProject = forOwnSkills.packages && {
+    ...forOwnSkills.packages,
+    isOwn: ({ dir }: Pick<SkillEntry, 'dir'>) => isOfProject(dir, surroundings),
+  };
   return {
-    ...defined({ environments, skills, hosts, ofProject: forOwnSkills.packages }),
+    ...defined({ environments, skills, hosts, ofProject }),
     ...named,
     ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
   };

@@ -8,22 +8,25 @@ export interface ConfiguredPackages {
   /** The environment of each skill, by its name. */
   readonly skills?: Readonly<Record<string, string>>;
   /** Environments of a project's file, and those of its skills. They apply only to its own skills, and where `skills` names none. */
-  readonly ofProject?: Pick<ConfiguredPackages, 'environments' | 'skills'>;
+  readonly ofProject?: Pick<ConfiguredPackages, 'environments' | 'skills'> & {
+    /** Whether a skill with a source of the project is really one: it may be a link to a skill of the user. */
+    readonly isOwn: (skill: Pick<SkillEntry, 'dir'>) => boolean;
+  };
   /** The environment for every program; without it, the one that `skills` names. */
   readonly environment?: string;
 }
 
 /** What the configuration sets for the programs of a skill. Of a project only what it says about its own skills counts. */
 export function configuredPackages(
-  skill: Pick<SkillEntry, 'name' | 'source'> | undefined,
+  skill: Pick<SkillEntry, 'name' | 'source' | 'dir'> | undefined,
   options: ConfiguredPackages,
 ): readonly RequestedPackage[] {
   const { environment, skills, ofProject } = options;
   if (environment !== undefined) return environmentPackages(environment, withProject(options));
   const own = nameFor(skills, skill);
   if (own !== undefined) return environmentPackages(own, options);
-  const byProject =
-    skill !== undefined && isProjectSource(skill.source) ? nameFor(ofProject?.skills, skill) : undefined;
+  const isOwn = skill !== undefined && isProjectSource(skill.source) && ofProject?.isOwn(skill) === true;
+  const byProject = isOwn ? nameFor(ofProject.skills, skill) : undefined;
   return byProject === undefined ? [] : environmentPackages(byProject, withProject(options));
 }
 

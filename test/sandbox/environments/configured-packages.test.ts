@@ -5,13 +5,14 @@ import { configuredPackages } from '../../../src/sandbox/environments/configured
 const USER = { environments: { own: ['numpy'], both: ['pandas'] }, skills: { report: 'own', 'team/pdf': 'both' } };
 const PROJECT = {
   environments: { theirs: ['evil'], own: ['evil'], both: ['evil'] },
+  isOwn: ({ dir }: { readonly dir: string }) => dir === '/project',
   skills: { victim: 'theirs', report: 'theirs', pdf: 'both', csv: 'theirs', 'project/json': 'theirs' },
 };
 
 /** The packages of a skill `source/name` under the user's configuration and that of a project. */
-function packagesOf(id: string, options: object = {}): readonly string[] {
+function packagesOf(id: string, options: object = {}, dir = '/project'): readonly string[] {
   const [source = '', name = ''] = id.split('/');
-  return configuredPackages({ source, name }, { ...USER, ofProject: PROJECT, ...options }).map(({ text }) => text);
+  return configuredPackages({ source, name, dir }, { ...USER, ofProject: PROJECT, ...options }).map(({ text }) => text);
 }
 
 describe('the environment of a skill', () => {
@@ -29,6 +30,8 @@ describe('the environment of a skill', () => {
     expect(packagesOf('project/csv')).toEqual(['evil']);
     expect(packagesOf('project-tools/csv')).toEqual(['evil']);
     expect(packagesOf('project/json')).toEqual(['evil']);
+    // A link in the project to a skill of the user.
+    expect(packagesOf('project/csv', {}, '/home')).toEqual([]);
     // A list of the user hides one of the project with the same name.
     expect(packagesOf('project/pdf')).toEqual(['pandas']);
     expect(packagesOf('team/pdf')).toEqual(['pandas']);
