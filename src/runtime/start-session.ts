@@ -26,9 +26,8 @@ import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
-import type { PackageOptions } from '#sandbox';
+import { packageOptions } from './execution/package-options.ts';
 import { locateInSkills } from './locate.ts';
-import { isOfProject } from './roots.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
@@ -375,22 +374,4 @@ async function execute(
 function projectMounts({ sandbox }: Config, { project }: SessionSource['places']): ExecutionOptions['mounts'] {
   const { project: access = 'none' } = sandbox ?? {};
   return access === 'none' ? [] : [{ folder: project, access, isProject: true, isOptional: true }];
-}
-
-/** Packages of the configuration, with what the caller names. */
-function packageOptions(
-  { config: { packages = {} }, forOwnSkills }: LoadedConfig,
-  { packages: named = {} }: ExecutionOptions,
-  surroundings: Surroundings,
-): PackageOptions {
-  const { environments, skills, offline, hosts } = packages;
-  const ofProject = forOwnSkills.packages && {
-    ...forOwnSkills.packages,
-    isOwn: ({ dir }: Pick<SkillEntry, 'dir'>) => isOfProject(dir, surroundings),
-  };
-  return {
-    ...defined({ environments, skills, hosts, ofProject }),
-    ...named,
-    ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
-  };
 }
