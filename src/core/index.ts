@@ -13,7 +13,15 @@ export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode }
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.
-export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
+export {
+  OWN_SOURCES,
+  isForModel,
+  isProjectSource,
+  serverOfSource,
+  type SkillEntry,
+  type SkillHead,
+  type SkillRoot,
+} from './skill.ts';
 export { isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
@@ -100,7 +108,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { SETTINGS, valueAt, withValue } from './config/config-settings.ts';
+export { SETTINGS, valueAt, withValue, type SettingKey } from './config/config-settings.ts';
 export { checkConfig, readSetting } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 

@@ -10,11 +10,11 @@ import type { Placement } from './session.ts';
  *
  * 1. If a setting of the configuration controls it, add the value to `settings` of the entry. Nothing else has to be written.
  * 2. Otherwise add an optional field here, with a comment that says what the absent field means, and the value to the entry. The code
- *    that needs it reads `session.vocabulary.profile` in a session, or `findProfile(runtime.config.vocabulary)` of `#tools/profiles`
- *    outside of one. Compare fields, never the name of a vocabulary, so that a custom vocabulary can have the behaviour too.
+ *    that needs it reads `profile` of the loaded configuration or of the runtime, in a session by `chooseProfile` of `#tools/profiles`.
+ *    Compare fields, never the name of a vocabulary, so that a custom vocabulary can have the behaviour too.
  *
- * A cloned project can choose the vocabulary, so a field must not grant anything: no right, no trust, no path outside of the project.
- * If a project chose the vocabulary, `settings` are narrowed like settings of its own file. They replace those of the user's vocabulary.
+ * A cloned project can choose the vocabulary, and must gain nothing by it: its `settings` are narrowed like settings of its own file, and
+ * `narrowProfile` narrows the fields that could offer, scan or tolerate more. Add a field there that could.
  */
 export interface Profile {
   /** Defaults of the system. They override our defaults, and every other layer of the configuration overrides them. */

@@ -2,7 +2,6 @@
 import path from 'node:path';
 
 import { projectTop } from '#runtime';
-import { findProfile } from '#tools/profiles';
 import {
   isProblem,
   parseJson,
@@ -10,6 +9,7 @@ import {
   SkillError,
   type Config,
   type Diagnostic,
+  type LoadedConfig,
   type Mode,
   type Profile,
   type Surroundings,
@@ -49,7 +49,7 @@ export interface PackSettings {
 /** Refuses if the scan policy cannot be read, instead of falling back to the default policy. */
 export function packSettings(
   surroundings: Surroundings,
-  config: Config,
+  { config, profile }: Pick<LoadedConfig, 'config' | 'profile'>,
   choice: RootChoice = {},
 ): PackSettings | PackRefusal {
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
@@ -57,8 +57,8 @@ export function packSettings(
   if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;
   return {
     surroundings,
-    root: installRoot(surroundings, config, choice),
-    installFolder: findProfile(config.vocabulary).installFolder,
+    root: installRoot(surroundings, config, profile, choice),
+    installFolder: profile.installFolder,
     limits: {
       ...ARCHIVE_LIMITS,
       maxArchiveBytes: archive.max_archive_bytes ?? ARCHIVE_LIMITS.maxArchiveBytes,
@@ -72,7 +72,7 @@ export function packSettings(
     scanAllow: config.install?.scan_allow ?? {},
     requireSigned,
     mode: config.format?.mode ?? 'lenient',
-    tolerates: findProfile(config.vocabulary).tolerates ?? [],
+    tolerates: profile.tolerates ?? [],
     network: {
       allowHttp: config.install?.allow_http ?? false,
       allowPrivate: config.install?.allow_private_addresses ?? false,
@@ -85,11 +85,11 @@ export function packSettings(
 function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
+  { installFolder }: Profile,
   { root, scope = config.install?.scope }: RootChoice,
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });
-  const { installFolder } = findProfile(config.vocabulary);
   if (top !== undefined) return skillsFolder(top, installFolder?.project);
   if (home !== undefined) return skillsFolder(home, installFolder?.user);
   throw new SkillError({

@@ -47,6 +47,12 @@ export function readingLimits({ security }: Config): ReadingLimits {
   };
 }
 
+/** The limits with the defaults of the loader, for a vocabulary whose own limits the configuration has already narrowed. */
+export function withBodyLimits({ body, ...others }: ReadingLimits): ReadingLimits {
+  const { maxLines = 500, maxCharacters = 40_000 } = body;
+  return { ...others, body: { ...body, maxLines, maxCharacters } };
+}
+
 export function readSkill(action: SkillAction, skill: SkillEntry, context: ReadingContext): Observation {
   switch (action.type) {
     case 'load_skill':

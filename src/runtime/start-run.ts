@@ -11,7 +11,8 @@ import {
 } from '#journal';
 import { policyHash } from './policy-hash.ts';
 import { VERSION } from '../version.ts';
-import { startSession, type MeasureText, type SessionOptions, type SessionSource } from './start-session.ts';
+import type { MeasureText } from './measured-texts.ts';
+import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';
 import { redacted } from './secrets/redact-value.ts';
 

@@ -1,4 +1,7 @@
-import { VOCABULARY_NAMES, type Profile, type VocabularyName } from '#core';
+import { VOCABULARY_NAMES, type Config, type Profile, type Vocabulary, type VocabularyName } from '#core';
+
+/** As large as the settings can be: the system shows every body whole. */
+const WHOLE_BODIES = { max_skill_body_lines: 100_000, max_skill_body_characters: 10_000_000 } as const;
 
 /** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {
@@ -6,7 +9,7 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   use_default_roots: false,
   scan: { max_depth: 1 },
   sandbox: { project: 'read' },
-  security: { max_resource_characters: 10_000_000 },
+  security: { ...WHOLE_BODIES, max_resource_characters: 10_000_000 },
 } as const;
 
 /** YAML that a parser of YAML refuses, what the frontmatter must have, and another spelling of SKILL.md. */
@@ -33,6 +36,7 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   trpc: {
+    settings: { security: WHOLE_BODIES },
     agentPlacement: 'system',
     offersPrograms: true,
     projectFolders: ['skills'],
@@ -80,4 +84,32 @@ export const PROFILES = {
 export function findProfile(name: string | undefined): Profile {
   const known = VOCABULARY_NAMES.find((one) => one === name);
   return known === undefined ? PROFILES.skillwright : PROFILES[known];
+}
+
+/**
+ * The profile of a vocabulary that a project chose, where `own` is what would apply without the project: it never offers, scans or
+ * tolerates more. `isStrict` says for which of the two the format is strict, because a lenient one tolerates everything.
+ */
+export function narrowProfile(
+  own: Profile,
+  chosen: Profile,
+  isStrict: { readonly own: boolean; readonly chosen: boolean },
+): Profile {
+  const tolerates = isStrict.own && !isStrict.chosen ? own.tolerates : chosen.tolerates;
+  return {
+    ...chosen,
+    offersPrograms: own.offersPrograms && chosen.offersPrograms,
+    unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
+    tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
+    installFolder: chosen.installFolder && { ...chosen.installFolder, user: own.installFolder?.user },
+  };
+}
+
+/** The profile of the vocabulary of a session; that of the configuration is already narrowed. */
+export function chooseProfile(
+  vocabulary: string | Vocabulary | undefined,
+  configured: { readonly config: Pick<Config, 'vocabulary'>; readonly profile: Profile },
+): Profile {
+  if (vocabulary === undefined || vocabulary === configured.config.vocabulary) return configured.profile;
+  return typeof vocabulary === 'string' ? findProfile(vocabulary) : (vocabulary.profile ?? {});
 }

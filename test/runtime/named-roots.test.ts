@@ -77,6 +77,56 @@ describe('naming a root vouches for no other', () => {
   });
 });
 
+describe('a project speaks only about its own skills', () => {
+  const withUser = async (
+    config: object,
+  ): Promise<{ readonly states: readonly string[]; readonly ids: readonly string[] }> => {
+    const { project } = world(['skills', '~/team', '~/.agents/skills']);
+    const home = path.join(project, 'home');
+    writeSkill(path.join(home, '.agents/skills/mine'));
+    writeSkill(path.join(home, 'team/ours'));
+    mkdirSync(path.join(home, '.agent'));
+    const user = { skill_roots: [{ path: 'team', source: 'team' }], skill_visibility: { ours: 'manual' } };
+    writeFileSync(path.join(home, '.agent/config.json'), JSON.stringify(user));
+    const file = { skill_roots: ['skills', '~/team', '~/.agents/skills'], builtin: false, ...config };
+    writeFileSync(path.join(project, '.agent/config.json'), JSON.stringify(file));
+    const { index } = await createRuntime({ cwd: project, home, env: {}, cache: false });
+    return {
+      states: index.skills.map(({ name, state }) => `${name} ${state}`),
+      ids: index.skills.map(({ name, source }) => `${source}/${name}`),
+    };
+  };
+
+  test('folders that the user or a convention names keep their source', async () => {
+    expect((await withUser({})).ids).toEqual(['user/mine', 'team/ours', 'project/pdf']);
+  });
+
+  test('its roots neither contain nor lie in roots of others', async () => {
+    const { project } = world();
+    const home = path.join(project, 'home');
+    writeSkill(path.join(home, '.agents/skills/group/mine'));
+    symlinkSync('home/.agents', path.join(project, 'link'));
+    for (const root of ['~', '~/.agents', '.', '/', '~/.agents/skills/group', 'link', 'link/skills/group']) {
+      const file = { skill_roots: [root], builtin: false, packages: { skills: { mine: 'e' } } };
+      writeFileSync(path.join(project, '.agent/config.json'), JSON.stringify(file));
+      const { index, diagnostics } = await createRuntime({ cwd: project, home, env: {}, cache: false });
+      expect([root, index.all.map(({ id }) => id)]).toEqual([root, ['user/mine']]);
+      expect(
+        diagnostics.map(({ code, message }) => [code, /"user", which the project does not own/.test(message)]),
+      ).toEqual([['config/not-for-project', true]]);
+    }
+  });
+
+  test('it hides skills of others and shows more only of its own', async () => {
+    const all = (state: string): object => ({ skill_visibility: { '*': state } });
+    expect((await withUser(all('pinned'))).states).toEqual(['mine auto', 'ours manual', 'pdf pinned']);
+    expect((await withUser(all('required'))).states).toEqual(['mine auto', 'ours manual', 'pdf required']);
+    expect((await withUser(all('disabled'))).states).toEqual(['mine disabled', 'ours disabled', 'pdf disabled']);
+    const named = { skill_visibility: { ours: 'auto', 'team/ours': 'pinned', 'user/mine': 'pinned' } };
+    expect((await withUser(named)).states).toEqual(['mine auto', 'ours manual', 'pdf auto']);
+  });
+});
+
 describe('an empty answer says why', () => {
   test('untrusted skills: in the session, the catalog, the tools and the library', async () => {
     const { project, open } = world();

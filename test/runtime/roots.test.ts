@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { defaultRoots, type RootsInput } from '../../src/runtime/roots.ts';
+import { defaultRoots, isOfProject, type RootsInput } from '../../src/runtime/roots.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
 
@@ -118,6 +118,22 @@ describe('roots by convention', () => {
       );
     }
   });
+});
+
+test('a folder is of the project if it lies in it, with its links resolved, and not in a folder of the user', () => {
+  const { home, repository, cwd } = makePlace();
+  const own = path.join(home, '.agents/skills/mine');
+  mkdirSync(own, { recursive: true });
+  mkdirSync(path.join(repository, 'skills/real'), { recursive: true });
+  symlinkSync(own, path.join(repository, 'skills/link'));
+  symlinkSync('real', path.join(repository, 'skills/inner'));
+  const isOwn = (folder: string): boolean => isOfProject(folder, { cwd, home });
+  const skills = ['real', 'inner', 'link'].map((name) => isOwn(path.join(repository, 'skills', name)));
+  expect([...skills, isOwn(own)]).toEqual([true, true, false, false]);
+  expect([isOfProject(own, { cwd: home, home }), isOfProject(own, { cwd: path.dirname(home), home })]).toEqual([
+    false,
+    false,
+  ]);
 });
 
 describe('roots somebody asked for', () => {

@@ -13,6 +13,15 @@ export interface Setting {
   readonly isMap: boolean;
 }
 
+type KeysBelow<Properties, Above extends string> = {
+  [Name in keyof Properties & string]: Properties[Name] extends { readonly properties: infer Below }
+    ? KeysBelow<Below, `${Above}${Name}.`>
+    : `${Above}${Name}`;
+}[keyof Properties & string];
+
+/** The keys of all settings, such as `catalog.budget_tokens`. */
+export type SettingKey = Exclude<KeysBelow<(typeof CONFIG_SCHEMA)['properties'], ''>, '$schema'>;
+
 /** All settings, in schema order. */
 export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []).filter(({ key }) => key !== '$schema');
 
@@ -38,7 +47,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Returns a copy with one value changed; `undefined` removes the key. The value must already be valid. */
+/** Returns a copy with one value changed, also in an item of a list; `undefined` removes the key. The value must already be valid. */
 export function withValue(config: Config, path: readonly string[], value: unknown): Config {
   return changed(config, path, value);
 }
@@ -50,11 +59,16 @@ function changed(
 ): Readonly<Record<string, unknown>> {
   const [key = '', ...rest] = path;
   const { [key]: before, ...others } = config;
-  const after = rest.length === 0 ? value : changed(isObject(before) ? before : {}, rest, value);
+  const after = rest.length === 0 ? value : changedBelow(before, rest, value);
   const isGone = after === undefined || (rest.length > 0 && isObject(after) && Object.keys(after).length === 0);
   if (isGone) return others;
   // Keys keep their position, so a printed configuration stays in its original order.
   return { ...config, [key]: after };
+}
+
+function changedBelow(before: unknown, [key = '', ...rest]: readonly string[], value: unknown): unknown {
+  if (!Array.isArray(before)) return changed(isObject(before) ? before : {}, [key, ...rest], value);
+  return before.map((item: unknown, at) => (isObject(item) && String(at) === key ? changed(item, rest, value) : item));
 }
 
 /** Deeper nesting is rejected as malicious. */

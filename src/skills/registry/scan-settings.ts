@@ -16,6 +16,8 @@ export interface ScanSettings {
   readonly cacheFile?: string;
   /** Keys: a name, `source/name`, or either with `*`; an exact key takes precedence over a glob. */
   readonly visibility?: Readonly<Record<string, SkillEntry['state']>>;
+  /** The same from a project, which can hide every skill, but shows more only of its own, and where `visibility` says nothing. */
+  readonly projectVisibility?: Readonly<Record<string, SkillEntry['state']>>;
   /** How many levels of folders below a root are searched (default: 16). */
   readonly maxDepth?: number;
   /** How many folders without a SKILL.md are searched per root (default: 20,000). */
