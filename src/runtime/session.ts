@@ -202,6 +202,25 @@ export function openSession(parts: SessionParts): Session {
     journal,
   });
 
+  /** Loads happen one after the other: of two at the same time the second one sees what the first one has shown. */
+  let loads: Promise<unknown> = Promise.resolve();
+  const afterLoads = <Value>(action: Action, perform: () => Promise<Value>): Promise<Value> => {
+    if (action.type !== 'load_skill' && action.type !== 'select_documents') return perform();
+    const performed = loads.then(perform);
+    loads = performed.catch(() => undefined);
+    return performed;
+  };
+
+  const performNow = async (action: Action, options: PerformOptions, start: number): Promise<Observation> => {
+    try {
+      showCatalog();
+      const observation = await performAction(action, contextFor(action.type, options));
+      return observe(action, observation, options.askedBy ?? 'model', start);
+    } catch (error) {
+      return recordFailed(action, error);
+    }
+  };
+
   record(start);
   const session: Session = {
     index,
@@ -226,15 +245,9 @@ export function openSession(parts: SessionParts): Session {
     get ledger() {
       return buildLedger(events);
     },
-    async perform(action, options = {}) {
-      try {
-        showCatalog();
-        const start = events.length;
-        const observation = await performAction(action, contextFor(action.type, options));
-        return observe(action, observation, options.askedBy ?? 'model', start);
-      } catch (error) {
-        return recordFailed(action, error);
-      }
+    perform(action, options = {}) {
+      const start = events.length;
+      return afterLoads(action, () => performNow(action, options, start));
     },
     fail: (failed) => observeFailure(failed),
     async declare(loads) {

@@ -29,7 +29,7 @@ interface ReadingContext {
 
 export interface ReadingLimits {
   readonly body: Parameters<typeof loadSkill>[1];
-  /** Characters of a file in one answer; absent: the default of the loader. */
+  /** Characters of a file in one answer; absent: the default of the loader, and no limit of its own for a document. */
   readonly resource: number | undefined;
   /** Characters of all documents of one answer, so that `*` cannot fill the context. */
   readonly documents: number;
@@ -75,7 +75,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
   const documents = chooseDocuments(skill, files, action.documents ?? [], {
     before: status === 'changed' ? undefined : before,
-    room: context.limits.documents,
+    limits: context.limits,
   });
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
   // `whole` returns the file as it is; instructions must not contain our tags.
@@ -200,7 +200,7 @@ function select(
   const { files } = listSkillFiles(skill.dir);
   const { mode, offset } = action;
   const selection = mode === 'clear' ? [] : action.documents;
-  const documents = chooseDocuments(skill, files, selection, { before: loaded, room: limits.documents, offset });
+  const documents = chooseDocuments(skill, files, selection, { before: loaded, limits, offset });
   const selected = selectDocuments(loaded?.documents ?? [], mode, documents.selected);
   return {
     type: 'documents-selected',
@@ -243,8 +243,7 @@ interface ChosenDocuments {
 
 interface DocumentContext {
   readonly before: Pick<LoadedSkill, 'documents' | 'unshown'> | undefined;
-  /** Characters of all documents together. */
-  readonly room: number;
+  readonly limits: Pick<ReadingLimits, 'documents' | 'resource'>;
   readonly offset?: number;
 }
 
@@ -256,7 +255,7 @@ function chooseDocuments(
   skill: SkillEntry,
   files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
   selection: DocumentSelection,
-  { before, offset, ...limits }: DocumentContext,
+  { before, offset, limits }: DocumentContext,
 ): ChosenDocuments {
   const all = documentPaths(files, skill.file);
   const paths = selection === '*' ? all : [...new Set(selection)].toSorted();
@@ -267,7 +266,8 @@ function chooseDocuments(
   const selected: string[] = [];
   const omitted: string[] = [];
   const notes: string[] = [];
-  let { room } = limits;
+  const perDocument = limits.resource ?? Infinity;
+  let room = limits.documents;
   for (const path of paths) {
     if (!all.includes(path) && path !== skill.file) {
       const near = nearest(path, all);
@@ -279,9 +279,9 @@ function chooseDocuments(
       selected.push(path);
       continue;
     }
-    const read = readResourceFile(skill, path, { maxCharacters: room, offset });
+    const read = readResourceFile(skill, path, { maxCharacters: Math.min(room, perDocument), offset });
     if (read.type === 'failed') notes.push(`${quoted(path)} is not shown: ${read.failure.message}`);
-    else if (read.report.truncated && shown.length > 0) omitted.push(path);
+    else if (read.report.truncated && shown.length > 0 && room < perDocument) omitted.push(path);
     else {
       shown.push({ text: withoutOurTags(read.text), report: read.report });
       selected.push(path);

@@ -24,6 +24,7 @@ import {
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
+import { findProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import type { PackageOptions } from '#sandbox';
@@ -167,11 +168,10 @@ export async function startSession(source: SessionSource, options: SessionOption
   const known = buildOffer(index, settings, execution, host);
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
-  const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
-    searchTool,
+    searchTool: vocabulary.searchTool,
     emptyReason: offer.emptyReason,
-    ...defined({ format: catalogFormat }),
+    format: chooseFormat(config, vocabulary),
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
   const session = openSession({
@@ -186,6 +186,13 @@ export async function startSession(source: SessionSource, options: SessionOption
   });
   RUN_ANSWERS.set(session, actions.runAnswers);
   return session;
+}
+
+/** A format that the configuration sets, not the vocabulary of the configuration, beats the one of the session's vocabulary. */
+function chooseFormat({ catalog, ...config }: Config, { catalogFormat }: Vocabulary): CatalogOptions['format'] {
+  const inherited = findProfile(config.vocabulary).settings?.catalog?.format;
+  const own = catalog?.format === inherited ? undefined : catalog?.format;
+  return own ?? catalogFormat ?? 'xml';
 }
 
 /** A child session belongs to the run of its parent. */

@@ -128,7 +128,7 @@ export const manusx: Vocabulary = {
   profile: PROFILES.manusx,
   tools: [request, fileRead, shellExec, fileWrite],
   loadTool: 'skill_request',
-  catalogFormat: 'expertise',
+  catalogFormat: PROFILES.manusx.settings.catalog.format,
   // The catalog has the heading and the only sentence that ManusX injects.
   guidance: () => '',
   showLoaded: ({ name, dir, text: body, files, documents }) =>

@@ -1,12 +1,15 @@
 import { VOCABULARY_NAMES, type Profile, type VocabularyName } from '#core';
 
+/** The system shows the instructions of a skill whole: the most that the configuration can say. */
+const WHOLE_BODY = { max_skill_body_lines: 100_000, max_skill_body_characters: 10_000_000 } as const;
+
 /** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {
   builtin: false,
   use_default_roots: false,
   scan: { max_depth: 1 },
   sandbox: { project: 'read' },
-  security: { max_resource_characters: 10_000_000 },
+  security: { ...WHOLE_BODY, max_resource_characters: 10_000_000 },
 } as const;
 
 /** YAML that a parser of YAML refuses, and what the frontmatter must have. */
@@ -30,6 +33,7 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   trpc: {
+    settings: { builtin: false, catalog: { format: 'list' }, security: WHOLE_BODY },
     agentPlacement: 'system',
     offersPrograms: true,
     projectFolders: ['skills'],
@@ -37,7 +41,7 @@ export const PROFILES = {
   },
   manusx: {
     // The prompt has every skill.
-    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 } },
+    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000, format: 'expertise' } },
     unusable: NEITHER_PARSED_NOR_NAMED,
     projectFolders: ['backend/skills'],
     installFolder: { project: 'backend/skills' },
@@ -49,6 +53,7 @@ export const PROFILES = {
       // A skill is a direct folder of a root.
       scan: { max_depth: 1 },
       use_default_roots: false,
+      catalog: { format: 'lines' },
     },
     // Its strict mode refuses a frontmatter that cannot be parsed, lacks a field, is nested or too long; it has no rules for names.
     tolerates: [

@@ -116,6 +116,19 @@ verifies(
   },
 );
 
+verifies('DISC-6', 'of loads at the same time only the first one gives the text and a document', async () => {
+  const root = scratch();
+  writeThree(root);
+  writeFileSync(path.join(root, 'alpha/notes.md'), 'Notes.');
+  const session = await sessionOver(root);
+  const action = { type: 'load_skill', skill: 'alpha', documents: ['notes.md'] } as const;
+  const loads = await Promise.all([session.perform(action), session.perform(action)]);
+  expect(loads.map((one) => one.type === 'skill-loaded' && [one.status, one.documents.length])).toEqual([
+    ['new', 1],
+    ['repeated', 0],
+  ]);
+});
+
 verifies(
   ['DISC-7', 'REG-8'],
   'tools and system message are the same bytes after loads and after a skill came or went on disk',
