@@ -73,7 +73,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
   const known = loadStatus(before, body.report.digest, isKept);
   const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
-  const documents = chooseDocuments(skill, files, action.documents ?? [], {
+  const documents = chooseDocuments(skill, { files, unusable: body.unusable }, action.documents ?? [], {
     before: status === 'changed' ? undefined : before,
     limits: context.limits,
   });
@@ -84,7 +84,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const notes = [
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
-    ...unusableNotes(body.unusable),
+    ...unusableNotes(body.unusable.filter(({ path }) => action.documents?.includes(path) !== true)),
     ...(inert.commands.length > 0 ? [`${String(inert.commands.length)} commands in the text were not run`] : []),
     ...body.notes,
     ...documents.notes,
@@ -197,7 +197,7 @@ function select(
     const message = `the skill ${quoted(skill.name)} is not loaded`;
     return actionFailed(action.type, failure('skill/not-loaded', message));
   }
-  const { files } = listSkillFiles(skill.dir);
+  const files = listSkillFiles(skill.dir);
   const { mode, offset } = action;
   const selection = mode === 'clear' ? [] : action.documents;
   const documents = chooseDocuments(skill, files, selection, { before: loaded, limits, offset });
@@ -253,7 +253,7 @@ interface DocumentContext {
  */
 function chooseDocuments(
   skill: SkillEntry,
-  files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
+  { files, unusable }: Pick<ReturnType<typeof listSkillFiles>, 'files' | 'unusable'>,
   selection: DocumentSelection,
   { before, offset, limits }: DocumentContext,
 ): ChosenDocuments {
@@ -269,6 +269,11 @@ function chooseDocuments(
   const perDocument = limits.resource ?? Infinity;
   let room = limits.documents;
   for (const path of paths) {
+    const refused = unusable.find((one) => one.path === path);
+    if (refused !== undefined) {
+      notes.push(`${quoted(path)} is not shown: ${refused.reason}`);
+      continue;
+    }
     if (!all.includes(path) && path !== skill.file) {
       const near = nearest(path, all);
       const hint = near.length === 0 ? '' : `; nearest: ${near.join(', ')}`;

@@ -24,7 +24,6 @@ import {
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
-import { findProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import type { PackageOptions } from '#sandbox';
@@ -38,6 +37,7 @@ import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
+import { chooseFormat } from './catalog-format.ts';
 import { withoutUnusable } from './unusable-skills.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
@@ -186,13 +186,6 @@ export async function startSession(source: SessionSource, options: SessionOption
   });
   RUN_ANSWERS.set(session, actions.runAnswers);
   return session;
-}
-
-/** A format that the configuration sets, not the vocabulary of the configuration, beats the one of the session's vocabulary. */
-function chooseFormat({ catalog, ...config }: Config, { catalogFormat }: Vocabulary): CatalogOptions['format'] {
-  const inherited = findProfile(config.vocabulary).settings?.catalog?.format;
-  const own = catalog?.format === inherited ? undefined : catalog?.format;
-  return own ?? catalogFormat ?? 'xml';
 }
 
 /** A child session belongs to the run of its parent. */

@@ -1,4 +1,5 @@
 import {
+  cleanText,
   jsonSchema,
   isProblem,
   escapeHeaderLines,
@@ -18,6 +19,7 @@ import { canRun, singleAction } from './single-action.ts';
 import {
   NOTE_MARK,
   askedSkill,
+  unknownSkill,
   failureHint,
   failureText,
   inOrder,
@@ -136,10 +138,12 @@ export const manusx: Vocabulary = {
       `${SKILL} ${printable(name)}\n\n${withResources(body, dir, files)}`,
       ...documents.map((document) => `${DOCUMENT} ${printable(document.path)}\n\n${inert(document.text.trim())}`),
     ].join('\n\n'),
-  toFailure: (failed, { action }) =>
-    failed.code === 'skill/unknown'
-      ? { success: false, message: `Skill '${askedSkill(action)}' not found`, hint: failureHint(failed) }
-      : { success: false, message: failureText(failed) },
+  toFailure(failed, { action }) {
+    const { subject } = unknownSkill(failed, `Skill '${askedSkill(action)}' not found`);
+    return subject === undefined
+      ? { success: false, message: failureText(failed) }
+      : { success: false, message: cleanText(subject), hint: failureHint(failed) };
+  },
 };
 
 function succeeded(data: Readonly<Record<string, unknown>>): unknown {

@@ -24,6 +24,7 @@ import {
   inOrder,
   loadNote,
   loadNotes,
+  unknownSkill,
   withNotes,
   type ContinueCall,
 } from './wording.ts';
@@ -159,7 +160,7 @@ export const trpc: Vocabulary = {
   showLoaded: (content) => materialised(content),
   stateDelta: trpcStateDelta,
   toFailure: (failed, { action }) =>
-    failureText(failed, failed.code === 'skill/unknown' ? { subject: `unknown skill: ${askedSkill(action)}` } : {}),
+    failureText(failed, unknownSkill(failed, `unknown skill: ${askedSkill(action)}`)),
 };
 
 interface DocumentInput {

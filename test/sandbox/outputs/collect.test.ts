@@ -168,7 +168,7 @@ describe('limits', () => {
       warnings: [
         'cannot save truncated output file "out/a.txt"',
         'the content of "out/a.txt" is truncated; the whole file is "workspace://out/a.txt"',
-        'not collected (the file is larger than the limit and was not read completely): "out/a.txt"',
+        'collected in part (the file is larger than the limit and was not read completely): "out/a.txt"',
       ],
     });
     expect(kept).toEqual(['out/b.txt']);
