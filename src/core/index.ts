@@ -9,7 +9,14 @@ export { SkillError, invalidInput, isSkillError, problemError, toProblem } from 
 export { errorOutcome } from './error-outcomes.ts';
 export { REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText } from './file-problem.ts';
-export { compareDiagnostics, relaxDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
+export {
+  compareDiagnostics,
+  relaxDiagnostics,
+  compareText,
+  diagnose,
+  type Diagnostic,
+  type Mode,
+} from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.

@@ -78,7 +78,12 @@ export const yieldTime = (byDefault: number) =>
 export const pollLines = named(jsonSchema.count('Maximum lines of output to return.', 1, 20_000, 40));
 
 export function toProgramOptions({ env, stdin, timeout: timeoutSeconds, packages = [] }: RunInput) {
-  return { env, stdin, timeoutSeconds: timeoutSeconds || undefined, packages: packages.length === 0 ? undefined : packages };
+  return {
+    env,
+    stdin,
+    timeoutSeconds: timeoutSeconds || undefined,
+    packages: packages.length === 0 ? undefined : packages,
+  };
 }
 
 /** Passes both forms of requesting files on as given; one mechanism handles them. */

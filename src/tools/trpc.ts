@@ -159,8 +159,7 @@ export const trpc: Vocabulary = {
     ]),
   showLoaded: (content) => materialised(content),
   stateDelta: trpcStateDelta,
-  toFailure: (failed, { action }) =>
-    failureText(failed, unknownSkill(failed, `unknown skill: ${askedSkill(action)}`)),
+  toFailure: (failed, { action }) => failureText(failed, unknownSkill(failed, `unknown skill: ${askedSkill(action)}`)),
 };
 
 interface DocumentInput {

@@ -117,7 +117,10 @@ describe('from a pipe', () => {
     await piped(folder, [...RULES, '--vocabulary', 'trpc'], 'one\n');
     await piped(folder, [...RULES, '--resume', 'last'], 'two\n');
     const runs = path.join(folder, '.agent/runs');
-    expect(listRuns(runs).map((run) => readRun(run.path, { content: 'start' }).info.vocabulary)).toEqual(['trpc', 'trpc']);
+    expect(listRuns(runs).map((run) => readRun(run.path, { content: 'start' }).info.vocabulary)).toEqual([
+      'trpc',
+      'trpc',
+    ]);
   });
 
   test.each([

@@ -217,18 +217,6 @@ describe('catalog', () => {
     });
   });
 
-  test('prints what the model of the chosen vocabulary sees', async () => {
-    const words = ['catalog', ...only];
-    expect((await cli(folder, [...words, '--set', 'vocabulary=trpc'])).out).toBe(
-      'Available skills:\n- git-notes: Writes release notes from git history.\n- pdf-forms: Fills in PDF forms. Use when a form must be filled.\n',
-    );
-    const short = await cli(folder, [...words, '--set', 'vocabulary=trpc', '--budget', '20']);
-    expect(short.out).not.toContain('search_skills');
-    expect((await cli(folder, [...words, '--set', 'vocabulary=trpc', '--set', 'catalog.format=lines'])).out).toContain(
-      'Available Skills:',
-    );
-  });
-
   test('--explain says why each skill is shown as it is', async () => {
     const { out } = await cli(folder, ['catalog', '--explain', '--budget', '60', ...only]);
     expect(out).toMatch(/git-notes.*(?:omitted|nameOnly|shortened)/);

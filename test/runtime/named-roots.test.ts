@@ -116,7 +116,15 @@ describe('an empty answer says why', () => {
 
   test('a call of a tool that needs skills is not told about executors', async () => {
     const { project } = world();
-    const { err } = await runCli(project, ['call', 'skill_load', '{"skill":"pdf"}', '--vocabulary', 'trpc', '--executor', 'none']);
+    const { err } = await runCli(project, [
+      'call',
+      'skill_load',
+      '{"skill":"pdf"}',
+      '--vocabulary',
+      'trpc',
+      '--executor',
+      'none',
+    ]);
     expect(err).toContain('there are no skills');
     expect(err).not.toContain('--executor');
   });

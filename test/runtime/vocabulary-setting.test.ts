@@ -13,6 +13,7 @@ import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runt
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { PROFILES } from '../../src/tools/profiles.ts';
+import { runCli } from '../cli/run-cli.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { writeThree } from './support.ts';
 
@@ -130,6 +131,16 @@ describe('what a vocabulary sets', () => {
     expect(session.catalog.text).toMatch(/^Available skills:\n- alpha: /);
   });
 
+  test('skillwright catalog prints what its model sees', async () => {
+    const { project, skills } = world();
+    const words = ['catalog', '--root', skills, '--only-root', '--set', 'vocabulary=trpc'];
+    const line = (name: string): string => `- ${name}: Does ${name} things. Use it for ${name}.\n`;
+    const list = `Available skills:\n${['alpha', 'beta', 'gamma'].map(line).join('')}`;
+    expect((await runCli(project, words)).out).toBe(list);
+    expect((await runCli(project, [...words, '--budget', '20'])).out).not.toContain('search_skills');
+    expect((await runCli(project, [...words, '--set', 'catalog.format=lines'])).out).toContain('Available Skills:');
+  });
+
   test('security.max_resource_characters holds for documents that a load brings, and the note continues', async () => {
     const { write, open, skills } = world();
     writeFileSync(path.join(skills, 'alpha/a.md'), 'a'.repeat(3000));
@@ -140,7 +151,9 @@ describe('what a vocabulary sets', () => {
     expect([text.match(/a{2,}/)?.[0].length, text.match(/b{2,}/)?.[0].length]).toEqual([1000, 1000]);
     expect(text).toContain('[note] a.md is cut; continue with skill_select_docs(docs=[a.md], mode=add, offset=1000)');
     const more = await call('skill_select_docs', { skill: 'alpha', docs: ['a.md'], mode: 'add', offset: 1000 });
-    expect(more.value).toMatchObject({ content: expect.stringMatching(/^\[Doc\] a\.md\n\na{1000}\n\n\[note\]/) as string });
+    expect(more.value).toMatchObject({
+      content: expect.stringMatching(/^\[Doc\] a\.md\n\na{1000}\n\n\[note\]/) as string,
+    });
   });
 
   test('its folders of the project are searched, and need trust', async () => {

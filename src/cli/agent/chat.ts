@@ -102,7 +102,11 @@ export const command = defineCommand({
 /** Before the first message is typed, and before a vocabulary is chosen: the chat goes on in its own. */
 async function findEarlier(invocation: ChatInvocation, resume: string): Promise<EarlierChat> {
   const { config } = await configFor(invocation);
-  return findChat(runsDirectory(invocation.surroundings.cwd, config.runs?.directory), resume, invocation.flags.again === true);
+  return findChat(
+    runsDirectory(invocation.surroundings.cwd, config.runs?.directory),
+    resume,
+    invocation.flags.again === true,
+  );
 }
 
 async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<AgentModel> {

@@ -73,7 +73,8 @@ async function trust(
     (dir) =>
       `  not trusted: ${printable(dir)} is a link to ${printable(realPath(dir))}; trust that folder, or name it as a root`,
   );
-  const own = skills.length === 0 && elsewhere.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
+  const own =
+    skills.length === 0 && elsewhere.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
   showPlan([projectLine(place.folder), ...own, ...elsewhere], !isConfirmed && !dryRun, terminal);
   if (dryRun) {
     terminal.printJson({ folder: place.folder, trusted: false, dryRun, skills });

@@ -15,9 +15,13 @@ export const command = defineCommand({
   ].join('\n'),
   flags: {
     budget: option('TOKENS', 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)'),
-    format: option('FORMAT', 'print as xml, markdown, lines, list or expertise (default: catalog.format, or that of the vocabulary)', {
-      choices: ['xml', 'markdown', 'lines', 'list', 'expertise'],
-    }),
+    format: option(
+      'FORMAT',
+      'print as xml, markdown, lines, list or expertise (default: catalog.format, or that of the vocabulary)',
+      {
+        choices: ['xml', 'markdown', 'lines', 'list', 'expertise'],
+      },
+    ),
     explain: toggle('print the state and the cost of each skill instead of the text'),
   },
   examples: [

@@ -59,7 +59,12 @@ function convertTopKey(key: string): string {
 function reportBoth(report: CaseReport, value: WrittenFields, at: JsonPath, beside: WrittenFields): void {
   const besideMock = Object.hasOwn(beside, 'mock');
   for (const key of ['mock', 'cassette'].filter((one) => besideMock && Object.hasOwn(value, one)))
-    addProblem(report, [...at, key], `the case has both ${quoted(key)} and a mock.json beside it`, 'remove one of them');
+    addProblem(
+      report,
+      [...at, key],
+      `the case has both ${quoted(key)} and a mock.json beside it`,
+      'remove one of them',
+    );
 }
 
 /** The longest converted path decides; keys below it are as they were written. */
@@ -181,7 +186,7 @@ function convertAction(item: unknown): unknown {
   if (!isObject(item)) return item;
   const renamed = Object.fromEntries(
     [TOOL_KEYS, INPUT_KEYS].flatMap(([own = '', ...others]) => {
-      const [key] = [own, ...others].filter((one) => Object.hasOwn(item, one));
+      const key = [own, ...others].find((one) => Object.hasOwn(item, one));
       return key === undefined ? [] : [[key, own] as const];
     }),
   );

@@ -1,5 +1,15 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
-import { jsonSchema, checkJson, defined, docsPage, invalidInput, isObject, quoted, SkillError, type FromSchema } from '#core';
+import {
+  jsonSchema,
+  checkJson,
+  defined,
+  docsPage,
+  invalidInput,
+  isObject,
+  quoted,
+  SkillError,
+  type FromSchema,
+} from '#core';
 import { readTextFile } from '#platform';
 import { openScripted, type Expectation, type ScriptedModel, type ScriptedTurn } from './scripted.ts';
 import { FINISHES } from '../finishes.ts';

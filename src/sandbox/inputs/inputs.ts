@@ -187,7 +187,10 @@ async function prepareInput(staging: Staging, input: InputRequest, prepared: str
   const source = parseSource(from);
   const to = parseTarget(input.to, { base: source.base, programRoot: staging.workspace.attached.root });
   const preparing = { from, mode, pin, source, to, prepared };
-  const { bytes, start, ...found } = await (source.scheme === 'artifact' ? fetchArtifact : fetchFile)(staging, preparing);
+  const { bytes, start, ...found } = await (source.scheme === 'artifact' ? fetchArtifact : fetchFile)(
+    staging,
+    preparing,
+  );
   const { mediaType } = detectMediaType(to, start);
   return { prepared, to, record: { from, to, pin, at: staging.at, ...found, bytes, mediaType } };
 }

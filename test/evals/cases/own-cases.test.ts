@@ -324,7 +324,10 @@ describe('case folders of skills-agent', () => {
 
   test('two keys that mean the same are an error that names both, so no expectation is ignored', () => {
     const read = (written: Readonly<Record<string, unknown>>, mock?: unknown): readonly string[] => {
-      const files = { 'evals/a/case.json': { input: 'x', ...written }, ...(mock === undefined ? {} : { 'evals/a/mock.json': mock }) };
+      const files = {
+        'evals/a/case.json': { input: 'x', ...written },
+        ...(mock === undefined ? {} : { 'evals/a/mock.json': mock }),
+      };
       const { cases, problems } = readCases([path.join(folderOf(files), 'evals')]);
       expect(cases).toEqual([]);
       return problems.map(({ message }) => message);
