@@ -1,7 +1,7 @@
 import { VOCABULARY_NAMES, type Profile, type VocabularyName } from '#core';
 
-/** The system shows the instructions of a skill whole: the most that the configuration can say. */
-const WHOLE_BODY = { max_skill_body_lines: 100_000, max_skill_body_characters: 10_000_000 } as const;
+/** As large as the settings can be: the system shows every body whole. */
+const WHOLE_BODIES = { max_skill_body_lines: 100_000, max_skill_body_characters: 10_000_000 } as const;
 
 /** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {
@@ -9,7 +9,7 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   use_default_roots: false,
   scan: { max_depth: 1 },
   sandbox: { project: 'read' },
-  security: { ...WHOLE_BODY, max_resource_characters: 10_000_000 },
+  security: { ...WHOLE_BODIES, max_resource_characters: 10_000_000 },
 } as const;
 
 /** YAML that a parser of YAML refuses, and what the frontmatter must have. */
@@ -33,7 +33,7 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   trpc: {
-    settings: { builtin: false, catalog: { format: 'list' }, security: WHOLE_BODY },
+    settings: { builtin: false, catalog: { format: 'list' }, security: WHOLE_BODIES },
     agentPlacement: 'system',
     offersPrograms: true,
     projectFolders: ['skills'],
