@@ -204,10 +204,15 @@ export function openSession(parts: SessionParts): Session {
 
   /** Loads happen one after the other: of two at the same time the second one sees what the first one has shown. */
   let loads: Promise<unknown> = Promise.resolve();
-  const afterLoads = <Value>(action: Action, perform: () => Promise<Value>): Promise<Value> => {
+  const afterLoads = <Value>(
+    action: Action,
+    signal: AbortSignal | undefined,
+    perform: () => Promise<Value>,
+  ): Promise<Value> => {
     if (action.type !== 'load_skill' && action.type !== 'select_documents') return perform();
-    const performed = loads.then(perform);
-    loads = performed.catch(() => undefined);
+    const earlier = loads;
+    const performed = untilAborted(earlier, signal).then(perform);
+    loads = Promise.allSettled([earlier, performed]);
     return performed;
   };
 
@@ -247,7 +252,7 @@ export function openSession(parts: SessionParts): Session {
     },
     perform(action, options = {}) {
       const start = events.length;
-      return afterLoads(action, () => performNow(action, options, start));
+      return afterLoads(action, options.signal, () => performNow(action, options, start));
     },
     fail: (failed) => observeFailure(failed),
     async declare(loads) {
@@ -330,4 +335,19 @@ function catalogContent({ text, tokens }: Catalog): ShownContent {
     tokens,
     reason: 'catalog',
   };
+}
+
+/** Waits for an earlier load, which may wait for a person. Rejects with the reason of the signal. */
+function untilAborted(earlier: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+  if (signal === undefined) return earlier;
+  return new Promise((resolve, reject) => {
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    void earlier.then(() => {
+      signal.removeEventListener('abort', stop);
+      resolve(undefined);
+    });
+  });
 }

@@ -129,6 +129,31 @@ verifies('DISC-6', 'of loads at the same time only the first one gives the text 
   ]);
 });
 
+test('a load that waits for an earlier one ends with its signal, and the next one still waits', async () => {
+  const root = scratch();
+  writeThree(root);
+  const runtime = await runtimeOver(root);
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (answer = resolve));
+  const session = await runtime.startSession({
+    policy: { ask: ['load_skill(alpha)'] },
+    approve: async () => {
+      await asked;
+      return true;
+    },
+  });
+  const ended = new AbortController();
+  const first = session.perform({ type: 'load_skill', skill: 'alpha' });
+  const second = session.perform({ type: 'load_skill', skill: 'beta' }, { signal: ended.signal });
+  const third = session.perform({ type: 'load_skill', skill: 'gamma' });
+  ended.abort(new Error('enough'));
+  await expect(second).rejects.toThrow('enough');
+  expect(session.state.loaded).toEqual([]);
+  answer();
+  await Promise.all([first, third]);
+  expect(session.state.loaded.map(({ skill }) => skill.name)).toEqual(['alpha', 'gamma']);
+});
+
 verifies(
   ['DISC-7', 'REG-8'],
   'tools and system message are the same bytes after loads and after a skill came or went on disk',
