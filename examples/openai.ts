@@ -2,7 +2,8 @@
 import OpenAI from 'openai';
 import { openSkillTools } from 'skillwright/tools';
 
-const skills = await openSkillTools({ vocabulary: 'openseed' });
+// The design of openseed knows no built-in skills; this example has no others.
+const skills = await openSkillTools({ vocabulary: 'openseed', runtime: { builtin: true } });
 const client = new OpenAI();
 const model = process.env['MODEL'] ?? 'gpt-5-mini';
 const messages: OpenAI.ChatCompletionMessageParam[] = [

@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +15,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeTree } from '../src/platform/fs/remove-tree.ts';
 import { build } from 'esbuild';
 
 import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
@@ -52,7 +52,8 @@ beforeAll(() => {
   execFileSync('tar', ['-xzf', path.join(folder, tarball), '--strip-components=1', '-C', installed]);
   for (const name of Object.keys(manifest.dependencies)) link(modules, name);
 }, 300_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Layers of packages are read-only, and only root could remove them as they are.
+afterAll(() => removeTree(folder));
 
 /** Links a package of the repository, with what it needs itself. */
 function link(target: string, name: string): void {

@@ -137,7 +137,9 @@ function isTable(value: unknown): value is Table {
 
 /** Without inherited names, so that `__proto__` is a key like any other. */
 function newTable(): Table {
-  return Object.create(null) as Table;
+  const table: Table = {};
+  Object.setPrototypeOf(table, null);
+  return table;
 }
 
 function textOf(written: string): string {

@@ -32,8 +32,8 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
   const interactions = openInteractions({ now: Date.now, newId: () => randomUUID().slice(0, 8) });
   const prepared = new Map<string, PreparedProgram>();
 
-  const seen = async <Type extends 'start_command' | 'write_input' | 'poll_command'>(
-    action: Type,
+  const seen = async (
+    action: 'start_command' | 'write_input' | 'poll_command',
     view: InteractionView,
     parts: ExecutionParts,
   ): Promise<OfType<Observation, 'command-seen'>> => {

@@ -18,7 +18,7 @@ const FLAGS = /^flags:\s*([0-7]+)/m;
  * Node sets close-on-exec only for the lowest ones. Known on Linux only. Computed once, when this module is loaded: Node opens none of
  * that kind itself, and scanning for each of hundreds of programs would be slow.
  */
-const LEAKING_DESCRIPTORS: readonly number[] =
+export const LEAKING_DESCRIPTORS: readonly number[] =
   process.platform === 'linux'
     ? namesIn('/proc/self/fd')
         .map(Number)

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { built, scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
-import { childSlots, keepBytes } from '../../../src/sandbox/process/inherited-descriptors.ts';
+import { childSlots, keepBytes, LEAKING_DESCRIPTORS } from '../../../src/sandbox/process/inherited-descriptors.ts';
 
 /** Starts a program from a process that inherited descriptors, and prints what the program sees at them. */
 const STARTER = `
   const { runChild } = await import(process.argv[1]);
-  const { LEAKING_DESCRIPTORS } = await import(process.argv[2]);
+  const { ${Object.keys({ LEAKING_DESCRIPTORS }).join()} } = await import(process.argv[2]);
   let text = '';
   const sink = { write: (chunk) => ((text += Buffer.from(chunk).toString()), true) };
   const limits = { wallMs: 10000, outputBytes: 1e6 };

@@ -17,7 +17,7 @@ const write = (file, text) => {
 const SKILL_MD = '---\nname: file-diff\ndescription: 两文件 1:1 比对，格式校验。\n---\n\n# SOP\n\n1. compare.py\n';
 write('documents/skills/file-diff/SKILL.md', SKILL_MD);
 write('documents/skills/file-diff/references/SPEC.md', '# 文档规范\n');
-write('documents/skills/file-diff/references/FORMS.md', `${'一行规范。\n'.repeat(10_000)}`);
+write('documents/skills/file-diff/references/FORMS.md', '一行规范。\n'.repeat(10_000));
 write('documents/skills/file-diff/assets/template.md', '# 模板\n');
 write(
   'documents/skills/file-diff/scripts/compare.py',
