@@ -9,7 +9,14 @@ export { SkillError, invalidInput, isSkillError, problemError, toProblem } from 
 export { errorOutcome } from './error-outcomes.ts';
 export { REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText } from './file-problem.ts';
-export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
+export {
+  compareDiagnostics,
+  relaxDiagnostics,
+  compareText,
+  diagnose,
+  type Diagnostic,
+  type Mode,
+} from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.
@@ -46,7 +53,7 @@ export {
   type ProgramAction,
 } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation } from './observation.ts';
-export { NOT_COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
+export { NOT_COLLECTED, PARTLY_COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
 export { normalName, packageArgument, readPackage, type PackageLayer } from './packages.ts';
 export {
   DEFAULT_LIMITS,

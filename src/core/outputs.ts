@@ -57,6 +57,8 @@ type SkipReason = keyof typeof SKIP_MEANINGS;
 
 /** Begins the warnings about skipped files. */
 export const NOT_COLLECTED = 'not collected (';
+/** Begins the warnings about files of which only the start is collected. */
+export const PARTLY_COLLECTED = 'collected in part (';
 
 interface SkippedOutput {
   /** Invisible characters are escaped, so it may not be usable as a path. */

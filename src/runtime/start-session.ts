@@ -38,6 +38,7 @@ import { readingLimits, withBodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
+import { chooseFormat } from './catalog-format.ts';
 import { withoutUnusable } from './unusable-skills.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
@@ -171,11 +172,10 @@ export async function startSession(source: SessionSource, options: SessionOption
   const known = buildOffer(index, settings, execution, host);
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
-  const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
-    searchTool,
+    searchTool: vocabulary.searchTool,
     emptyReason: offer.emptyReason,
-    ...defined({ format: catalogFormat }),
+    format: chooseFormat(config, vocabulary),
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
   const session = openSession({

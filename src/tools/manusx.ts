@@ -1,4 +1,5 @@
 import {
+  cleanText,
   jsonSchema,
   isProblem,
   escapeHeaderLines,
@@ -19,6 +20,7 @@ import { canRun, singleAction } from './single-action.ts';
 import {
   NOTE_MARK,
   askedSkill,
+  unknownSkill,
   failureHint,
   failureText,
   inOrder,
@@ -135,7 +137,7 @@ export const manusx: Vocabulary = {
   profile: PROFILES.manusx,
   tools: [request, fileRead, shellExec, fileWrite],
   loadTool: 'skill_request',
-  catalogFormat: 'expertise',
+  catalogFormat: PROFILES.manusx.settings.catalog.format,
   // The catalog has the heading and the only sentence that ManusX injects.
   guidance: () => '',
   showLoaded: ({ name, dir, text: body, files, documents }) =>
@@ -143,10 +145,12 @@ export const manusx: Vocabulary = {
       `${SKILL} ${printable(name)}\n\n${withResources(body, dir, files)}`,
       ...documents.map((document) => `${DOCUMENT} ${printable(document.path)}\n\n${inert(document.text.trim())}`),
     ].join('\n\n'),
-  toFailure: (failed, { action }) =>
-    failed.code === 'skill/unknown'
-      ? { success: false, message: `Skill '${askedSkill(action)}' not found`, hint: failureHint(failed) }
-      : { success: false, message: failureText(failed) },
+  toFailure(failed, { action }) {
+    const { subject } = unknownSkill(failed, `Skill '${askedSkill(action)}' not found`);
+    return subject === undefined
+      ? { success: false, message: failureText(failed) }
+      : { success: false, message: cleanText(subject), hint: failureHint(failed) };
+  },
 };
 
 function succeeded(data: Readonly<Record<string, unknown>>): unknown {

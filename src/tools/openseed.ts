@@ -17,6 +17,7 @@ import {
   NOTE_MARK,
   ROUTING_ONLY,
   askedSkill,
+  unknownSkill,
   failureText,
   guidanceFor,
   inOrder,
@@ -156,7 +157,7 @@ export const openseed: Vocabulary = {
   toFailure: (failed, { action }) =>
     failureText(failed, {
       searchTool: search.name,
-      ...(failed.code === 'skill/unknown' ? { subject: `Skill not found: ${askedSkill(action)}` } : {}),
+      ...unknownSkill(failed, `Skill not found: ${askedSkill(action)}`),
     }),
 };
 

@@ -36,7 +36,7 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   trpc: {
-    settings: { security: WHOLE_BODIES },
+    settings: { builtin: false, catalog: { format: 'list' }, security: WHOLE_BODIES },
     agentPlacement: 'system',
     offersPrograms: true,
     projectFolders: ['skills'],
@@ -44,7 +44,11 @@ export const PROFILES = {
   },
   manusx: {
     // The prompt has every skill, and no skill that was requested is forgotten.
-    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 }, session: { max_loaded: 1_000 } },
+    settings: {
+      ...ONE_ROOT_AND_WHOLE_FILES,
+      catalog: { budget_tokens: 1_000_000, format: 'expertise' },
+      session: { max_loaded: 1_000 },
+    },
     unusable: UNUSABLE,
     sameNames: 'first-path',
     oneRoot: 'project',
@@ -58,6 +62,7 @@ export const PROFILES = {
       // A skill is a direct folder of a root.
       scan: { max_depth: 1 },
       use_default_roots: false,
+      catalog: { format: 'lines' },
     },
     // Its strict mode refuses a frontmatter that cannot be parsed, lacks a field, is nested or too long; it has no rules for names.
     tolerates: [

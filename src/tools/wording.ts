@@ -62,7 +62,14 @@ export function withToolName(tool: string, failed: ActionFailed): ActionFailed {
 
 /** The requested skill, if the action names one. */
 export function askedSkill(action: Action | undefined): string {
-  return action !== undefined && 'skill' in action ? printable(sliceStart(action.skill ?? '', LONGEST_NAME)) : '';
+  const name = action !== undefined && 'skill' in action ? (action.skill ?? '') : '';
+  return name.trim() === '' ? '(empty name)' : printable(sliceStart(name, LONGEST_NAME));
+}
+
+/** To the systems that ours stands for, a skill that is hidden until the user trusts it is unknown. Our reason follows their words. */
+export function unknownSkill(failed: ActionFailed, words: string): { readonly subject?: string } {
+  if (failed.code === 'skill/unknown') return { subject: words };
+  return failed.code === 'skill/untrusted' ? { subject: `${words}: ${failed.message}` } : {};
 }
 
 /** The next step. An agent ends its run at a terminal failure; other sessions go on, so the text does not claim an end. */

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -152,6 +152,43 @@ describe('an empty answer says why', () => {
     expect(await (await open({ roots: [skills], config })).explainEmpty()).toBe(
       '1 skill is not for models: skillwright catalog --explain; 1 folder left out as invalid: skillwright check',
     );
+  });
+
+  test('a root that the user names and that does not exist is a warning of every command that uses skills', async () => {
+    const { project } = world();
+    const words = ['call', 'load_skill', '{"skill":"pdf"}'];
+    const missing = path.join(project, 'nope');
+    const warned = `warning: ${missing}: the root does not exist; create it or remove it from the roots`;
+    expect((await runCli(project, words, { SKILLS_ROOT: './nope' })).err).toContain(warned);
+    expect((await runCli(project, [...words, '--root', 'nope'])).err).toContain(warned);
+    expect((await runCli(project, words)).err).not.toContain('the root does not exist');
+  });
+
+  test('a call of a tool that needs skills is not told about executors', async () => {
+    const { project } = world();
+    const { err } = await runCli(project, [
+      'call',
+      'skill_load',
+      '{"skill":"pdf"}',
+      '--vocabulary',
+      'trpc',
+      '--executor',
+      'none',
+    ]);
+    expect(err).toContain('there are no skills');
+    expect(err).not.toContain('--executor');
+  });
+
+  test('trust names the skills that are links to another folder', async () => {
+    const { project, skills } = world([]);
+    const elsewhere = path.join(scratch(), 'elsewhere');
+    renameSync(skills, elsewhere);
+    mkdirSync(path.join(project, '.agents'));
+    symlinkSync(elsewhere, path.join(project, '.agents/skills'));
+    const { err, out } = await runCli(project, ['trust', '.', '--yes']);
+    const link = path.join(project, '.agents/skills/pdf');
+    expect(out + err).toContain(`not trusted: ${link} is a link to ${path.join(elsewhere, 'pdf')}; trust that folder`);
+    expect(out + err).not.toContain('no skills');
   });
 
   test('the commands print it, as text and as JSON', async () => {

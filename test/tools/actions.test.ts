@@ -178,30 +178,37 @@ describe('skills-agent', () => {
         "files": [
           {
             "bytes": 300,
+            "kind": "file",
             "path": "SKILL.md",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "USAGE.md",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "assets/logo.png",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "data.bin",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "references/API.txt",
           },
           {
             "bytes": 2048,
+            "kind": "file",
             "path": "references/forms.md",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "scripts/fill.py",
           },
         ],

@@ -124,7 +124,9 @@ export const command = defineCommand({
           throw invalidInput(
             reason,
             names.join(', '),
-            executor === undefined ? NO_EXECUTOR : 'list the tools with skillwright call --tools',
+            executor === undefined && run.session.offer.skills.length > 0
+              ? NO_EXECUTOR
+              : 'list the tools with skillwright call --tools',
           );
         const near = nearest(name, names);
         throw invalidInput(

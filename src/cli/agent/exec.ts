@@ -8,6 +8,7 @@ import {
   invalidInput,
   isSkillError,
   NOT_COLLECTED,
+  PARTLY_COLLECTED,
   printable,
   quoted,
   SkillError,
@@ -255,7 +256,7 @@ function endLines(result: RunResult, { copied, lines }: Delivery, { style }: Ter
   return [
     // What is collected for a model is bounded; `lines` says what became of every file.
     ...warnings
-      .filter((warning) => !warning.startsWith(NOT_COLLECTED))
+      .filter((warning) => ![NOT_COLLECTED, PARTLY_COLLECTED].some((start) => warning.startsWith(start)))
       .map((warning) => `${style('yellow', 'warning')}: ${printable(forPeople(warning))}`),
     ...copied.map((name) => `wrote ${printable(name)}`),
     ...lines,

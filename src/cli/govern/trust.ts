@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { countText, printable, quoted } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
-import { projectTop, reviewSkills, readSurroundings } from '#runtime';
+import { projectTop, reviewSkills, readSurroundings, skillsElsewhere } from '#runtime';
 import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
@@ -69,8 +69,13 @@ async function trust(
     throw usageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
   const surroundings = readSurroundings({ cwd: place.cwd });
   const skills = await reviewSkills({ surroundings, folder: place.folder }, signal);
-  const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
-  showPlan([projectLine(place.folder), ...rows], !isConfirmed && !dryRun, terminal);
+  const elsewhere = (await skillsElsewhere({ surroundings, folder: place.folder })).map(
+    (dir) =>
+      `  not trusted: ${printable(dir)} is a link to ${printable(realPath(dir))}; trust that folder, or name it as a root`,
+  );
+  const own =
+    skills.length === 0 && elsewhere.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
+  showPlan([projectLine(place.folder), ...own, ...elsewhere], !isConfirmed && !dryRun, terminal);
   if (dryRun) {
     terminal.printJson({ folder: place.folder, trusted: false, dryRun, skills });
     return EXIT.done;

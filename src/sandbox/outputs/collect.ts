@@ -5,7 +5,15 @@
 import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText, compileGlob, NOT_COLLECTED, SKIP_MEANINGS, printable, type RunResult } from '#core';
+import {
+  compareText,
+  compileGlob,
+  NOT_COLLECTED,
+  PARTLY_COLLECTED,
+  SKIP_MEANINGS,
+  printable,
+  type RunResult,
+} from '#core';
 import type { StagedSkill } from '../program-types.ts';
 import { isSystemError, type DirectoryHandle } from '#platform';
 import { invalid } from '../workspace/layout.ts';
@@ -259,7 +267,8 @@ function describeSkipped(skipped: readonly RunResult['skipped_files'][number][])
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];
     const more = names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : '';
-    return [`${NOT_COLLECTED}${meaning}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
+    const start = reason === 'max-file-bytes' ? PARTLY_COLLECTED : NOT_COLLECTED;
+    return [`${start}${meaning}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
   });
 }
 

@@ -1,4 +1,4 @@
-import { DIAGNOSTIC_RULES, diagnose, type Diagnostic, type Mode } from '#core';
+import { diagnose, relaxDiagnostics, type Diagnostic, type Mode } from '#core';
 import { isSettled } from '#platform';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
 import { findSpelling } from './list-directory.ts';
@@ -121,12 +121,7 @@ export class FolderReader {
 
   #complete(skill: ScannedSkill, { head, diagnostics }: HeadReading): void {
     skill.head = head;
-    skill.diagnostics = this.#tolerated.length === 0 ? diagnostics : diagnostics.map((one) => this.#relaxed(one));
-  }
-
-  #relaxed(diagnostic: Diagnostic): Diagnostic {
-    if (!this.#tolerated.includes(diagnostic.code)) return diagnostic;
-    return { ...diagnostic, severity: DIAGNOSTIC_RULES[diagnostic.code].lenient };
+    skill.diagnostics = relaxDiagnostics(this.#tolerated, diagnostics);
   }
 }
 

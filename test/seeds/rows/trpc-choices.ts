@@ -29,8 +29,8 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'a repeated `skill_load` moves the body to the newest result',
-    ours: 'a note, and the documents that are new',
-    why: 'nothing is paid twice',
+    ours: 'a note, and the documents that are new; `openSkillTools` gives the body to the request after a note, `mcp` to every request',
+    why: 'nothing is paid twice, unless the loop of another program may have dropped the body',
     test: 'test/tools/trpc.test.ts: a repeated load is a note, with the documents that are new',
   },
   {
