@@ -48,17 +48,6 @@ export function diagnose(finding: Finding, mode: Mode): Diagnostic {
   };
 }
 
-/** Diagnostics that a system tolerates keep their lenient severity. */
-export function relaxDiagnostics(
-  tolerated: readonly DiagnosticCode[] = [],
-  diagnostics: readonly Diagnostic[],
-): readonly Diagnostic[] {
-  if (tolerated.length === 0) return diagnostics;
-  return diagnostics.map((one) =>
-    tolerated.includes(one.code) ? { ...one, severity: DIAGNOSTIC_RULES[one.code].lenient } : one,
-  );
-}
-
 /** Orders by file, then position, then code. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return compareText(a.path, b.path) || a.line - b.line || a.column - b.column || compareText(a.code, b.code);

@@ -9,14 +9,7 @@ export { SkillError, invalidInput, isSkillError, problemError, toProblem } from 
 export { errorOutcome } from './error-outcomes.ts';
 export { REFUSALS, failure, type ActionProblem } from './failure-codes.ts';
 export { fileProblemText } from './file-problem.ts';
-export {
-  compareDiagnostics,
-  relaxDiagnostics,
-  compareText,
-  diagnose,
-  type Diagnostic,
-  type Mode,
-} from './diagnostic.ts';
+export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode } from './diagnostic.ts';
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.
@@ -53,7 +46,7 @@ export {
   type ProgramAction,
 } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation } from './observation.ts';
-export { NOT_COLLECTED, PARTLY_COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
+export { COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
 export { normalName, packageArgument, readPackage, type PackageLayer } from './packages.ts';
 export {
   DEFAULT_LIMITS,
@@ -86,7 +79,7 @@ export { readAddress } from './network/network-address.ts';
 export { refusedText } from './network/refused-connection.ts';
 
 // Sessions, runs and their events.
-export { isRepeatedFailure, kindOfFailure, reduceSession, type SessionState } from './session.ts';
+export { judgeFailure, reduceSession, type SessionState } from './session.ts';
 export {
   lastAnswer,
   OUTCOMES,
@@ -115,7 +108,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
-export { SETTINGS, valueAt, withValue, type SettingKey } from './config/config-settings.ts';
+export { SETTINGS, valueAt, withValue } from './config/config-settings.ts';
 export { checkConfig, readSetting } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';
 

@@ -28,7 +28,7 @@ export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
 export { isReservedForUser, isSteering } from './config/project-override-rules.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export { trustRemarks, type Distrust } from './skill-trust.ts';
-export { reviewSkills, skillsElsewhere, type ReviewedSkill } from './trust-review.ts';
+export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
 export { explainPolicy } from './explain-policy.ts';
 
 // Recorded runs: repeat them, undo what they did.

@@ -1,8 +1,7 @@
 import {
   actionFailed,
   failure,
-  isRepeatedFailure,
-  kindOfFailure,
+  judgeFailure,
   buildLedger,
   quoted,
   reduceSession,
@@ -173,12 +172,9 @@ export function openSession(parts: SessionParts): Session {
     if (observation.code === 'record/failed') return observation;
     const { action, code, message } = observation;
     const failed = { type: 'action-fail', action, code, message } as const;
-    const kind = kindOfFailure(failed);
-    const isParallel = events
-      .slice(start)
-      .some((event) => event.type === 'action-fail' && kindOfFailure(event) === kind);
-    record(isParallel ? { ...failed, isParallel } : failed);
-    return isRepeatedFailure(state, kind) ? { ...observation, isTerminal: true } : observation;
+    const { event, isRepeated } = judgeFailure(state, failed, events.slice(start));
+    record(event);
+    return isRepeated ? { ...observation, isTerminal: true } : observation;
   };
 
   const observeLoad = (loaded: SkillLoaded, askedBy: AskedBy): void => {

@@ -68,13 +68,6 @@ async function skillsIn({ surroundings, folder }: SkillFolder): Promise<readonly
   return found.length > 0 ? found : skillsBelow(real, surroundings, [real]);
 }
 
-/** Skills of the folder that are links to another one. Trust in the folder does not cover them. */
-export async function skillsElsewhere({ surroundings, folder }: SkillFolder): Promise<readonly string[]> {
-  const { index } = await createRuntime({ ...surroundings, cache: false });
-  const real = realPath(folder);
-  return index.all.map(({ dir }) => dir).filter((dir) => isInside(dir, folder) && !isInside(realPath(dir), real));
-}
-
 function readSkillWants({
   dir,
   controls: { allowedTools, requires = [] },

@@ -91,25 +91,6 @@ export function findProfile(name: string | undefined): Profile {
   return known === undefined ? PROFILES.skillwright : PROFILES[known];
 }
 
-/**
- * The profile of a vocabulary that a project chose, where `own` is what would apply without the project: it never offers, scans or
- * tolerates more. `isStrict` says for which of the two the format is strict, because a lenient one tolerates everything.
- */
-export function narrowProfile(
-  own: Profile,
-  chosen: Profile,
-  isStrict: { readonly own: boolean; readonly chosen: boolean },
-): Profile {
-  const tolerates = isStrict.own && !isStrict.chosen ? own.tolerates : chosen.tolerates;
-  return {
-    ...chosen,
-    offersPrograms: own.offersPrograms && chosen.offersPrograms,
-    unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
-    tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
-    installFolder: chosen.installFolder && { ...chosen.installFolder, user: own.installFolder?.user },
-  };
-}
-
 /** The profile of the vocabulary of a session; that of the configuration is already narrowed. */
 export function chooseProfile(
   vocabulary: string | Vocabulary | undefined,

@@ -6,7 +6,7 @@ import { parseJson } from '../json/parse-json.ts';
 /** A leaf of the configuration schema: a value, a list or a map. */
 export interface Setting {
   /** For example `catalog.budget_tokens`. */
-  readonly key: string;
+  readonly key: SettingKey;
   readonly path: readonly string[];
   readonly schema: Exclude<JsonSchema, ObjectSchema>;
   /** Its entries are merged one by one. */
@@ -19,20 +19,24 @@ type KeysBelow<Properties, Above extends string> = {
     : `${Above}${Name}`;
 }[keyof Properties & string];
 
-/** The keys of all settings, such as `catalog.budget_tokens`. */
-export type SettingKey = Exclude<KeysBelow<(typeof CONFIG_SCHEMA)['properties'], ''>, '$schema'>;
+/** The keys of all settings. */
+type SettingKey = Exclude<KeysBelow<(typeof CONFIG_SCHEMA)['properties'], ''>, '$schema'>;
 
 /** All settings, in schema order. */
-export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []).filter(({ key }) => key !== '$schema');
+export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []);
 
 function settingsBelow(schema: ObjectSchema, path: readonly string[]): readonly Setting[] {
   return Object.entries(schema.properties).flatMap(([name, property]): readonly Setting[] => {
     const below = [...path, name];
     if (isObjectSchema(property)) return settingsBelow(property, below);
-    return [
-      { key: below.join('.'), path: below, schema: property, isMap: 'type' in property && property.type === 'object' },
-    ];
+    const key = below.join('.');
+    if (!isSettingKey(key)) return [];
+    return [{ key, path: below, schema: property, isMap: 'type' in property && property.type === 'object' }];
   });
+}
+
+function isSettingKey(key: string): key is SettingKey {
+  return key !== '$schema';
 }
 
 function isObjectSchema(schema: JsonSchema): schema is ObjectSchema {

@@ -27,8 +27,8 @@ import {
   widerSettings,
   type ConfigLayer,
 } from './config-merge.ts';
-import { findProfile, narrowProfile } from '#tools/profiles';
-import { findOverrideRule, isAboutSkills, narrow, userOnlyPaths } from './project-override-rules.ts';
+import { findProfile } from '#tools/profiles';
+import { findOverrideRule, isAboutSkills, narrow, narrowProfile, userOnlyPaths } from './project-override-rules.ts';
 import { readEnvironment } from './config-environment.ts';
 
 /** A possible configuration file. */

@@ -5,7 +5,7 @@ import {
   isObject,
   type Config,
   type HostPattern,
-  type SettingKey,
+  type Profile,
   isProblem,
   namedIsolation,
   isProjectSource,
@@ -119,7 +119,7 @@ const RULES = {
   'runs.sync': { strictest: ['each', 'none'] },
   'telemetry.endpoint': 'never',
   'telemetry.headers': 'never',
-} satisfies Readonly<Record<SettingKey, OverrideRule>>;
+} satisfies Readonly<Record<(typeof SETTINGS)[number]['key'], OverrideRule>>;
 
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = RULES;
 
@@ -275,4 +275,23 @@ export function isSteering(key: string, value: unknown): boolean {
 /** Whether a path stays below its starting folder on every operating system. */
 function isBelow(path: string): boolean {
   return !/^[/\\~]|^[A-Za-z]:|\\|\0/.test(path) && !path.split('/').includes('..');
+}
+
+/**
+ * The profile of a vocabulary that a project chose, where `own` is what would apply without the project: it never offers, scans or
+ * tolerates more. `isStrict` says for which of the two the format is strict, because a lenient one tolerates everything.
+ */
+export function narrowProfile(
+  own: Profile,
+  chosen: Profile,
+  isStrict: { readonly own: boolean; readonly chosen: boolean },
+): Profile {
+  const tolerates = isStrict.own && !isStrict.chosen ? own.tolerates : chosen.tolerates;
+  return {
+    ...chosen,
+    offersPrograms: own.offersPrograms && chosen.offersPrograms,
+    unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
+    tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
+    installFolder: chosen.installFolder && { ...chosen.installFolder, user: own.installFolder?.user },
+  };
 }

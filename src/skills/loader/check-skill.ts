@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { diagnose, printable, relaxDiagnostics, type Diagnostic, type Mode, type SkillHead } from '#core';
+import { diagnose, printable, type Diagnostic, type Mode, type SkillHead } from '#core';
+import { relaxDiagnostics } from '../registry/scan-settings.ts';
 import { localLinks, parseSkillMd } from '../format/skill-md.ts';
 import { namesIn, readTextFile, withForwardSlashes } from '#platform';
 import { readSkillFile, type SkillFile } from './body.ts';

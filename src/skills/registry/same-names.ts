@@ -8,17 +8,17 @@ import { nameKey, sortSkills, type SkillIndex } from './index-skills.ts';
  */
 export function settleSameNames(index: SkillIndex, rule: Profile['sameNames']): SkillIndex {
   if (rule === undefined) return index;
-  const places = findPlaces(index);
-  const named = rule === 'folder' ? nameByFolder(places) : places;
-  if (named === places && index.shadowed.length === 0) return index;
-  const ordered = named.toSorted(comparePlaces);
+  const found = findFolders(index);
+  const named = rule === 'folder' ? nameByFolder(found) : found;
+  if (named === found && index.shadowed.length === 0) return index;
+  const ordered = named.toSorted(compareFound);
   const skills: SkillEntry[] = [];
   const shadowed: SkillIndex['shadowed'][number][] = [];
-  let winner: Place | undefined;
-  for (const place of ordered) {
-    const { entry, root, sameAs } = place;
+  let winner: Found | undefined;
+  for (const one of ordered) {
+    const { entry, root, sameAs } = one;
     if (winner === undefined || nameKey(winner.entry.name) !== nameKey(entry.name)) {
-      winner = place;
+      winner = one;
       skills.push(entry);
       continue;
     }
@@ -38,7 +38,7 @@ export function settleSameNames(index: SkillIndex, rule: Profile['sameNames']): 
   };
 }
 
-interface Place {
+interface Found {
   readonly entry: SkillEntry;
   /** The position of its root: 0 has the highest priority. */
   readonly root: number;
@@ -46,7 +46,7 @@ interface Place {
   readonly sameAs?: string;
 }
 
-function findPlaces({ all, shadowed, report }: SkillIndex): readonly Place[] {
+function findFolders({ all, shadowed, report }: SkillIndex): readonly Found[] {
   const roots = report.roots
     .toSorted((a, b) => b.priority - a.priority)
     .map(({ path }) => path.replaceAll('\\', '/').replace(/\/$/, ''));
@@ -61,8 +61,8 @@ function findPlaces({ all, shadowed, report }: SkillIndex): readonly Place[] {
 }
 
 /** Renames each skill whose declared name is also that of another one in its root, or of the folder of another one. */
-function nameByFolder(places: readonly Place[]): readonly Place[] {
-  const distinct = places.filter(({ sameAs }) => sameAs === undefined);
+function nameByFolder(found: readonly Found[]): readonly Found[] {
+  const distinct = found.filter(({ sameAs }) => sameAs === undefined);
   const declared = new Map<string, number>();
   const folders = new Set<string>();
   for (const { entry, root } of distinct) {
@@ -71,25 +71,25 @@ function nameByFolder(places: readonly Place[]): readonly Place[] {
     folders.add(`${String(root)}/${nameKey(readFolderName(entry))}`);
   }
   let isChanged = false;
-  const named = places.map((place) => {
-    const { entry, root, sameAs } = place;
+  const named = found.map((one) => {
+    const { entry, root, sameAs } = one;
     const key = `${String(root)}/${nameKey(entry.name)}`;
     const name = readFolderName(entry);
     const isClear = (declared.get(key) ?? 0) < 2 && !folders.has(key);
-    if (sameAs !== undefined || isClear || nameKey(name) === nameKey(entry.name)) return place;
+    if (sameAs !== undefined || isClear || nameKey(name) === nameKey(entry.name)) return one;
     isChanged = true;
     const version = entry.meta['version'];
     const id = `${entry.source}/${name}${version === undefined ? '' : `@${version}`}`;
-    return { ...place, entry: { ...entry, id, name } };
+    return { ...one, entry: { ...entry, id, name } };
   });
-  return isChanged ? named : places;
+  return isChanged ? named : found;
 }
 
 function readFolderName({ dir }: SkillEntry): string {
   return dir.slice(dir.lastIndexOf('/') + 1);
 }
 
-function comparePlaces(a: Place, b: Place): number {
+function compareFound(a: Found, b: Found): number {
   const [one, other] = [nameKey(a.entry.name), nameKey(b.entry.name)];
   if (one !== other) return one < other ? -1 : 1;
   return (

@@ -1,4 +1,4 @@
-import type { Diagnostic, Mode, SkillRoot, SkillEntry } from '#core';
+import { DIAGNOSTIC_RULES, type Diagnostic, type Mode, type SkillRoot, type SkillEntry } from '#core';
 import type { ReusableIndex } from './cache.ts';
 import type { CacheReport, SkillIndex } from './index-skills.ts';
 import type { KnownSkills } from './known-skills.ts';
@@ -52,4 +52,15 @@ export interface ScanState {
 export interface ScanOutcome {
   readonly index: SkillIndex;
   readonly state: ScanState;
+}
+
+/** Diagnostics that a system tolerates keep their lenient severity. */
+export function relaxDiagnostics(
+  tolerated: readonly Diagnostic['code'][] = [],
+  diagnostics: readonly Diagnostic[],
+): readonly Diagnostic[] {
+  if (tolerated.length === 0) return diagnostics;
+  return diagnostics.map((one) =>
+    tolerated.includes(one.code) ? { ...one, severity: DIAGNOSTIC_RULES[one.code].lenient } : one,
+  );
 }

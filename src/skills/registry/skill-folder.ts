@@ -1,5 +1,6 @@
-import { diagnose, relaxDiagnostics, type Diagnostic, type Mode } from '#core';
+import { diagnose, type Diagnostic, type Mode } from '#core';
 import { isSettled } from '#platform';
+import { relaxDiagnostics } from './scan-settings.ts';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
 import { findSpelling } from './list-directory.ts';
 import { HeadReader } from './read-head-bytes.ts';
