@@ -1,7 +1,7 @@
 import { estimateTokens } from '#core';
 import { sha256 } from '#platform';
 
-export interface MeasuredText {
+interface MeasuredText {
   readonly tokens: number;
   /** SHA-256 in hex. */
   readonly digest: string;
