@@ -117,7 +117,7 @@ async function inTurn(round: number, ours: () => Promise<void>, theirs: () => Pr
 async function install(source: string, root: string, ids: readonly string[] = []): Promise<void> {
   const home = path.join(path.dirname(root), 'home');
   mkdirSync(home, { recursive: true });
-  const settings = packSettings({ cwd: home, home, env: {} }, { config: {}, profile: {} }, { root });
+  const settings = packSettings({ cwd: home, home, env: {} }, {}, { root });
   if (isRefusal(settings)) throw new Error(settings.message);
   const agents = AGENTS.filter(({ id }) => ids.includes(id));
   const targets = placeTargets(agents, [], { root, surroundings: settings.surroundings });

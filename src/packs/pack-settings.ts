@@ -2,6 +2,7 @@
 import path from 'node:path';
 
 import { projectTop } from '#runtime';
+import { findProfile } from '#tools/profiles';
 import {
   isProblem,
   parseJson,
@@ -9,7 +10,6 @@ import {
   SkillError,
   type Config,
   type Diagnostic,
-  type LoadedConfig,
   type Mode,
   type Profile,
   type Surroundings,
@@ -49,9 +49,11 @@ export interface PackSettings {
 /** Refuses if the scan policy cannot be read, instead of falling back to the default policy. */
 export function packSettings(
   surroundings: Surroundings,
-  { config, profile }: Pick<LoadedConfig, 'config' | 'profile'>,
-  choice: RootChoice = {},
+  config: Config,
+  choice: RootChoice & { readonly profile?: Profile } = {},
 ): PackSettings | PackRefusal {
+  // Of a project's vocabulary only what narrows counts, which the loaded configuration has found out.
+  const { profile = findProfile(config.vocabulary) } = choice;
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
   const scanPolicy = policyFile === undefined ? undefined : readPolicyFile(policyFile, surroundings);
   if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;

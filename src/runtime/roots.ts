@@ -89,17 +89,16 @@ export function defaultRoots({
     ...servers.map((root) => (typeof root === 'string' ? { source: 'mcp', path: root } : root)),
   ];
 
+  const usualRoots = [...found, ...userFolders(home).map((folder) => ({ source: 'user', path: folder }))];
+
   const diagnostics: Diagnostic[] = [];
   const kept: Omit<SkillRoot, 'priority'>[] = [];
   const seen = new Set<string>();
   const locate = ({ path: written }: RootCandidate): string => realPath(path.resolve(cwd, expandHome(written, home)));
-  const keep = (
-    { source, path: written }: RootCandidate,
-    explicit: boolean,
-    labels: readonly RootCandidate[] = [],
-  ): void => {
-    const absolute = path.resolve(cwd, explicit ? expandHome(written, home) : written);
-    if (explicit && (written.includes('\0') || isUrlOrArchive(written, absolute))) {
+  const keep = ({ source, path: written }: RootCandidate, origin: 'asked' | 'configured' | 'found'): void => {
+    const isWritten = origin !== 'found';
+    const absolute = path.resolve(cwd, isWritten ? expandHome(written, home) : written);
+    if (isWritten && (written.includes('\0') || isUrlOrArchive(written, absolute))) {
       const message = `the root ${quoted(written)} is not a folder: it is an archive, a URL or an invalid file name`;
       diagnostics.push(diagnose({ code: 'root/not-supported', path: written, message }, 'lenient'));
       return;
@@ -107,31 +106,30 @@ export function defaultRoots({
     const real = realPath(absolute);
     if (seen.has(real)) return;
     seen.add(real);
-    const label = labels.find((one) => locate(one) === real);
-    kept.push({ source: label?.source ?? source, path: absolute, explicit });
+    const usual = origin === 'configured' ? usualRoots.find((one) => locate(one) === real) : undefined;
+    const name = source === 'config' ? (usual?.source ?? source) : source;
+    // A usual folder that a configuration repeats may be missing until the first install.
+    kept.push({ source: name, path: absolute, explicit: isWritten && usual === undefined });
   };
-  for (const root of asked) keep(root, true);
-  const foreign = [
-    ...configured,
-    ...found,
-    ...userFolders(home).map((folder) => ({ source: 'user', path: folder })),
-  ].filter(({ source }) => !isProjectSource(source));
+  for (const root of asked) keep(root, 'asked');
+  const foreign = [...configured, ...usualRoots].filter(({ source }) => !isProjectSource(source));
   for (const root of configured) {
     if (!isProjectSource(root.source)) {
-      keep(root, true, root.source === 'config' ? found : []);
+      keep(root, 'configured');
       continue;
     }
     // What a project calls its own must not be, contain or lie in a root of others, whose skills it could then speak about.
     const real = locate(root);
     const other = foreign.find((one) => isInside(real, locate(one)) || isInside(locate(one), real));
-    if (other === undefined || locate(other) === real) keep({ ...root, source: other?.source ?? root.source }, true);
+    if (other === undefined || locate(other) === real)
+      keep({ ...root, source: other?.source ?? root.source }, 'configured');
     else {
       const message = `the root ${quoted(root.path)} overlaps skills of the source ${quoted(other.source)}, which the project does not own`;
       const hint = 'name a folder that has only skills of the project';
       diagnostics.push(diagnose({ code: 'config/not-for-project', path: root.path, message, hint }, 'lenient'));
     }
   }
-  for (const root of found) keep(root, false);
+  for (const root of found) keep(root, 'found');
   return {
     roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
     diagnostics,

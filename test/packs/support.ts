@@ -24,7 +24,7 @@ export function packWorld(config: Config = {}): PackWorld {
   const world = scratch();
   const [project, home] = [path.join(world, 'project'), path.join(world, 'home')];
   for (const folder of [path.join(project, '.git'), home]) mkdirSync(folder, { recursive: true });
-  const settings = packSettings({ cwd: project, home, env: { PATH: process.env['PATH'] } }, { config, profile: {} });
+  const settings = packSettings({ cwd: project, home, env: { PATH: process.env['PATH'] } }, config);
   if (isRefusal(settings)) throw new Error(settings.message);
   return {
     root: settings.root,

@@ -162,6 +162,11 @@ describe('an empty answer says why', () => {
     expect((await runCli(project, words, { SKILLS_ROOT: './nope' })).err).toContain(warned);
     expect((await runCli(project, [...words, '--root', 'nope'])).err).toContain(warned);
     expect((await runCli(project, words)).err).not.toContain('the root does not exist');
+    const configured = (roots: string): Promise<{ readonly err: string }> =>
+      runCli(project, [...words, '--set', `skill_roots=${roots}`]);
+    expect((await configured('["./nope"]')).err).toContain(warned);
+    // What an install would create need not exist yet.
+    expect((await configured('["~/.agents/skills"]')).err).not.toContain('the root does not exist');
   });
 
   test('a call of a tool that needs skills is not told about executors', async () => {

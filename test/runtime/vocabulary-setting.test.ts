@@ -149,7 +149,9 @@ describe('what a vocabulary sets', () => {
     const { call } = await openSkillTools({ runtime: await open() });
     const { text } = await call('skill_load', { skill: 'alpha', docs: ['a.md', 'b.md'] });
     expect([text.match(/a{2,}/)?.[0].length, text.match(/b{2,}/)?.[0].length]).toEqual([1000, 1000]);
-    expect(text).toContain('[note] a.md is cut; continue with skill_select_docs(docs=[a.md], mode=add, offset=1000)');
+    expect(text).toContain(
+      '[note] a.md is cut; continue with skill_select_docs(skill=alpha, docs=[a.md], mode=add, offset=1000)',
+    );
     const more = await call('skill_select_docs', { skill: 'alpha', docs: ['a.md'], mode: 'add', offset: 1000 });
     expect(more.value).toMatchObject({
       content: expect.stringMatching(/^\[Doc\] a\.md\n\na{1000}\n\n\[note\]/) as string,

@@ -46,7 +46,7 @@ export async function readingSettings(invocation: RootInvocation): Promise<PackS
   const problem = configProblem(loaded.diagnostics);
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
-  return accepted(packSettings(surroundings, loaded, { root, scope: flags.scope }));
+  return accepted(packSettings(surroundings, loaded.config, { root, scope: flags.scope, profile: loaded.profile }));
 }
 
 /** A command that reports the refusals that it throws. */
