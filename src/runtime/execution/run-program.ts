@@ -4,21 +4,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_LIMITS,
   failure,
-  detectMediaType,
   quoted,
-  toRelativePath,
   type ActionProblem,
   type OutputSink,
   type ProgramEnd,
   type RunResult,
   type SkillEntry,
-  type Action,
-  type OfType,
   type ProgramAction,
   isProblem,
   type ProgramSpec,
 } from '#core';
-import { inConfined, isInside } from '#platform';
+import { isInside } from '#platform';
 import { isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
@@ -212,7 +208,12 @@ export async function prepareProgram(
       ],
     },
     outputs,
-    stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),
+    stagedInputs: inputs.inputs.map(({ from, to, bytes, mediaType }) => ({
+      name: to,
+      original_name: from,
+      mime_type: mediaType,
+      size_bytes: bytes,
+    })),
     warnings: [
       ...workspace.warnings,
       ...(secrets?.problems ?? []),
@@ -372,26 +373,6 @@ function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: 
     layers,
     warnings,
   });
-}
-
-function stagedInput(
-  root: string,
-  from: NonNullable<OfType<Action, 'run_script'>['inputs']>[number]['from'],
-  to: string,
-): RunResult['staged_inputs'][number] {
-  const { mediaType } = detectMediaType(to, new Uint8Array());
-  return { name: to, original_name: from, mime_type: mediaType, size_bytes: sizeOf(root, to) };
-}
-
-function sizeOf(root: string, relative: string): number {
-  const reading = toRelativePath(relative);
-  if (isProblem(reading)) return 0;
-  const found = inConfined(
-    root,
-    (folder) => folder.resolve(reading),
-    () => undefined,
-  );
-  return found?.type === 'found' ? found.bytes : 0;
 }
 
 function refused(cause: ActionProblem): Refused {

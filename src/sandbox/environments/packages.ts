@@ -4,21 +4,16 @@ import path from 'node:path';
 
 import {
   executorTraits,
-  invalidInput,
   isSkillError,
   packageArgument,
-  quoted,
-  readPackage,
   stableJson,
   type Executor,
   type ActionProblem,
   type SkillEntry,
-  type SkillError,
   type Surroundings,
   type ApprovalRequest,
   type RunEvent,
   type OfType,
-  isProblem,
   type ProgramAction,
 } from '#core';
 import { quietly, sha256, tryRealPath, findProgram } from '#platform';
@@ -30,6 +25,14 @@ import { resolveNode } from './build-node.ts';
 import { resolvePython } from './build-python.ts';
 import { openBuildSandbox } from './build-sandbox.ts';
 import { packagesFailed } from './build.ts';
+import {
+  configuredPackages,
+  environmentPackages,
+  invalid,
+  requested,
+  withProject,
+  type ConfiguredPackages,
+} from './configured-packages.ts';
 import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountPackages, type MountedPackages, type PreparedPackages } from './layer-mounts.ts';
 import { openLayers, type Layers, type StoredLayer } from './layers.ts';
@@ -45,15 +48,9 @@ import type { RequestedPackage } from './declared-packages.ts';
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
-export interface PackageOptions {
+export interface PackageOptions extends ConfiguredPackages {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
   readonly with?: readonly string[];
-  /** Named lists of packages of the configuration. */
-  readonly environments?: Readonly<Record<string, readonly string[]>>;
-  /** The environment of each skill, by its name. */
-  readonly skills?: Readonly<Record<string, string>>;
-  /** The environment for every program; without it, the one that `skills` names. */
-  readonly environment?: string;
   /** A virtual environment of the user to use for Python instead of a layer. */
   readonly venv?: string;
   /** Uses only layers that exist. */
@@ -141,7 +138,7 @@ export function openPackages(request: PackagesRequest): Packages {
       '--with cannot add Python packages to --venv',
       'install them in the environment, or leave out --venv',
     );
-  if (options.environment !== undefined) environmentPackages(options.environment, options);
+  if (options.environment !== undefined) environmentPackages(options.environment, withProject(options));
   let venv: Promise<Venv | ActionProblem> | undefined;
   const remembered = new Map<string, readonly RequestedPackage[]>();
   const recall = (skill?: Pick<SkillEntry, 'id'>): readonly RequestedPackage[] => remembered.get(skill?.id ?? '') ?? [];
@@ -188,8 +185,7 @@ export function openPackages(request: PackagesRequest): Packages {
       );
       const declared =
         skill === undefined || !hasLayers ? undefined : await declaredBy(action, skill, languages, parts);
-      const environment = options.environment ?? options.skills?.[skill?.name ?? ''];
-      const configured = [...named, ...(environment === undefined ? [] : environmentPackages(environment, options))];
+      const configured = [...named, ...configuredPackages(skill, options)];
       return ECOSYSTEMS.flatMap((ecosystem) => {
         const own = configured.filter((spec) => spec.ecosystem === ecosystem);
         const found = declared?.find((some) => some.ecosystem === ecosystem);
@@ -244,26 +240,6 @@ function byName(packages: readonly RequestedPackage[]): readonly RequestedPackag
 
 function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readonly RequestedPackage[] {
   return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
-}
-
-function requested(text: string, source: RequestedPackage['source'], neededBy: string): RequestedPackage {
-  const read = readPackage(text);
-  if (isProblem(read)) throw invalid(`${neededBy}: ${read.message}`, read.hint);
-  return { ...read, source, neededBy };
-}
-
-function environmentPackages(name: string, { environments = {} }: PackageOptions): readonly RequestedPackage[] {
-  const packages = environments[name];
-  if (packages !== undefined) return packages.map((text) => requested(text, 'environment', `environment ${name}`));
-  const known = Object.keys(environments).join(', ');
-  throw invalid(
-    `there is no environment ${quoted(name)}`,
-    `add it to packages.environments (${known === '' ? 'none is defined' : `defined: ${known}`})`,
-  );
-}
-
-function invalid(message: string, hint: string): SkillError {
-  return invalidInput(message, hint, hint);
 }
 
 async function checkVenv(

@@ -64,6 +64,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 /** The cache file name for these options, so that different options use different files. */
 export function cacheFileName(options: RegistryOptions): string {
   const { roots, mode, blockAngleBrackets, tolerated, visibility, maxDepth, maxDirectories, nestedInSkills } = options;
+  const { projectVisibility } = options;
   const relevant = [roots, mode, blockAngleBrackets, tolerated, visibility, maxDepth, maxDirectories, nestedInSkills];
-  return `skills-${checksum(Buffer.from(JSON.stringify(relevant)))}.cache`;
+  return `skills-${checksum(Buffer.from(JSON.stringify([...relevant, projectVisibility])))}.cache`;
 }

@@ -275,6 +275,23 @@ describe('packages of a script', needs('bubblewrap', 'pip'), () => {
     expect(ran).toMatchObject({ result: { exit_code: 0, stdout: `5 ${library}/os.py []\n` } });
   });
 
+  test('the file of a project chooses none for a skill that is not its own', async () => {
+    const index = await openIndex(PACKAGES);
+    const { home } = await open({ files: { 'use.py': 'print("ran")\n' } });
+    mkdirSync(path.join(home, '.agent'));
+    const packages = {
+      environments: { theirs: ['pdf-reader'] },
+      skills: { reader: 'theirs', 'option/reader': 'theirs' },
+    };
+    writeFileSync(path.join(home, '.agent/config.json'), JSON.stringify({ packages }));
+    const { run, runtime } = await open({ home, index: index.url });
+    expect(runtime.diagnostics.map(({ message }) => message)).toEqual([
+      '"packages.skills.option/reader" names a skill that is not of the project',
+    ]);
+    expect(await run()).toMatchObject({ result: { exit_code: 0, stdout: 'ran\n' } });
+    expect(index.requests).toEqual([]);
+  });
+
   test('a named environment of the configuration, from a folder of wheels and without a network', async () => {
     const first = await open({});
     const wheels = path.join(first.home, 'wheels');
