@@ -297,6 +297,9 @@ export function landlockGaps(isRoot = process.getuid?.() === 0): readonly string
     'sees network interfaces and routes, but reaches no socket of another process',
     `starts threads that its limit on processes does not count; the kernel stops at ${String(SPARE_PROCESSES)} more, counted for the user`,
     'has no terminal, no /tmp and no network by permission',
+    ...(findRuntimes().some(({ hidden }) => hidden.length > 0)
+      ? ['lists the names of packages of the Python in your home folder']
+      : []),
   ];
 }
 
