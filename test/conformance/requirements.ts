@@ -19,7 +19,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'TRUE-2': 'promises on pages tied to tests',
   'POL-13': 'directions of configuration keys',
   'POL-14': 'variables and tables that choose programs',
-  'EXEC-14': 'runtimes below the home folder',
   'SCAN-2': 'data flow across files',
   'EVAL-14': 'equal arms, intention to treat, validity',
   'ACT-1': 'all of it',

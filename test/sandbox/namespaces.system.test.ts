@@ -27,7 +27,7 @@ interface Launched {
 /** Runs the launcher itself, without the executor around it. */
 async function launch(script: string, lacks: readonly Lack[], filter: Uint8Array): Promise<Launched> {
   const entries = sandboxEntries({
-    system: systemMounts({ interpreters: [], withheld: [], identity: undefined }),
+    system: systemMounts({ runtimes: [], identity: undefined }),
     skills: [{ type: 'bind', source: path.join(folder, 'skill'), target: '/workspace/skills/pdf' }],
     writable: [{ name: 'work', source: path.join(folder, 'work') }],
     mounts: [],

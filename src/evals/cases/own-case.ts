@@ -25,7 +25,7 @@ import type {
   RubricLine,
 } from './case.ts';
 
-interface OwnItem {
+export interface OwnItem {
   readonly path: JsonPath;
   readonly value: unknown;
   readonly defaults: Readonly<Record<string, unknown>>;
@@ -88,7 +88,7 @@ export function addSchemaProblem(
   report: CaseReport,
   { type, path, expected }: ReturnType<typeof checkJson>[number],
 ): void {
-  const name = quoted(path.join('.'), 120);
+  const name = quoted((report.writtenPath?.(path) ?? path).join('.'), 120);
   if (type === 'invalid')
     return addProblem(report, path, `${name} must be ${expected}`, 'see schemas/eval-case.schema.json');
   const [near] = nearest(String(path.at(-1)), expected.split(', '), 1);

@@ -151,7 +151,7 @@ function readItems(
   { shape, items, head }: Extract<Recognized, { type: 'cases' }>,
 ): readonly LocatedDraft[] {
   const isOwn = shape === 'own' || shape === 'case-folder';
-  const defaults = shape === 'own' ? ownDefaults(file.report, head) : {};
+  const defaults = isOwn ? ownDefaults(file.report, head) : {};
   const target = isOwn ? undefined : targetOfFile(file, head);
   const stem = idStem(file);
   const read = (item: (typeof items)[number], place: number): DraftCase | undefined => {
@@ -159,7 +159,7 @@ function readItems(
     const { path: at, value } = item;
     const madeId = items.length === 1 ? stem : `${stem}-${String(place)}`;
     return shape === 'case-folder' && isObject(value)
-      ? readFolderCase(file, value, at, madeId)
+      ? readFolderCase(file, { path: at, value, defaults, madeId })
       : readOwnCase(file, { path: at, value, defaults, madeId });
   };
   return items.flatMap((item, index) => {
@@ -169,6 +169,7 @@ function readItems(
 }
 
 function ownDefaults(report: CaseReport, head: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (Object.keys(head).length === 0) return {};
   const around = { ...head, cases: [] };
   for (const problem of checkJson(around, EVAL_SUITE_SCHEMA)) addSchemaProblem(report, problem);
   return isObject(head['defaults']) ? head['defaults'] : {};

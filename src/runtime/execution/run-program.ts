@@ -4,21 +4,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_LIMITS,
   failure,
-  detectMediaType,
   quoted,
-  toRelativePath,
   type ActionProblem,
   type OutputSink,
   type ProgramEnd,
   type RunResult,
   type SkillEntry,
-  type Action,
-  type OfType,
   type ProgramAction,
   isProblem,
   type ProgramSpec,
 } from '#core';
-import { inConfined, isInside } from '#platform';
+import { isInside } from '#platform';
 import { hiddenNames, isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
@@ -213,7 +209,12 @@ export async function prepareProgram(
       hidden: folders.hidden,
     },
     outputs,
-    stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),
+    stagedInputs: inputs.inputs.map(({ from, to, bytes, mediaType }) => ({
+      name: to,
+      original_name: from,
+      mime_type: mediaType,
+      size_bytes: bytes,
+    })),
     warnings: [
       ...workspace.warnings,
       ...(secrets?.problems ?? []),
@@ -375,26 +376,6 @@ function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: 
   });
 }
 
-function stagedInput(
-  root: string,
-  from: NonNullable<OfType<Action, 'run_script'>['inputs']>[number]['from'],
-  to: string,
-): RunResult['staged_inputs'][number] {
-  const { mediaType } = detectMediaType(to, new Uint8Array());
-  return { name: to, original_name: from, mime_type: mediaType, size_bytes: sizeOf(root, to) };
-}
-
-function sizeOf(root: string, relative: string): number {
-  const reading = toRelativePath(relative);
-  if (isProblem(reading)) return 0;
-  const found = inConfined(
-    root,
-    (folder) => folder.resolve(reading),
-    () => undefined,
-  );
-  return found?.type === 'found' ? found.bytes : 0;
-}
-
-function refused(failure: ActionProblem): Refused {
-  return { type: 'refused', failure };
+function refused(cause: ActionProblem): Refused {
+  return { type: 'refused', failure: cause };
 }

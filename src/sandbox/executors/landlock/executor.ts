@@ -1,11 +1,13 @@
-import { availableParallelism, homedir } from 'node:os';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 
-import { invalidInput, type Executor, type AttachedWorkspace, type ProgramSpec } from '#core';
+import { invalidInput, shellWord, type Executor, type AttachedWorkspace, type ProgramSpec } from '#core';
 import { isPresent, isInside, namesIn } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
-import { systemMounts } from '../linux/mounts.ts';
+import { reachableRuntimes, systemMounts } from '../linux/mounts.ts';
+import { findRuntimes, type Runtime } from '../linux/runtimes.ts';
 import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
@@ -40,6 +42,8 @@ export interface LandlockOptions {
   readonly identity?: Identity;
   /** Opens a proxy to granted hosts for package managers. Other programs have no network. */
   readonly openProxy?: OpenPortProxy;
+  /** Language runtimes outside /usr that programs see (default: those that `findRuntimes` finds). */
+  readonly runtimes?: readonly Runtime[];
   /** Use no more of the kernel than this version of its interface offers (default: all). */
   readonly maxAbi?: number;
 }
@@ -78,7 +82,7 @@ export function landlockFingerprint(): string {
   return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, rules])}`;
 }
 
-function startLandlock({ maxAbi }: LandlockOptions, identity: Identity | undefined): ProgramStarter {
+function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identity | undefined): ProgramStarter {
   const architecture = findArchitecture();
   if (process.platform !== 'linux' || architecture === undefined)
     throw refused(`Landlock runs on Linux on ${SECCOMP_ARCHITECTURES.join(' and ')} only`);
@@ -90,17 +94,16 @@ function startLandlock({ maxAbi }: LandlockOptions, identity: Identity | undefin
   const abi = Math.min(found, maxAbi ?? found);
   const filter = seccompBytes(architecture, confinedCalls(abi));
   const buildFilter = seccompBytes(architecture, [...confinedCalls(abi), ...TCP_CALLS]);
-  const system = systemMounts({
-    interpreters: [process.execPath],
-    withheld: [homedir()],
-    identity,
-  }).flatMap((mount) => (mount.type === 'bind' ? [mount.source] : []));
+  const runtimes = reachableRuntimes(options.runtimes ?? findRuntimes(), identity);
+  const system = systemMounts({ runtimes: [], identity }).flatMap((mount) =>
+    mount.type === 'bind' ? [mount.source] : [],
+  );
   return {
     name: 'landlock',
     identity,
     capabilities: () => CAPABILITIES,
     commandsFor: (place) => {
-      const readable = [...system, ...NAMES, '/proc'];
+      const starters = makeStarters(runtimes, place.root);
       const fixed: readonly PlanStep[] = [
         ['set', 'mode', 'landlock'],
         ...callSteps(),
@@ -109,7 +112,8 @@ function startLandlock({ maxAbi }: LandlockOptions, identity: Identity | undefin
         ['set', 'handled', String(handledRights(abi))],
         ['set', 'scoped', String(scopes(abi))],
         ['set', 'file rights', String(FILE_RIGHTS)],
-        ...allow(READ, readable),
+        ...allow(READ, [...system, ...NAMES, '/proc', ...(starters === undefined ? [] : [starters])]),
+        ...runtimes.flatMap(runtimeRules),
         ...allow(USE_DEVICE, DEVICES),
       ];
       return (program) => {
@@ -120,13 +124,14 @@ function startLandlock({ maxAbi }: LandlockOptions, identity: Identity | undefin
             'Landlock of this kernel cannot confine connections to one port',
             'use Linux 6.7 or newer, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
           );
+        const env = starters === undefined ? program.env : withStarters(program.env, runtimes, starters);
         const port: readonly PlanStep[] = proxyPort === undefined ? [] : [['set', 'port', String(proxyPort)]];
         const plan = encodePlan([
           ...fixed,
           ...port,
           ...rulesFor(place, program),
-          ...hiddenSteps(program.hidden, [...readable, ...DEVICES, ...openedFolders(place, program)]),
-          ...planSteps(program),
+          ...hiddenSteps(program.hidden, openedFolders(place, program)),
+          ...planSteps({ ...program, env }),
         ]);
         const inherited = [plan, proxyPort === undefined ? filter : buildFilter];
         return { argv: [PERL, '-e', launcherScript(program)], env: OUTER_ENV, inherited, announces: true };
@@ -166,16 +171,63 @@ function withoutNamed({ mounts = [], hidden }: StartedSpec): readonly HostMount[
   );
 }
 
-/** Folders of the workspace, and mounts that are no folder with hidden files. */
+/** Where programs may create files. */
 function openedFolders({ root }: WorkspaceFolder, program: StartedSpec): readonly string[] {
-  const inside = ['skills', ...writableFolders(program), PIPES_FOLDER].map((name) => path.join(root, name));
-  return [...inside, ...(program.mounts ?? []).map(({ target }) => target)];
+  const mounts = (program.mounts ?? []).filter(({ access }) => access === 'write');
+  return [...writableFolders(program).map((name) => path.join(root, name)), ...mounts.map(({ target }) => target)];
 }
 
 const MOUNTED = { read: READ, write: WRITE, list: LIST } as const;
 
 function allow(rights: number, paths: readonly string[]): readonly PlanStep[] {
   return paths.map((file) => ['allow', file, String(rights)]);
+}
+
+/** The folder of programs in a workspace. Programs cannot write to it. */
+const PROGRAMS_FOLDER = '.programs';
+
+/**
+ * Starters of the programs of the runtimes. The folders that hold these programs hold others, which a shell would find and could not start.
+ */
+function makeStarters(runtimes: readonly Runtime[], root: string): string | undefined {
+  const programs = Object.entries(
+    Object.assign({}, ...runtimes.map((runtime) => runtime.programs)) as Runtime['programs'],
+  );
+  if (programs.length === 0) return undefined;
+  const folder = path.join(root, PROGRAMS_FOLDER);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  // Whatever the umask is: programs may run as another user.
+  chmodSync(folder, 0o755);
+  // Behind a link, Python would take this folder for the one of its installation.
+  for (const [name, file] of programs) {
+    writeFileSync(path.join(folder, name), `#!/bin/sh\nexec ${shellWord(file)} "$@"\n`);
+    chmodSync(path.join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+function withStarters(env: StartedSpec['env'], runtimes: readonly Runtime[], starters: string): StartedSpec['env'] {
+  if (env['PATH'] === undefined) return env;
+  const folders = env['PATH']
+    .split(':')
+    .map((entry) => (runtimes.some(({ folder }) => folder === entry) ? starters : entry));
+  return { ...env, PATH: [...new Set(folders)].join(':') };
+}
+
+/** A rule allows everything below its path, so a folder that hides another is allowed entry by entry. */
+function runtimeRules({ shown, hidden }: Runtime): readonly PlanStep[] {
+  return shown.flatMap(({ source }) => {
+    if (!hidden.some((folder) => isInside(folder, source))) return allow(READ, [source]);
+    const entries = namesIn(source).map((name) => path.join(source, name));
+    return [
+      ...allow(LIST, [source]),
+      ...allow(
+        READ,
+        entries.filter((entry) => !hidden.includes(entry)),
+      ),
+    ];
+  });
 }
 
 function planSteps({ argv, env, limits, folder }: StartedSpec): readonly PlanStep[] {
@@ -246,8 +298,12 @@ export function landlockGaps(isRoot = process.getuid?.() === 0): readonly string
     // Programs of root run as another user, who owns none of these files.
     ...(isRoot ? [] : ['changes permissions and dates of your files']),
     'sees all processes with their command lines, but no environment or memory',
-    'sees network interfaces and routes, but opens no socket',
+    'sees network interfaces and routes, but reaches no socket of another process',
+    `starts threads that its limit on processes does not count; the kernel stops at ${String(SPARE_PROCESSES)} more, counted for the user`,
     'has no terminal, no /tmp and no network by permission',
+    ...(findRuntimes().some(({ hidden }) => hidden.length > 0)
+      ? ['lists the names of packages of the Python in your home folder']
+      : []),
   ];
 }
 

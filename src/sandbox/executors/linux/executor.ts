@@ -1,4 +1,4 @@
-import { availableParallelism, homedir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 
 import {
@@ -22,6 +22,7 @@ import { findArchitecture } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
 import { skillMounts, systemMounts, type Mount } from './mounts.ts';
 import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
+import { findRuntimes, type Runtime } from './runtimes.ts';
 import { countLaunchers, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
@@ -48,6 +49,8 @@ export interface LinuxSandboxOptions {
   readonly bridge?: OpenNetworkBridge;
   /** A probe has shown that it isolates on this machine: skips the trial run, so the first program reports what fails. */
   readonly isKnown?: boolean;
+  /** Language runtimes outside /usr that programs see (default: those that `findRuntimes` finds). */
+  readonly runtimes?: readonly Runtime[];
   /** False: enforces memory and process limits by polling, as on systems without control groups (default: what is found). */
   readonly controlGroups?: false | SystemdScopes;
 }
@@ -122,7 +125,7 @@ async function detectMachine(
     identity,
     launcher,
     filter: seccompBytes(architecture, groups === undefined ? UNCOUNTED_MEMORY : []),
-    system: systemMounts({ interpreters: [process.execPath], withheld: [homedir()], identity }),
+    system: systemMounts({ runtimes: options.runtimes ?? findRuntimes(), identity }),
     groups,
   };
 }

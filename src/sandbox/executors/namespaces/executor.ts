@@ -10,7 +10,16 @@ import { unavailable } from '../linux/unavailable.ts';
 import { hasBroker } from '../landlock/version.ts';
 import { LAUNCHER_WITH_BROKER } from './broker-script.ts';
 import { LAUNCHER_SCRIPT } from './launcher-script.ts';
-import { callSteps, encodePlan, hiddenSteps, limitSteps, programSteps, wallSteps, type PlanStep } from './plan.ts';
+import {
+  callSteps,
+  encodePlan,
+  hiddenSteps,
+  limitSteps,
+  programSteps,
+  wallSteps,
+  writableTargets,
+  type PlanStep,
+} from './plan.ts';
 
 const INSTALL_PERL = 'apt-get install perl-base, or apt-get install bubblewrap';
 /** Files in each file system in memory: they cost kernel memory. */
@@ -94,7 +103,7 @@ function planFor(
     ...limitSteps(request.limits),
     ...entries,
     ...wallSteps(request.entries),
-    ...hiddenSteps(request.hidden, request.entries.flatMap(openedTarget)),
+    ...hiddenSteps(request.hidden, writableTargets(request.entries)),
     // As a shell would set it.
     ...programSteps(request.argv, { PWD: request.cwd, ...request.env }, request.cwd),
   ];
@@ -103,10 +112,6 @@ function planFor(
 /** The launcher without the broker starts faster. */
 export function launcherScript({ hidden }: Pick<LaunchRequest, 'hidden'>): string {
   return hidden === undefined ? LAUNCHER_SCRIPT : LAUNCHER_WITH_BROKER;
-}
-
-function openedTarget({ type, target }: SandboxEntry): readonly string[] {
-  return type === 'link' || type === 'folder' || type === 'read-only' ? [] : [target];
 }
 
 function entryStep(entry: SandboxEntry): PlanStep {

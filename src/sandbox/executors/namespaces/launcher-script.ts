@@ -11,8 +11,7 @@
  *
  * With namespaces there are three processes, as with bubblewrap: the launcher outside, which dies with its parent; process 1 of the PID
  * namespace, which builds the file system, waits for the program and takes every other process with it when it ends; and the program.
- * With Landlock there are two: one that ends what the program leaves behind, and the program. In bubblewrap (mode `gate`) there is one
- * process, which becomes the program.
+ * With Landlock there are two: one that ends what the program leaves behind, and the program; in bubblewrap (mode `gate`) the program alone.
  */
 export const LAUNCHER_SCRIPT = String.raw`
 # --- The plan -------------------------------------------------------------------------------------------------------------------------
@@ -30,7 +29,6 @@ sub slurp {
 my %words = (call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, write => 2, link => 2, file => 2, folder => 1, proc => 1,
   devices => 1, tmpfs => 2, readonly => 1, allow => 2, mounted => 2, covered => 1, free => 1, opened => 1);
 my (%call, %set, %env, @limits, @argv, @steps, @rules, @covered, @free, @opened);
-my %paths = (covered => \@covered, free => \@free, opened => \@opened);
 {
   my @plan = split /\0/, slurp(@ARGV ? shift @ARGV : 3), -1;
   pop @plan;
@@ -44,7 +42,7 @@ my %paths = (covered => \@covered, free => \@free, opened => \@opened);
     elsif ($kind eq 'arg') { push @argv, $first }
     elsif ($kind eq 'limit') { push @limits, [$first + 0, $second + 0] }
     elsif ($kind eq 'allow' || $kind eq 'mounted') { push @rules, [$first, $second + 0, $kind eq 'mounted'] }
-    elsif (my $list = $paths{$kind}) { push @$list, $first }
+    elsif ($kind =~ /^(c)overed|^(f)ree|^opened/) { push @{$1 ? \@covered : $2 ? \@free : \@opened}, $first }
     else { push @steps, [$kind, $first, $second] }
   }
 }
@@ -165,9 +163,6 @@ sub confine_again {
   }
 }
 
-# Becomes the program, or its broker where files are hidden by name. Landlock before version 2 would let no program move files.
-sub start_program { @covered && syscall($call{landlock_create_ruleset}, 0, 0, 1) >= 2 ? serve_program() : become_program() }
-
 # The processes whose parent is this one.
 sub children {
   opendir(my $folder, '/proc') or return ();
@@ -181,8 +176,8 @@ sub children {
   return @found;
 }
 
+sub start_program { @covered ? serve_program() : become_program() }
 # BROKER
-
 # No namespaces: one process outside of the rules, and the program.
 if ($set{mode} eq 'landlock') {
   call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
@@ -250,6 +245,11 @@ put('/proc/self/uid_map', "$set{id} $user 1");
 put('/proc/self/gid_map', "$set{id} $group 1");
 # No nested user namespaces, in addition to the filter.
 put('/proc/sys/user/max_user_namespaces', '0');
+# A quarter of what the kernel gives the user, whose other programs need inotify too.
+for my $kind (grep { -e "/proc/sys/user/max_inotify_$_" } qw(instances watches)) {
+  open(my $most, '<', "/proc/sys/fs/inotify/max_user_$kind") or fail("read the limit of inotify $kind");
+  put("/proc/sys/user/max_inotify_$kind", 1 + int(<$most> / 4));
+}
 pipe(my $alive, my $hold) or fail('create a pipe');
 my $first = fork;
 defined $first or fail('fork');

@@ -54,12 +54,9 @@ export function programSteps(
  * sockets stay among the processes of the program, which protects process 1.
  */
 export function wallSteps(entries: readonly SandboxEntry[]): readonly PlanStep[] {
-  const writable = entries.flatMap((entry) =>
-    entry.type === 'tmpfs' || (entry.type === 'bind' && entry.access === 'write') ? [entry.target] : [],
-  );
   const rules: readonly (readonly [string, number])[] = [
     ['/', READ],
-    ...writable.map((target) => [target, WRITE] as const),
+    ...writableTargets(entries).map((target) => [target, WRITE] as const),
     ['/dev', USE_DEVICES],
     // Programs set their own name and priority there.
     ['/proc', USE_DEVICES],
@@ -71,7 +68,14 @@ export function wallSteps(entries: readonly SandboxEntry[]): readonly PlanStep[]
   ];
 }
 
-/** What the broker needs to know; see `broker-script.ts`. `opened`: where programs read and create files without it. */
+/** Where programs may create files. */
+export function writableTargets(entries: readonly SandboxEntry[]): readonly string[] {
+  return entries.flatMap((entry) =>
+    entry.type === 'tmpfs' || (entry.type === 'bind' && entry.access === 'write') ? [entry.target] : [],
+  );
+}
+
+/** What the broker needs to know; see `broker-script.ts`. `opened`: where programs create files without it. */
 export function hiddenSteps(hidden: ProgramSpec['hidden'], opened: readonly string[]): readonly PlanStep[] {
   if (hidden === undefined) return [];
   const { folders, free, names } = hidden;
