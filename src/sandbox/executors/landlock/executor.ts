@@ -294,8 +294,12 @@ export function landlockGaps(isRoot = process.getuid?.() === 0): readonly string
     // Programs of root run as another user, who owns none of these files.
     ...(isRoot ? [] : ['changes permissions and dates of your files']),
     'sees all processes with their command lines, but no environment or memory',
-    'sees network interfaces and routes, but opens no socket',
+    'sees network interfaces and routes, but reaches no socket of another process',
+    `starts threads that its limit on processes does not count; the kernel stops at ${String(SPARE_PROCESSES)} more, counted for the user`,
     'has no terminal, no /tmp and no network by permission',
+    ...(findRuntimes().some(({ hidden }) => hidden.length > 0)
+      ? ['lists the names of packages of the Python in your home folder']
+      : []),
   ];
 }
 
