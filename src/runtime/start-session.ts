@@ -27,7 +27,7 @@ import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import { packageOptions } from './execution/package-options.ts';
-import { locateInSkills } from './locate.ts';
+import { locateInCommand, locateInSkills } from './locate.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
@@ -323,6 +323,7 @@ function buildOffer(
     execution: execution === undefined ? undefined : executionOffer(execution),
     host: host === undefined ? undefined : { hasNetwork: host.hasNetwork },
     locate: (path) => locateInSkills(index, path),
+    locateInCommand: (command) => locateInCommand(index, command),
   };
 }
 
