@@ -2,7 +2,7 @@ import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType, ty
 import { named } from './parameters.ts';
 import { withPackages } from './pip-packages.ts';
 import { timeout } from './run-parameters.ts';
-import { canRun, singleAction } from './single-action.ts';
+import { hasExecution, singleAction } from './single-action.ts';
 
 interface ShellTool {
   readonly name: string;
@@ -32,7 +32,7 @@ export function shellTool({ name, description, startsInProject = false, toResult
       },
       toResult: ({ result }) => toResult(result),
     }),
-    isOffered: canRun,
+    isOffered: hasExecution,
   };
 }
 

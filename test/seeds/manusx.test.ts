@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
-import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { buildSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
@@ -276,4 +276,19 @@ test('the runtime lists the skills that its sessions give, and names the others 
   expect((await runtime.searchSkills('first second')).map(({ description }) => description)).toEqual(['The first.']);
   expect(runtime.index.report.leftOut).toEqual([expect.objectContaining({ path: path.join(root, 'nodesc/SKILL.md') })]);
   expect(() => runtime.find('nodesc')).toThrow('the skill in the folder "nodesc" is left out');
+});
+
+test.each([
+  { vocabulary: 'manusx', tool: 'skill_request' },
+  { vocabulary: 'openseed', tool: 'load_skill' },
+] as const)('$vocabulary: a conversation keeps a skill over the next messages', async ({ vocabulary, tool }) => {
+  const runtime = await runtimeOver(skillsFolder());
+  const session = await runtime.startSession({ vocabulary, keepsConversation: true });
+  const { call } = buildSkillTools(session, runtime);
+  expect((await call(tool, { skill_name: 'pdf' })).text).toContain('PDF Processing Skill');
+  session.startTurn();
+  expect((await call(tool, { skill_name: 'pdf' })).text).not.toContain('PDF Processing Skill');
+  if (vocabulary === 'openseed') return;
+  session.startTurn();
+  expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: true });
 });
