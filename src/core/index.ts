@@ -58,6 +58,7 @@ export {
   type Executor,
   type OutputSink,
   type ProgramEnd,
+  type HiddenNames,
   type ProgramSpec,
 } from './execution.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';

@@ -155,7 +155,9 @@ export async function startSession(source: SessionSource, options: SessionOption
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
   const profile = chooseProfile(options.vocabulary, { config, profile: source.loaded.profile });
-  const index = settleSameNames(withoutUnusable(source.index, profile.unusable ?? []), profile.sameNames);
+  const usable = withoutUnusable(source.index, profile.unusable ?? []);
+  const settled = settleSameNames(usable, { rule: profile.sameNames });
+  const index = settled === usable ? usable : trustedIndex(settled, source.trust, source.untrusted);
   const isConfigured = profile === source.loaded.profile;
   // The settings of the configured vocabulary are part of the configuration, where those of a project are narrowed.
   const configured = isConfigured ? (config.session ?? {}) : { ...profile.settings?.session, ...config.session };

@@ -15,7 +15,7 @@ import {
   type ProgramSpec,
 } from '#core';
 import { isInside } from '#platform';
-import { isSecretPath, writeProtection } from '#policy';
+import { hiddenNames, isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
   inputEntries,
@@ -91,6 +91,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
+    names: hiddenNames(),
     isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
       isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
@@ -112,7 +113,6 @@ export async function prepareProgram(
   const { run = newRun, root = place.root } = area ?? {};
   const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
   if (absent !== undefined) return refused(absent);
-
   const missing =
     skill === undefined || staged === undefined
       ? undefined
@@ -120,7 +120,7 @@ export async function prepareProgram(
           env: { ...parts.env, ...secrets?.env },
           network: parts.network,
         });
-  const { blocking = [] } = missing ?? {};
+  const blocking = missing?.blocking ?? [];
   if (blocking.length > 0)
     return refused(
       failure('execution/missing', `the script cannot run: ${blocking.map(({ message }) => message).join('; ')}`, {
@@ -206,6 +206,7 @@ export async function prepareProgram(
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),
       ],
+      hidden: folders.hidden,
     },
     outputs,
     stagedInputs: inputs.inputs.map(({ from, to, bytes, mediaType }) => ({
