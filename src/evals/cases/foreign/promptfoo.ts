@@ -68,7 +68,8 @@ function readPrompts(file: CaseFile, prompts: unknown, files: ForeignFiles): rea
     const written = isObject(prompt) ? (prompt['raw'] ?? prompt['id'] ?? prompt['path']) : prompt;
     if (typeof written !== 'string') return [];
     const isFile =
-      written.startsWith('file://') || (!/[\s{]/.test(written) && /\.(?:txt|md|j2|json|ya?ml|js|mjs|py)$/.test(written));
+      written.startsWith('file://') ||
+      (!/[\s{]/.test(written) && /\.(?:txt|md|j2|json|ya?ml|js|mjs|py)$/.test(written));
     if (!isFile) return [written];
     const name = written.replace(/^file:\/\//, '');
     const other = /\.(?:txt|md|j2)$/i.test(name) ? openNamed(file, name, at, files) : undefined;
