@@ -253,6 +253,15 @@ describe.each(EXECUTORS)('programs in %s', (_title, executor) => {
     });
   });
 
+  test('a program opens its input by name, also if it is empty', async () => {
+    const { session } = await open({ executor });
+    for (const stdin of ['abc\n', '', undefined]) {
+      const command = 'cat /dev/stdin; wc -c < /dev/fd/0 | tr -d " "';
+      const { stdout, stderr } = await run(session, { type: 'run_command', command, stdin });
+      expect([stdout.startsWith(stdin ?? ''), stderr]).toEqual([true, '']);
+    }
+  });
+
   test('a program opens its outputs by name, as many scripts do', async () => {
     const { session } = await open({ executor });
     const command = 'echo one > /dev/stderr; echo two > /dev/stdout; echo three | tee /dev/stderr';
