@@ -249,7 +249,12 @@ describe.each(EXECUTORS)('programs in %s', (_title, executor) => {
     expect(seen).toMatchObject({
       status: 'exited',
       exitCode: 0,
-      result: { output_files: [{ name: 'out/hello.txt' }] },
+      result: {
+        stdout: 'Name: hello Ada\n',
+        stderr: '',
+        stdout_ref: expect.stringMatching(/^workspace:\/\/runs\/run-\d+\/stdout\.txt$/),
+        output_files: [{ name: 'out/hello.txt' }],
+      },
     });
   });
 

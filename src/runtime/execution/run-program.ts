@@ -327,19 +327,19 @@ async function waitForStart(running: Promise<unknown>): Promise<void> {
   }
 }
 
-interface ProgramStreams {
+export interface ProgramStreams {
   readonly stdout: Capture;
   readonly stderr: Capture;
 }
 
-function openStreams({ workspace, run, spec }: PreparedProgram): ProgramStreams {
+export function openStreams({ workspace, run, spec }: PreparedProgram): ProgramStreams {
   const file = (name: string): string => path.join(workspace.place.root, run.path, name);
   const limits = { maxBytes: spec.limits.outputBytes };
   return { stdout: openCapture(file('stdout.txt'), limits), stderr: openCapture(file('stderr.txt'), limits) };
 }
 
 /** Writes output to its file and to the observer. */
-function teeOutput(
+export function teeOutput(
   { stdout, stderr }: ProgramStreams,
   onOutput: ExecutionParts['onOutput'],
 ): { readonly stdout: OutputSink; readonly stderr: OutputSink } {
@@ -360,7 +360,7 @@ interface Outcome {
   readonly collected: Collected;
 }
 
-function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
+export function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
   const { workspace, run, stagedInputs, layers, warnings } = prepared;
   const shown = ({ text, truncated, digest }: Captured, name: string): ShownStream => ({
     text,
