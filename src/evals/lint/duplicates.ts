@@ -1,6 +1,6 @@
 /** Requests that ask the same twice: counting both would count one observation as two. */
 import { quoted } from '#core';
-import type { CaseFinding, LintedCase } from './lint-suite.ts';
+import type { CaseFinding, LintedCase } from './finding.ts';
 
 /** More cases are compared for equality only. */
 const MOST_COMPARED = 2000;

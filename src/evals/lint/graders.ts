@@ -3,7 +3,7 @@ import { isObject, quoted } from '#core';
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import { splitFlags } from '../cases/pattern-check.ts';
 import { gradeAnswer } from '../grade/grade-output.ts';
-import type { CaseFinding, LintedCase } from './lint-suite.ts';
+import type { CaseFinding, LintedCase } from './finding.ts';
 
 /** Long, ordinary and wrong: it says nothing about any task. */
 const WRONG_ANSWER =

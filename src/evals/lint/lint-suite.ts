@@ -4,46 +4,16 @@
  */
 import { quoted } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import type { CaseProblem } from '../cases/problem.ts';
 import { isSkillNamed, readSkill } from '../cases/suite.ts';
 import { duplicateFindings } from './duplicates.ts';
+import type { CaseFinding, LintedCase, LintFinding } from './finding.ts';
 import { graderFindings } from './graders.ts';
-
-export type LintRule =
-  | 'passes-on-request'
-  | 'passes-on-empty'
-  | 'passes-on-wrong'
-  | 'passes-on-opposite'
-  | 'number-without-edges'
-  | 'expected-in-request'
-  | 'expected-in-skill'
-  | 'expects-skill-name'
-  | 'skill-in-request'
-  | 'format-only'
-  | 'no-negatives'
-  | 'no-positives'
-  | 'duplicate';
-
-/** What a rule says about one case. */
-export interface CaseFinding extends Pick<CaseProblem, 'severity' | 'message' | 'hint'> {
-  readonly rule: LintRule;
-}
-
-export interface LintFinding extends CaseProblem {
-  readonly rule: LintRule;
-}
 
 export interface LintOptions {
   /** `trigger` measures which skill loads; then a suite without negatives has no precision. */
   readonly kind: 'cases' | 'trigger';
   /** Skill folders for cases that name none. */
   readonly skills: readonly string[];
-}
-
-/** The case with the text of its skill; empty if it is not known. */
-export interface LintedCase {
-  readonly evalCase: EvalCase;
-  readonly skillText: string;
 }
 
 export function lintSuite(cases: readonly EvalCase[], { kind, skills }: LintOptions): readonly LintFinding[] {
