@@ -4,22 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_LIMITS,
   failure,
-  detectMediaType,
   quoted,
-  toRelativePath,
   type ActionProblem,
   type OutputSink,
   type ProgramEnd,
   type RunResult,
   type SkillEntry,
-  type Action,
-  type OfType,
   type ProgramAction,
   isProblem,
   type ProgramSpec,
 } from '#core';
-import { inConfined, isInside } from '#platform';
-import { isSecretPath, writeProtection } from '#policy';
+import { isInside } from '#platform';
+import { hiddenNames, isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
   inputEntries,
@@ -95,6 +91,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
+    names: hiddenNames(),
     isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
       isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
@@ -116,7 +113,6 @@ export async function prepareProgram(
   const { run = newRun, root = place.root } = area ?? {};
   const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
   if (absent !== undefined) return refused(absent);
-
   const missing =
     skill === undefined || staged === undefined
       ? undefined
@@ -124,7 +120,7 @@ export async function prepareProgram(
           env: { ...parts.env, ...secrets?.env },
           network: parts.network,
         });
-  const { blocking = [] } = missing ?? {};
+  const blocking = missing?.blocking ?? [];
   if (blocking.length > 0)
     return refused(
       failure('execution/missing', `the script cannot run: ${blocking.map(({ message }) => message).join('; ')}`, {
@@ -210,9 +206,15 @@ export async function prepareProgram(
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),
       ],
+      hidden: folders.hidden,
     },
     outputs,
-    stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),
+    stagedInputs: inputs.inputs.map(({ from, to, bytes, mediaType }) => ({
+      name: to,
+      original_name: from,
+      mime_type: mediaType,
+      size_bytes: bytes,
+    })),
     warnings: [
       ...workspace.warnings,
       ...(secrets?.problems ?? []),
@@ -372,26 +374,6 @@ function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: 
     layers,
     warnings,
   });
-}
-
-function stagedInput(
-  root: string,
-  from: NonNullable<OfType<Action, 'run_script'>['inputs']>[number]['from'],
-  to: string,
-): RunResult['staged_inputs'][number] {
-  const { mediaType } = detectMediaType(to, new Uint8Array());
-  return { name: to, original_name: from, mime_type: mediaType, size_bytes: sizeOf(root, to) };
-}
-
-function sizeOf(root: string, relative: string): number {
-  const reading = toRelativePath(relative);
-  if (isProblem(reading)) return 0;
-  const found = inConfined(
-    root,
-    (folder) => folder.resolve(reading),
-    () => undefined,
-  );
-  return found?.type === 'found' ? found.bytes : 0;
 }
 
 function refused(cause: ActionProblem): Refused {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import { failure, quoted, type ActionProblem, type Executor } from '#core';
+import { findRuntimes } from '../executors/linux/runtimes.ts';
 
 export interface EnvironmentRequest {
   /** The path of the workspace as the program sees it. */
@@ -29,9 +30,10 @@ export type ProgramEnvironment =
 
 export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
 
-/** Folders searched before `PROGRAM_FOLDERS`: the one of this Node. An image has its own Node. */
+/** Folders searched before `PROGRAM_FOLDERS`: those of this Node and of other runtimes of the user. An image has its own. */
 export function interpreterFolders({ image }: Pick<Executor, 'image'>): readonly string[] {
-  return image === undefined ? [path.dirname(process.execPath)] : [];
+  if (image !== undefined) return [];
+  return [...new Set([path.dirname(process.execPath), ...findRuntimes().map(({ folder }) => folder)])];
 }
 
 /**
