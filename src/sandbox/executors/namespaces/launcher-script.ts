@@ -322,7 +322,7 @@ sub make_target {
   return make_folder($target) if $is_folder;
   make_folder($1) if $target =~ m{^(.+)/[^/]+$}s;
   # A file of a mounted folder, which this user may not be allowed to write.
-  return if !-l $target && -f $target;
+  return if !-l $target && -e _ && !-d _;
   open(my $file, '>>', $target) or fail("create $target");
   close $file;
 }
