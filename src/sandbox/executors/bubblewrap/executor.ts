@@ -115,7 +115,7 @@ function innerCommand(request: LaunchRequest, planDescriptor: number | undefined
       plan: encodePlan(gatePlan(request)),
     };
   const { early, late } = splitEnvironment(request.env);
-  return { env: early, ...gatedCommand({ argv: request.argv, limits: request.limits, lateEnv: late }) };
+  return { env: early, ...gatedCommand({ ...request, lateEnv: late }) };
 }
 
 function launch(command: string, request: LaunchRequest, { filter, keep, hasPerl }: WorkspaceFiles): LaunchCommand {

@@ -99,6 +99,7 @@ function planFor(
     ...first,
     // Waits until the host has put it into its control group.
     ['set', 'gate', '1'],
+    ...(request.storesInput === true ? [['set', 'input', '1'] as const] : []),
     ...(request.hasEntry ? [['set', 'entry', '1'] as const] : []),
     ...limitSteps(request.limits),
     ...entries,
