@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync, chmodSync, chownSync } from 'node:fs';
+import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import type { Executor } from '../../src/core/execution.ts';
 import { landlockExecutor } from '../../src/sandbox/executors/landlock/executor.ts';
 import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { has, needs } from '../needs.ts';
@@ -71,8 +72,7 @@ for file in sys.argv[1:]:
     attempt("lsetxattr", lambda: os.setxattr(file, "user.y", b"1", follow_symlinks=False))
     attempt("removexattr", lambda: os.removexattr(file, "user.kept"))
     # By a descriptor that only names the file.
-    named = os.open(file, os.O_PATH)
-    attempt("by name", lambda: os.setxattr(f"/proc/self/fd/{named}", "user.z", b"1"))
+    attempt("by name", lambda: os.setxattr(f"/proc/self/fd/{os.open(file, os.O_PATH)}", "user.z", b"1"))
     def opened(act):
         reading = os.open(file, os.O_RDONLY)
         try: act(reading)
@@ -86,31 +86,49 @@ for file in sys.argv[1:]:
 print(",".join(won))
 `;
 
-describe('attributes of files outside', needs('landlock', 'python3'), () => {
-  test.each([1, undefined])(
-    'cannot be set with version %s of Landlock, in a folder that can be read or not',
-    async (maxAbi) => {
-      const { workspace, base, executor, close } = await openWorkspace(landlockExecutor({ maxAbi }));
-      const { identity } = executor;
-      const files = ['hidden', 'shown'].map((name) => path.join(base, name));
-      chmodSync(base, 0o777);
-      for (const file of files) {
-        writeFileSync(file, 'content');
-        if (identity !== undefined) chownSync(file, identity.uid, identity.gid);
-      }
-      try {
-        const mounts = [{ source: files[1] ?? '', target: files[1] ?? '', access: 'read' as const }];
-        const { stdout, stderr } = await collected(workspace, ['python3', '-c', ATTRIBUTES, ...files], { mounts });
-        expect([stdout, stderr]).toEqual(['\n', '']);
-        const copied = await collected(
-          workspace,
-          ['sh', '-c', `cp -a '${files[1] ?? ''}' copy && mv copy moved && cat moved`],
-          { mounts },
-        );
-        expect([copied.stdout, copied.stderr]).toEqual(['content', '']);
-      } finally {
-        await close();
-      }
-    },
-  );
+/** What only `landlock` leaves open, to an ordinary user. */
+const CHANGES = String.raw`
+for file in sys.argv[1:]:
+    attempt("chmod", lambda: os.chmod(file, 0o777))
+    attempt("chown", lambda: os.chown(file, os.getuid(), os.getgid()))
+    attempt("utime", lambda: os.utime(file, (0, 0)))
+    attempt("fchmod", lambda: opened(lambda reading: os.chmod(reading, 0o777)))
+    attempt("futime", lambda: opened(lambda reading: os.utime(reading, (0, 0))))
+print(",".join(won))
+`;
+
+const ATTACKED: readonly (readonly [string, () => Executor, string])[] = [
+  ...SANDBOXES.map(([name, make]) => [name, () => make(), `${ATTRIBUTES}${CHANGES}`] as const),
+  ...(has('landlock')
+    ? [1, undefined].map(
+        (maxAbi) => [`landlock ${String(maxAbi)}`, () => landlockExecutor({ maxAbi }), ATTRIBUTES] as const,
+      )
+    : []),
+];
+
+describe('attributes of files outside', needs('linux', 'python3'), () => {
+  test.each(ATTACKED)('cannot be set in %s, in a folder that can be read or not', async (_name, make, attack) => {
+    const { workspace, base, executor, close } = await openWorkspace(make());
+    const { identity } = executor;
+    const files = ['hidden', 'shown'].map((name) => path.join(base, name));
+    const [hidden = '', shown = ''] = files;
+    chmodSync(base, 0o777);
+    for (const file of files) {
+      writeFileSync(file, 'content', { mode: 0o644 });
+      if (identity !== undefined) chownSync(file, identity.uid, identity.gid);
+    }
+    const before = files.map((file) => [statSync(file).mode, statSync(file).mtimeMs]);
+    try {
+      const mounts = [{ source: shown, target: shown, access: 'read' as const }];
+      const { stdout, stderr } = await collected(workspace, ['python3', '-c', attack, hidden, shown], { mounts });
+      expect([stdout.trim(), stderr]).toEqual(['', '']);
+      expect(files.map((file) => [statSync(file).mode, statSync(file).mtimeMs])).toEqual(before);
+      const copied = await collected(workspace, ['sh', '-c', `cp -a '${shown}' copy && mv copy moved && cat moved`], {
+        mounts,
+      });
+      expect([copied.stdout, copied.stderr]).toEqual(['content', '']);
+    } finally {
+      await close();
+    }
+  });
 });

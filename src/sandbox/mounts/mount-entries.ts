@@ -27,6 +27,8 @@ export interface MountEntriesOptions {
   readonly root: string;
   /** Whether programs see other files than this machine's. Otherwise nothing can be covered. */
   readonly isIsolating: boolean;
+  /** Whether programs could connect to sockets in the folder, which lead out of the sandbox. */
+  readonly hasSockets: boolean;
   readonly isHidden: (relative: string) => boolean;
   /** Whether a file, by its absolute path, is hidden by what is in it. */
   readonly isSecretDocument: (file: string) => boolean;
@@ -88,7 +90,7 @@ interface Found {
 /** Throws `policy/refused` for a folder that is too large to search. */
 function search(
   { source, access }: CheckedMount,
-  { isHidden, isProtected, isSecretDocument, skillRoots }: MountEntriesOptions,
+  { isHidden, isProtected, isSecretDocument, hasSockets, skillRoots }: MountEntriesOptions,
 ): Found {
   const isWritable = access === 'write';
   const found: Found = { protected: [], names: new Map(), hidden: [], free: [] };
@@ -115,7 +117,8 @@ function search(
         continue;
       }
       const isFolder = entry.isDirectory();
-      if (isHidden(relative) || (entry.isFile() && isSecretDocument(path.join(source, relative)))) {
+      const isDocument = entry.isFile() && isSecretDocument(path.join(source, relative));
+      if (isHidden(relative) || isDocument || (hasSockets && entry.isSocket())) {
         found.hidden.push({ path: relative, isFolder });
         continue;
       }

@@ -55,6 +55,8 @@ export function mountFolders(
       workspace: place.root,
       root: attached.root,
       isIsolating,
+      // Where programs share the files of this machine, they have no sockets that connect.
+      hasSockets: isSeparate(attached),
       isSecretDocument,
       isHidden: (relative) => isHidden(path.join(mount.source, relative), relative),
     }),

@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -126,6 +127,42 @@ async function output(running: Promise<RunResult>): Promise<unknown> {
   if (stderr !== '') throw new Error(stderr);
   return JSON.parse(stdout.replace('ready\n', ''));
 }
+
+describe.each(EXECUTORS)('a socket in a project under %s', (_, executor) => {
+  test('is not connected to, in a folder that can be written either', async () => {
+    for (const access of ['read', 'write'] as const) {
+      const { project, run } = await openWorld(executor, { access });
+      const place = path.join(project, 'deep/service.sock');
+      mkdirSync(path.dirname(place));
+      let connections = 0;
+      const server = createServer((socket) => {
+        connections += 1;
+        socket.destroy();
+      });
+      await new Promise<void>((resolve) => server.listen(place, resolve));
+      chmodSync(place, 0o777);
+      const connect = `import socket
+def connect(name, kind):
+    with socket.socket(socket.AF_UNIX, kind) as made: made.connect(name)
+`;
+      const kinds = '(socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_DGRAM)';
+      const names = JSON.stringify([
+        'deep/service.sock',
+        `/proc/self/root${place}`,
+        '/proc/self/cwd/deep/service.sock',
+      ]);
+      const results = await output(
+        run(`${connect}show([attempt(connect, name, kind) for name in ${names} for kind in ${kinds}])`),
+      );
+      server.close();
+      // Of another type, it would have been found.
+      expect([connections, (results as string[]).filter((each) => each === 'done' || each === 'EPROTOTYPE')]).toEqual([
+        0,
+        [],
+      ]);
+    }
+  });
+});
 
 describe.each(EXECUTORS)('files with secret names in a project under %s', (_, executor) => {
   verifies(

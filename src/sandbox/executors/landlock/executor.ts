@@ -10,7 +10,7 @@ import { reachableRuntimes, systemMounts } from '../linux/mounts.ts';
 import { findRuntimes, type Runtime } from '../linux/runtimes.ts';
 import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
-import { LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
 import { launcherScript } from '../namespaces/executor.ts';
 import { OUTER_ENV, PERL } from '../linux/perl.ts';
 import { hasBroker, landlockAbi } from './version.ts';
@@ -79,7 +79,7 @@ export function landlockExecutor(options: LandlockOptions = {}): Executor {
 /** Changes with the installed perl, the launcher and the rules. */
 export function landlockFingerprint(): string {
   const rules = [READ, WRITE, handledRights(99), confinedCalls(0), TCP_CALLS, DEVICES, NAMES];
-  return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, rules])}`;
+  return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, BROKER_SCRIPT, rules])}`;
 }
 
 function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identity | undefined): ProgramStarter {
@@ -296,7 +296,7 @@ export function landlockGaps(isRoot = process.getuid?.() === 0): readonly string
   return [
     `learns size and dates of every file that ${isRoot ? 'user 65534 may reach and ' : ''}it knows the path of, and names of files that are used while it runs, but lists no folder and reads no content`,
     // Programs of root run as another user, who owns none of these files.
-    ...(isRoot ? [] : ['changes permissions and dates of your files']),
+    ...(isRoot ? [] : ['changes permissions, group and dates of your files']),
     'sees all processes with their command lines, but no environment or memory',
     'sees network interfaces and routes, but reaches no socket of another process',
     `starts threads that its limit on processes does not count; the kernel stops at ${String(SPARE_PROCESSES)} more, counted for the user`,
