@@ -1,7 +1,7 @@
 /** Builtins of bash: what they run, which variables they set, and which of their words the shell evaluates. */
 import { ANY, NUMBER, textLevel, type CommandWord, type SimpleCommand, type WordValue } from './command-words.ts';
-import type { Facts } from './command-line.ts';
-import { variableValue } from './shell-words.ts';
+import type { LineFacts } from './line-facts.ts';
+import { variableValue } from './shell-expansions.ts';
 
 export type Words = readonly CommandWord[];
 
@@ -50,7 +50,7 @@ const HIDING: ReadonlySet<string> = new Set(
 /** What a builtin runs; undefined if the name is not that of a builtin. */
 export function readBuiltin(
   [first, ...rest]: Words,
-  facts: Facts,
+  facts: LineFacts,
   readText: (text: CommandWord | undefined) => Inside,
 ): Inside | undefined {
   const name = first?.text ?? '';
@@ -98,7 +98,7 @@ function textValue(text: string): WordValue {
 }
 
 /** Any word may be a name: which of them are depends on the options. */
-function setNames(builtin: string, words: Words, options: RegExp, facts: Facts): boolean {
+function setNames(builtin: string, words: Words, options: RegExp, facts: LineFacts): boolean {
   const isDeclared = /^(?:export|readonly|declare|typeset|local|unset)$/.test(builtin);
   if (builtin === 'unset') facts.unset();
   return words.every(({ text, kind, pieces: [start = ''], isSplit, value }, index) => {
@@ -131,7 +131,7 @@ function isKnownSet(words: Words): boolean {
 }
 
 /** `test -v 'a[$(x)]'` runs a command, and a word may become `-v`. */
-function isKnownTest(words: Words, facts: Facts): boolean {
+function isKnownTest(words: Words, facts: LineFacts): boolean {
   return words.every(({ text, kind, pieces: [start = ''], isSplit, value }, index) => {
     if (kind !== 'fixed' && isSplit) facts.need('plain', value);
     const next = words[index + 1];
@@ -142,7 +142,7 @@ function isKnownTest(words: Words, facts: Facts): boolean {
 }
 
 /** `printf -v NAME` sets a variable. */
-function isKnownPrint([first, second]: Words, facts: Facts): boolean {
+function isKnownPrint([first, second]: Words, facts: LineFacts): boolean {
   if (first === undefined) return true;
   if (first.kind !== 'fixed') {
     if (first.isSplit || first.pieces.every((piece) => /^-?\w*$/.test(piece))) facts.need('number', first.value);
@@ -155,7 +155,7 @@ function isKnownPrint([first, second]: Words, facts: Facts): boolean {
   return true;
 }
 
-function isKnownArithmetic(text: string, facts: Facts): boolean {
+function isKnownArithmetic(text: string, facts: LineFacts): boolean {
   if (!/^[\w\s+\-*/%<>=!&|^~?:,()]*$/.test(text)) return false;
   for (const [name] of text.matchAll(/\b[A-Za-z_]\w*/g)) {
     facts.set(name, NUMBER, true);

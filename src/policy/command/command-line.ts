@@ -3,20 +3,12 @@
  * programs that run other command lines. A line that can change which program a name means, or that makes the shell evaluate text which is
  * not known, is unclear.
  */
-import { printable, toProblem, type Problem } from '#core';
-import {
-  ANY,
-  isAtLeast,
-  joinValues,
-  textLevel,
-  type CommandLine,
-  type Level,
-  type SimpleCommand,
-  type WordValue,
-} from './command-words.ts';
+import { toProblem, type Problem } from '#core';
+import { textLevel, type CommandLine, type SimpleCommand } from './command-words.ts';
 import { simpleCommand } from './command-wrappers.ts';
 import { readShell } from './shell-grammar.ts';
-import { notUnderstood, UNCLEAR, type LineFacts } from './shell-words.ts';
+import { openFacts, type LineFacts } from './line-facts.ts';
+import { notUnderstood, UNCLEAR } from './shell-source.ts';
 
 const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;
@@ -30,31 +22,21 @@ export interface LineContext {
 }
 
 export function readCommandLine(text: string, { variables = {}, env = {} }: LineContext = {}): CommandLine {
-  const known = new Map(Object.entries(variables));
-  const { line, isChanged } = readWhole(text, env, { known, hasFunctions: true });
+  const facts = openFacts(new Map(Object.entries(variables)));
+  const line = readWhole(text, env, facts, true);
   // What the line changes counts as unknown from its start.
-  return isChanged ? readWhole(text, env, { known: new Map(), hasFunctions: false }).line : line;
+  return facts.isChanged() ? readWhole(text, env, openFacts(new Map()), false) : line;
 }
 
-interface ReadOptions {
-  readonly known: ReadonlyMap<string, string>;
-  readonly hasFunctions: boolean;
-}
-
-function readWhole(
-  text: string,
-  env: Readonly<Record<string, string>>,
-  options: ReadOptions,
-): { readonly line: CommandLine; readonly isChanged: boolean } {
-  const facts = openFacts(options);
+function readWhole(text: string, env: LineContext['env'] = {}, facts: LineFacts, hasFunctions: boolean): CommandLine {
   const slots: Slots = [];
-  const line = orUnclear(slots, () => {
+  return orUnclear(slots, () => {
     for (const [name, value] of Object.entries(env)) facts.set(name, { level: textLevel(value), from: [] });
-    const { writes } = readLine(text, facts, { depth: 0, slots });
-    facts.check();
+    const { writes } = readLine(text, facts, { depth: 0, slots, hasFunctions });
+    const problem = facts.findProblem();
+    if (problem !== undefined) notUnderstood(problem);
     return { type: 'commands', commands: listCommands(slots), writes, variables: facts.listVariables() };
   });
-  return { line, isChanged: facts.isChanged() };
 }
 
 type Slots = { command?: SimpleCommand }[];
@@ -75,11 +57,17 @@ function orUnclear(slots: Slots, read: () => CommandLine): CommandLine {
 interface LineReading {
   readonly depth: number;
   readonly slots: Slots;
+  /** Functions of the line take the place of programs. */
+  readonly hasFunctions: boolean;
 }
 
 const MOVING: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 
-function readLine(text: string, facts: Facts, { depth, slots }: LineReading): { readonly writes: readonly string[] } {
+function readLine(
+  text: string,
+  facts: LineFacts,
+  { depth, slots, hasFunctions }: LineReading,
+): { readonly writes: readonly string[] } {
   if (depth > MAX_DEPTH) notUnderstood('it nests command lines too deeply');
   if (text.length > MAX_LENGTH) notUnderstood('it is longer than 128 KiB; put it into a script');
   // Bash drops NUL, and an unpaired surrogate is not the character that is read here.
@@ -97,20 +85,20 @@ function readLine(text: string, facts: Facts, { depth, slots }: LineReading): { 
       if (place >= MAX_COMMANDS) notUnderstood('it has too many commands; put them into a script');
       return (words, stdin) => {
         if (words.length === 0) return;
-        const isFunction = functions.has(words[0]?.text ?? '');
+        const isFunction = hasFunctions && functions.has(words[0]?.text ?? '');
         slot.command = simpleCommand(words, {
           depth,
           stdin,
           facts,
           isFunction,
-          readLine: (inner) => readInner(inner, facts, depth + 1),
-          readMentioned: (inner) => readInner(inner, openFacts({ known: new Map(), hasFunctions: true }), depth + 1),
+          readLine: (inner) => readInner(inner, { ...facts, known: new Map() }, { depth: depth + 1, hasFunctions }),
+          readMentioned: (inner) => readInner(inner, openFacts(new Map()), { depth: depth + 1, hasFunctions }),
         });
         if (isMoving(slot.command)) movesAt = Math.min(movesAt, place);
       };
     },
     onWrite: (target) => writes.push(target),
-    onFunction: (name) => facts.addFunction(name, functions),
+    onFunction: (name) => functions.add(name),
     onRepeat: () => (repeats = true),
   });
   for (const [place, slot] of slots.entries()) {
@@ -121,10 +109,10 @@ function readLine(text: string, facts: Facts, { depth, slots }: LineReading): { 
 }
 
 /** A line in a word of a command. Its variables are those of the whole line. */
-function readInner(text: string, facts: Facts, depth: number): CommandLine {
+function readInner(text: string, facts: LineFacts, options: Omit<LineReading, 'slots'>): CommandLine {
   const slots: Slots = [];
   return orUnclear(slots, () => {
-    const { writes } = readLine(text, { ...facts, known: new Map() }, { depth, slots });
+    const { writes } = readLine(text, facts, { ...options, slots });
     return { type: 'commands', commands: listCommands(slots), writes, variables: [] };
   });
 }
@@ -135,93 +123,4 @@ function isMoving({ words, inner }: SimpleCommand): boolean {
 
 function moved(command: SimpleCommand): SimpleCommand {
   return { ...command, isMoved: true, inner: command.inner.map(moved) };
-}
-
-/** Variables and tables with which the shell chooses programs, or whose text it runs. */
-const CHOOSING =
-  /^(?:PATH|ENV|BASH.*|SHELLOPTS|EXECIGNORE|POSIXLY_CORRECT|PROMPT_COMMAND|PS\d|FCEDIT|TEXTDOMAIN.*|.*\W.*|)$/s;
-const LOCALES = ['LANG', 'LC_ALL', 'LC_CTYPE'];
-
-export interface Facts extends LineFacts {
-  noteText(text: string): void;
-  /** `unset` makes the name of a function mean a program again. */
-  unset(): void;
-  addFunction(name: string, functions: Set<string>): void;
-  /** Leaves the reading if a value that the shell evaluates is not known well enough. */
-  check(): void;
-  isChanged(): boolean;
-  listVariables(): readonly string[];
-}
-
-function openFacts({ known, hasFunctions }: ReadOptions): Facts {
-  const values = new Map<string, WordValue[]>();
-  const needs: (readonly [Level, WordValue])[] = [];
-  const visible = new Set<string>();
-  let isUnset = false;
-  let isDefined = false;
-  let isForeign = false;
-  let problem: string | undefined;
-  return {
-    known,
-    set(name, value, isQuiet = false) {
-      if (CHOOSING.test(name)) problem ??= `it sets ${printable(name)}, which may change the programs that names mean`;
-      const listed = values.get(name);
-      if (listed === undefined) values.set(name, [value]);
-      else listed.push(value);
-      if (!isQuiet || /[A-Z]/.test(name)) visible.add(name);
-    },
-    need(level, value) {
-      if (!isAtLeast(value.level, level)) problem ??= 'the shell may evaluate text that is not known';
-      if (value.from.length > 0) needs.push([level, value]);
-    },
-    noteText: (text) => (isForeign ||= /[^\0-\x7f]/.test(text)),
-    unset: () => (isUnset = true),
-    define(name) {
-      isDefined = true;
-      values.set(`${name}()`, [ANY]);
-    },
-    addFunction(name, functions) {
-      if (hasFunctions) functions.add(name);
-    },
-    check() {
-      if (problem !== undefined) notUnderstood(problem);
-      // In some character sets the second byte of a character is a backslash or a bar.
-      if (isForeign && LOCALES.some((name) => values.has(name)))
-        notUnderstood('it chooses the character set of its own text');
-      const levels = findLevels(values);
-      for (const [level, { from }] of needs) {
-        const name = from.find((each) => !isAtLeast(levels.get(each) ?? 'number', level));
-        if (name !== undefined)
-          notUnderstood(`the shell evaluates the value of ${name}, which is not known to be a number`);
-      }
-    },
-    isChanged: () => (isUnset && isDefined && hasFunctions) || [...known.keys()].some((name) => values.has(name)),
-    listVariables: () => [...visible],
-  };
-}
-
-/** How much is known of each variable, given everything that the line sets it to. */
-function findLevels(values: ReadonlyMap<string, readonly WordValue[]>): ReadonlyMap<string, Level> {
-  const levels = new Map<string, Level>();
-  const users = new Map<string, string[]>();
-  const changed: string[] = [];
-  for (const [name, list] of values) {
-    const { level, from } = joinValues(list);
-    levels.set(name, level);
-    if (level !== 'number') changed.push(name);
-    for (const each of from) {
-      const listed = users.get(each);
-      if (listed === undefined) users.set(each, [name]);
-      else listed.push(name);
-    }
-  }
-  for (let name = changed.pop(); name !== undefined; name = changed.pop()) {
-    const level = levels.get(name) ?? 'number';
-    for (const user of users.get(name) ?? []) {
-      if (isAtLeast(level, levels.get(user) ?? 'number')) continue;
-      levels.set(user, level);
-      changed.push(user);
-    }
-  }
-  return levels;
 }

@@ -15,13 +15,13 @@ import {
 } from './command-words.ts';
 import { matchesStars } from './command-pattern.ts';
 import { isKnownOption, joinWords, readBuiltin, type Inside, type Words } from './command-builtins.ts';
-import type { Facts } from './command-line.ts';
+import type { LineFacts } from './line-facts.ts';
 
 export interface CommandReader {
   readonly depth: number;
   /** What the command reads from stdin; undefined if the line does not show it. */
   readonly stdin: string | undefined;
-  readonly facts: Facts;
+  readonly facts: LineFacts;
   /** The name is that of a function of the line. */
   readonly isFunction: boolean;
   readLine(text: string): CommandLine;
