@@ -73,7 +73,8 @@ function readLine(
   // Bash drops NUL, and an unpaired surrogate is not the character that is read here.
   if (/\0|\p{Cs}/u.test(text)) notUnderstood('it contains characters that have no encoding');
   facts.noteText(text);
-  const functions = new Set<string>();
+  /** With their number: a command that waits for its here-document does not see later ones. */
+  const functions = new Map<string, number>();
   const writes: string[] = [];
   let movesAt = Number.POSITIVE_INFINITY;
   let repeats = false;
@@ -81,11 +82,12 @@ function readLine(
     startCommand() {
       const place = slots.length;
       const slot: Slots[number] = {};
+      const defined = functions.size;
       slots.push(slot);
       if (place >= MAX_COMMANDS) notUnderstood('it has too many commands; put them into a script');
       return (words, stdin) => {
         if (words.length === 0) return;
-        const isFunction = hasFunctions && functions.has(words[0]?.text ?? '');
+        const isFunction = hasFunctions && (functions.get(words[0]?.text ?? '') ?? defined) < defined;
         slot.command = simpleCommand(words, {
           depth,
           stdin,
@@ -98,7 +100,7 @@ function readLine(
       };
     },
     onWrite: (target) => writes.push(target),
-    onFunction: (name) => functions.add(name),
+    onFunction: (name) => functions.set(name, functions.get(name) ?? functions.size),
     onRepeat: () => (repeats = true),
   });
   for (const [place, slot] of slots.entries()) {

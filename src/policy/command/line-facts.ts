@@ -25,6 +25,8 @@ export interface LineFacts {
 /** Variables and tables with which the shell chooses programs, or whose text it runs. */
 const CHOOSING =
   /^(?:PATH|ENV|BASH.*|SHELLOPTS|EXECIGNORE|POSIXLY_CORRECT|PROMPT_COMMAND|PS\d|FCEDIT|TEXTDOMAIN.*|.*\W.*|)$/s;
+/** Variables of the shell that evaluate what they are set to. */
+const INTEGERS = /^(?:HISTCMD|OPTIND|S?RANDOM|SECONDS)$/;
 const LOCALES = ['LANG', 'LC_ALL', 'LC_CTYPE'];
 
 export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
@@ -39,6 +41,7 @@ export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
     known,
     set(name, value, isQuiet = false) {
       if (CHOOSING.test(name)) problem ??= `it sets ${printable(name)}, which may change the programs that names mean`;
+      if (INTEGERS.test(name)) this.need('number', value);
       const listed = values.get(name);
       if (listed === undefined) values.set(name, [value]);
       else listed.push(value);

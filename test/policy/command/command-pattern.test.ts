@@ -253,13 +253,70 @@ describe('a rule that denies', () => {
     expect(meaning(rule, text)).toBe(expected);
   });
 
-  it.each(['$(', '"$(', '${x:-', '$((', '(', '{ ', '@(', '[[ ( ', 'if a; then ', 'case x in ', '`'])(
-    'has an end for 30,000 characters of %j',
-    (piece) => {
-      const text = `ls ${piece.repeat(Math.floor(30_000 / piece.length))}`;
-      expect(['no', 'unclear']).toContain(meaning('rm:*', text));
-    },
-  );
+  it.each([
+    ...[
+      '$(',
+      '"$(',
+      '${x:-',
+      '$((',
+      '$[',
+      '((',
+      '(',
+      '{ ',
+      '{',
+      '{a,',
+      '[',
+      'a[',
+      '@(',
+      '[[ ( ',
+      '[[ ! ',
+      '<(',
+      '`',
+      '\\`',
+      '<<E ',
+      '<<E\n',
+      '"',
+      "'",
+      "$'",
+    ],
+    ...[
+      'if a; then ',
+      'case x in a) ',
+      'while a; do ',
+      'f() ',
+      'function f ',
+      'coproc ',
+      'time ',
+      '! ',
+      '| ',
+      '&& ',
+      'x=',
+      'a=(',
+      'x=$y;',
+      '((i++));',
+      '\\\n',
+      '#',
+    ],
+    ...[
+      'a ',
+      'a;',
+      '$x',
+      '$x ',
+      'a[1]=2 ',
+      'cat <<E\na\nE\n',
+      'sh -c a;',
+      "eval 'a';",
+      'npx a ',
+      'npx "a b" ',
+      'find -exec a \\; ',
+      'f() { a; };',
+      '\u00e9',
+      '-',
+    ],
+  ])('has an end for 120,000 characters of %j', (piece) => {
+    const text = `ls ${piece.repeat(Math.floor(120_000 / piece.length))}`;
+    expect(['no', 'unclear']).toContain(meaning('rm:*', text));
+  });
 
   it('has an end for lines that nest for long', () => {
     for (const piece of ['nice ', 'sudo ', 'find -exec ', 'env X=1 ', 'sh -c ', 'xargs ', 'parallel ']) {
