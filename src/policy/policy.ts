@@ -111,7 +111,7 @@ function findRisk(tool: string): Decision['risk'] {
  * user; the program that uses it is decided about itself. A secret file of the machine is not for `--yes` to give away.
  */
 function accessRisk(access: Access): Decision['risk'] {
-  if (isWorkFile(access) || runsNoProgram(access)) return 'low';
+  if (isWorkFile(access) || (runsNoProgram(access) && !readsFiles(access))) return 'low';
   if (isSecretInput(access)) return 'high';
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
 }
@@ -120,7 +120,11 @@ function isWorkFile({ tool, subject }: Access): boolean {
   return tool === 'write_file' && subject.kind === 'path' && subject.path.startsWith('workspace://work/');
 }
 
-/** Builtins of the shell reach nothing but the workspace. */
+function readsFiles({ subject }: Access): boolean {
+  return subject.kind === 'command' && subject.line.type === 'commands' && subject.line.readsFiles === true;
+}
+
+/** Builtins of the shell change nothing but the workspace. */
 function runsNoProgram({ subject }: Access): boolean {
   return subject.kind === 'command' && !subject.isUnisolated && missedCommand([], subject) === undefined;
 }

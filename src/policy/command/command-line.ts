@@ -35,14 +35,15 @@ function readWhole(text: string, env: LineContext['env'] = {}, facts: LineFacts,
     const { writes } = readLine(text, facts, { depth: 0, slots, hasFunctions });
     const problem = facts.findProblem();
     if (problem !== undefined) notUnderstood(problem);
-    return { type: 'commands', commands: listCommands(slots), writes, variables: facts.listVariables() };
+    const commands = listCommands(slots);
+    return { type: 'commands', commands, writes, variables: facts.listVariables(), readsFiles: facts.readsFiles() };
   });
 }
 
 type Slots = { command?: SimpleCommand }[];
 
 function listCommands(slots: Slots): readonly SimpleCommand[] {
-  return slots.flatMap(({ command }) => command ?? []);
+  return slots.map(({ command }) => command).filter((command) => command !== undefined);
 }
 
 function orUnclear(slots: Slots, read: () => CommandLine): CommandLine {

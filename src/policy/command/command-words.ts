@@ -78,6 +78,8 @@ export type CommandLine =
       readonly commands: readonly SimpleCommand[];
       /** Files that redirections write. */
       readonly writes: readonly string[];
+      /** Redirections read files. */
+      readonly readsFiles?: boolean;
       /** Variables that the line sets for its programs. */
       readonly variables: readonly string[];
     }

@@ -15,6 +15,9 @@ export interface LineFacts {
   /** The shell evaluates a value, which is harmless only from this level on. */
   need(level: Level, value: WordValue): void;
   noteText(text: string): void;
+  /** A redirection reads a file. */
+  noteInput(): void;
+  readsFiles(): boolean;
   /** Why the line is unclear, if it is. */
   findProblem(): string | undefined;
   /** It changes something that was taken as known. */
@@ -36,6 +39,7 @@ export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
   let isUnset = false;
   let isDefined = false;
   let isForeign = false;
+  let isReading = false;
   let problem: string | undefined;
   return {
     known,
@@ -52,6 +56,8 @@ export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
       if (value.from.length > 0) needs.push([level, value]);
     },
     noteText: (text) => (isForeign ||= /[^\0-\x7f]/.test(text)),
+    noteInput: () => (isReading = true),
+    readsFiles: () => isReading,
     unset: () => (isUnset = true),
     define(name) {
       isDefined = true;

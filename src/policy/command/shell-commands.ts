@@ -7,11 +7,15 @@ import { readDocument, readWord } from './shell-words.ts';
 const NO_FILE = /^(?:\/dev\/(?:null|stdout|stderr|tty)|\d+-?|-)$/;
 const DECLARING: ReadonlySet<string> = new Set(['declare', 'typeset', 'local', 'export', 'readonly']);
 const REDIRECTION = /(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-?|<>|<&|<|&>>?|>>|>&|>\||>)/y;
+const BLANKS = /(?:[ \t]|\\\n)*/y;
+const COMMENT = /#[^\n]*/y;
+const FUNCTION = /[ \t]*\([ \t]*\)/y;
+const ASSIGNMENT = /([A-Za-z_]\w*)(\+?=|\[)/y;
 const DELIMITER = /(?:'([\w.!@%+: -]+)'|"([\w.!@%+: -]+)"|(\\?)([\w.!@%+:-]+))(?=[\s;&|<>()]|$)/y;
 
 export function skipBlanks(source: Source): void {
-  take(source, /(?:[ \t]|\\\n)+/y);
-  if (source.text[source.at] === '#') take(source, /#[^\n]*/y);
+  take(source, BLANKS);
+  if (source.text[source.at] === '#') take(source, COMMENT);
 }
 
 export function skipLines(source: Source): void {
@@ -62,7 +66,7 @@ export function readSimple(source: Source): readonly CommandWord[] | string {
       const word = readArgument(source, words[0]);
       if (word === undefined) break;
       words.push(word);
-      if (words.length === 1 && before === start && take(source, /[ \t]*\([ \t]*\)/y) !== undefined) {
+      if (words.length === 1 && before === start && take(source, FUNCTION) !== undefined) {
         if (!/^[\w:-]+$/.test(source.text.slice(start, start + word.text.length)))
           notUnderstood('a function is not read');
         return word.text;
@@ -88,7 +92,7 @@ function readArgument(source: Source, program: CommandWord | undefined): Command
 }
 
 function readAssignment(source: Source): boolean {
-  const [, name, sign] = take(source, /([A-Za-z_]\w*)(\+?=|\[)/y) ?? [];
+  const [, name, sign] = take(source, ASSIGNMENT) ?? [];
   if (name === undefined) return false;
   if (sign === '[') {
     readArithmetic(source, ']');
@@ -126,12 +130,15 @@ export function readRedirection(source: Source): boolean | (() => string | undef
     return false;
   }
   if (descriptor.startsWith('{')) source.facts.set(descriptor.slice(1, -1), NUMBER);
-  take(source, /(?:[ \t]|\\\n)+/y);
+  take(source, BLANKS);
   const isInput = operator.startsWith('<') && (descriptor === '' || Number(descriptor) === 0);
   if (operator === '<<' || operator === '<<-') return readDelimiter(source, operator, isInput);
   const target = readWord(source) ?? notUnderstood('a redirection has no target');
   if (operator === '<<<') return isInput ? () => (target.kind === 'fixed' ? target.text : undefined) : true;
-  if (operator !== '<' && operator !== '<&' && !NO_FILE.test(target.text)) source.handler.onWrite(target.text);
+  if (!NO_FILE.test(target.text)) {
+    if (operator.startsWith('<')) source.facts.noteInput();
+    if (operator !== '<' && operator !== '<&') source.handler.onWrite(target.text);
+  }
   return isInput ? () => undefined : true;
 }
 

@@ -35,7 +35,11 @@ function readNested(text: string, { depth, facts, handler }: Shared): readonly C
 
 const RESERVED =
   /(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|time|coproc|\{|\}|!|\[\[|\]\])(?=[\s;&|<>()]|$)/y;
+const RESERVED_STARTS: ReadonlySet<string> = new Set('itefwudcs{}![]');
 const IS_RESERVED = new RegExp(`^${RESERVED.source}`);
+const SEPARATOR = /;(?!;|&)|&(?![&>])/y;
+const AND_OR = /&&|\|\|/y;
+const PIPE = /\|&?(?!\|)/y;
 const EVALUATING = /^-(?:eq|ne|lt|le|gt|ge)$/;
 
 /** What one statement was, for those who care. */
@@ -54,6 +58,7 @@ function onlyWords(statements: readonly Statement[]): readonly CommandWord[] | u
 
 function takeReserved(source: Source, ...words: readonly string[]): string | undefined {
   const start = source.at;
+  if (!RESERVED_STARTS.has(source.text[start] ?? '')) return undefined;
   const [word] = take(source, RESERVED) ?? [];
   if (word !== undefined && words.includes(word)) return word;
   source.at = start;
@@ -71,7 +76,7 @@ function readStatements(source: Source, isEnd: () => boolean, isTop = false): re
   while (source.at < source.text.length && !isEnd()) {
     const statement = readAndOr(source);
     skipBlanks(source);
-    const [separator] = take(source, /;(?!;|&)|&(?![&>])/y) ?? [];
+    const [separator] = take(source, SEPARATOR) ?? [];
     if (isTop && separator !== '&' && statement.defines !== undefined) source.handler.onFunction(statement.defines);
     statements.push(statement);
     skipBlanks(source);
@@ -103,7 +108,7 @@ function readUntil(source: Source, ...words: readonly string[]): string {
 
 function readAndOr(source: Source): Statement {
   let statement = readPipeline(source);
-  for (skipBlanks(source); take(source, /&&|\|\|/y) !== undefined; skipBlanks(source)) {
+  for (skipBlanks(source); take(source, AND_OR) !== undefined; skipBlanks(source)) {
     skipLines(source);
     readPipeline(source);
     statement = COMPOUND;
@@ -121,7 +126,7 @@ function readPipeline(source: Source): Statement {
     skipBlanks(source);
   }
   let statement = readCommand(source);
-  for (skipBlanks(source); take(source, /\|&?(?!\|)/y) !== undefined; skipBlanks(source)) {
+  for (skipBlanks(source); take(source, PIPE) !== undefined; skipBlanks(source)) {
     skipLines(source);
     const { words } = readCommand(source);
     statement = { words };
@@ -161,12 +166,12 @@ function readFunction(source: Source, defines: string): Statement {
 
 /** `{ }`, `( )`, conditions and loops. */
 function readCompound(source: Source): boolean {
-  if (take(source, /\(\(/y) !== undefined) {
-    readArithmetic(source, '))');
-    return true;
-  }
-  if (take(source, /\(/y) !== undefined) {
-    readList(source);
+  if (source.text[source.at] === '(') {
+    if (take(source, /\(\(/y) !== undefined) readArithmetic(source, '))');
+    else {
+      source.at += 1;
+      readList(source);
+    }
     return true;
   }
   switch (takeReserved(source, '{', '[[', 'if', 'while', 'until', 'for', 'case')) {

@@ -77,15 +77,19 @@ verifies('POL-14', 'lines without a program need no rule, unless nothing isolate
   const lines = [
     'echo hello',
     '[[ -f x && 1 -lt 2 ]]',
-    'while read -r l; do echo "$l"; done < f',
+    'while read -r l; do echo "$l"; done <<< "$x"',
     'x=1',
     '> file',
     'cd / && export A=b',
   ];
+  const reading = 'while read -r l; do echo "$l"; done < f';
   for (const policy of [policyOf(), policyOf({ allow: ['Bash(git:*)'] })]) {
     expect(await linesWith(lines, policy, ({ effect }) => effect !== 'allow')).toEqual([]);
     expect(await linesWith(lines, policy, ({ effect }) => effect === 'allow', { isolation: 'none' })).toEqual([]);
   }
+  // File tools ask about some files, and so does a line that reads files while no rule allows any command.
+  expect((await decided(reading, policyOf())).effect).toBe('ask');
+  expect((await decided(reading, policyOf({ allow: ['Bash(git:*)'] }))).effect).toBe('allow');
   expect((await decided('echo a', policyOf({ deny: ['Bash(echo:*)'] }))).effect).toBe('deny');
   expect((await decided('echo a', policyOf({ ask: ['Bash'] }))).effect).toBe('ask');
 });
