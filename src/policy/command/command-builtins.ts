@@ -75,7 +75,8 @@ export function readBuiltin(
       return shown(true);
     case 'eval': {
       const args = rest[0]?.text === '--' ? rest.slice(1) : rest;
-      return readText(joinWords(args));
+      const inside = readText(joinWords(args));
+      return inside.hides === undefined ? { ...inside, role: 'shell' } : inside;
     }
     case 'trap':
       return readTrap(rest, readText);

@@ -24,6 +24,8 @@ export interface CommandReader {
   readonly facts: LineFacts;
   /** The name is that of a function of the line. */
   readonly isFunction: boolean;
+  /** A program starts it, so that `echo` is a program as well. */
+  readonly isStarted?: boolean;
   readLine(text: string): CommandLine;
   /** For a line that another machine or environment runs. */
   readMentioned(text: string): CommandLine;
@@ -46,9 +48,10 @@ function readInside(words: Words, reader: CommandReader): Inside {
   if (first.text === '') return { role: 'program', hides: 'the name of the program is empty' };
   const program = baseName(first.text);
   if (reader.depth > MAX_NESTING) return { role: 'program', hides: `${program} runs programs that run programs` };
-  const builtin = readBuiltin(words, reader.facts, (text) => readInnerLines(text, program, reader));
-  if (reader.isFunction) return { role: 'shell' };
-  if (builtin !== undefined) return builtin;
+  if (reader.isStarted !== true) {
+    const builtin = readBuiltin(words, reader.facts, (text) => readInnerLines(text, program, reader));
+    if (builtin !== undefined || reader.isFunction) return builtin ?? { role: 'shell' };
+  }
   const inside = insideProgram(program, words, reader);
   // `./timeout` is another program than the one of the system.
   return inside.role === 'wrapper' && systemName(first.text) === undefined ? { ...inside, role: 'program' } : inside;
@@ -77,9 +80,8 @@ function readInnerLines(text: CommandWord | undefined, program: string, reader: 
   return { role: 'wrapper', inner: line.commands };
 }
 
-function innerCommand(words: Words, reader: CommandReader): SimpleCommand {
-  // A wrapper starts a program, never a function of the shell.
-  return simpleCommand(words, { ...reader, depth: reader.depth + 1, isFunction: false });
+function innerCommand(words: Words, reader: CommandReader, isStarted = true): SimpleCommand {
+  return simpleCommand(words, { ...reader, depth: reader.depth + 1, isFunction: false, isStarted });
 }
 
 /** Options of a wrapper. An option that is not listed hides what runs. */
@@ -188,7 +190,8 @@ function insideWrapper(program: string, words: Words, options: WrapperOptions, r
   if (inner.length === 0) return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
   if (options.isLine === true) return readInnerLines(joinWords(inner), program, reader);
   const filled = options.fills === undefined ? inner : fill(words.slice(0, end), inner, options.fills);
-  return { role: 'wrapper', inner: [innerCommand(filled, reader)] };
+  const isStarted = options.isBuiltin !== true || program === 'exec' || reader.isStarted === true;
+  return { role: options.isBuiltin === true ? 'shell' : 'wrapper', inner: [innerCommand(filled, reader, isStarted)] };
 }
 
 /** Index of the first word behind the options; undefined if an option is not known. */
@@ -263,6 +266,9 @@ function insideShell(words: Words, reader: CommandReader): Inside {
     letters += word.text;
   }
   const operand = words[at];
+  // `bash "$x"` may be `bash -c`.
+  if (operand !== undefined && operand.kind !== 'fixed' && '-'.startsWith(operand.pieces[0]?.charAt(0) ?? ''))
+    reader.facts.need('plain', operand.value);
   if (letters.includes('s')) return fromStdin(program, reader);
   if (!letters.includes('c')) return fromFile(program, operand, reader);
   if (program !== 'bash' && OF_BASH.test(operand?.text ?? '')) return hidden(program);

@@ -52,7 +52,7 @@ export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
       if (!isQuiet || /[A-Z]/.test(name)) visible.add(name);
     },
     need(level, value) {
-      if (!isAtLeast(value.level, level)) problem ??= 'the shell may evaluate text that is not known';
+      if (!isAtLeast(value.level, level)) problem ??= 'what it runs depends on text that is not known';
       if (value.from.length > 0) needs.push([level, value]);
     },
     noteText: (text) => (isForeign ||= /[^\0-\x7f]/.test(text)),
@@ -70,7 +70,7 @@ export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
       const levels = findLevels(values);
       const isKnown = (name: string, level: Level): boolean => isAtLeast(levels.get(name) ?? 'number', level);
       const unknown = needs.flatMap(([level, { from }]) => from.find((name) => !isKnown(name, level)) ?? []).at(0);
-      return unknown && `the shell evaluates the value of ${unknown}, which is not known to be a number`;
+      return unknown && `what it runs depends on the value of ${unknown}, which is not known`;
     },
     isChanged: () => (isUnset && isDefined) || [...known.keys()].some((name) => values.has(name)),
     listVariables: () => [...visible],

@@ -31,7 +31,7 @@ export interface Source {
   readText(text: string): readonly CommandWord[] | undefined;
 }
 
-export interface HereDocument {
+interface HereDocument {
   readonly end: string;
   readonly isQuoted: boolean;
   readonly isIndented: boolean;

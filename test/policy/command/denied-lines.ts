@@ -230,6 +230,10 @@ export const RENAMED_LINES = [
   'x=-exec; find . "$x" evil \\;',
   "x='-exec evil ;'; find . $x",
   'find * -name x',
+  "x='-c evil'; bash $x",
+  'x=-c; bash "$x" evil',
+  'bash $(cat f)',
+  'bash *',
   'git() { :; }; unset -f git; for i in 1 2; do ./git; done',
   'git status; n=$(python3 count.py); echo $((n + 1))',
 ];

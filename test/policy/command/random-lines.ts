@@ -11,7 +11,7 @@ const VARIABLES =
 
 const VALUES = [
   'alt', '.', '1', './alt', 'alt:.', '@', "'@ a'", "'$(@)'", "'a[$(@)]'", "'PATH=1'", "'PATH=alt'", '-vPATH', '-pPATH', 'PATH', "'-v a[$(@)]'", '-exec',
-  "'-exec @ ;'", '5', '$x', '"$y"', '$(cat code)', '$(cat value)', '$((1+1))', '*', '~', '{1..3}', 'alt/@', '$PWD/alt', '"() { @; }"', 'x', "'`@`'", '-k', '""',
+  "'-exec @ ;'", '5', '$x', '"$y"', '$(cat code)', '$(cat value)', '$((1+1))', '*', '~', '{1..3}', 'alt/@', '$PWD/alt', '"() { @; }"', 'x', "'`@`'", '-k', '""', '-c', "'-c @'", '-S', '-n1',
 ]; // prettier-ignore
 
 /** `@` is a program, `%` a word, `#` a command, `&V` a variable, `&D` a value. */
@@ -39,7 +39,8 @@ const COMMANDS = [
   "printf '@\\n' | sh", 'find . -maxdepth 0 -execdir @ {} +', "find . -maxdepth 0 -ok @ ';' <<< y", 'builtin eval @', 'builtin command @', 'exec -a name @', 'command -p @',
   "trap '@' DEBUG; echo a", 'trap @ ERR; false', 'mapfile -C @ -c 1 <<< a', "mapfile -C 'eval @;' -c 1 z <<< a", "compgen -C '@' a", 'jobs -x @', 'fc -s', 'env @=b %', 'exec -c @', 'exec -l @',
   "sh -c '((@))'", "sh -c 'function @ { :; }'", "sh -c '[[ a ]] || @'", "bash -kc '@ PATH=alt'", "bash -O expand_aliases -c 'alias r=@\nr'", "bash -xc '@'", "bash -lc '@'", "bash -ic '@'",
-  'env -u PATH @', "bash -c '#'", "eval '#'", "sh -c '#'", 'busybox sh -c @', 'exec 3<code; @', 'bash -c \'@ "$1"\' _ %', "trap 'x=&D' EXIT", "trap '&V=&D' DEBUG", 'bash --posix -c @', 'bash -o posix -c @',
+  'env -u PATH @', 'x=&D; bash $x', 'x=&D; bash "$x" @', 'x=-c; bash $x @', 'bash $(echo -c @)', 'x=&D; bash -e $x @', 'x=&D; env $x @', 'x=&D; env "$x" @', 'x=&D; timeout $x @', 'x=&D; xargs $x @ <<< a', 'x=&D; nice $x @', 'x=&D; command $x @', 'x=&D; exec $x @',
+  "bash -c '#'", "eval '#'", "sh -c '#'", 'busybox sh -c @', 'exec 3<code; @', 'bash -c \'@ "$1"\' _ %', "trap 'x=&D' EXIT", "trap '&V=&D' DEBUG", 'bash --posix -c @', 'bash -o posix -c @',
   // Ways to set a variable, and to change tables.
   '&V=&D', '&V=&D @', '&V+=&D', 'export &V=&D', 'export &V', 'declare &V=&D', 'declare -x &V=&D', 'declare -n n=&V; n=&D', 'declare -i &V=&D', 'declare -u &V=&D', 'declare -A &V=([@]=&D)', 'typeset &V=&D',
   'readonly &V=&D', 'f() { local &V=&D; @; }; f', 'read &V <<< &D', 'command read &V <<< &D', 'builtin read -r &V <<< &D', 'read -a &V <<< &D', 'read -a&V <<< &D', 'read < value', 'read -r x y < code',
